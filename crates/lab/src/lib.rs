@@ -1,0 +1,1 @@
+//! Turnstile, the laboratory: workloads, drivers and reports; it speaks only the wire.

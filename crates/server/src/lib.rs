@@ -1,0 +1,1 @@
+//! Turnstile, the server: sockets, the MySQL protocol, sessions and their scheduler.

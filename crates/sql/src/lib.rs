@@ -1,0 +1,1 @@
+//! Turnstile, SQL: parse, bind, plan, execute; types and collations; the data dictionary.

@@ -1,0 +1,1 @@
+//! Turnstile, the outside world: disk, clock, latches, parking and randomness, each replaceable in tests.
