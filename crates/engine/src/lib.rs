@@ -1,1 +1,11 @@
 //! Turnstile, the storage engine: rooms by rank, page < wal < buffer < btree, admission < lock < txn < row < recovery.
+
+pub mod api;
+pub mod error;
+pub mod ids;
+pub mod interrupt;
+mod memory;
+
+pub use api::*;
+pub use error::{Error, Result};
+pub use memory::{Engine, Scan, Txn};

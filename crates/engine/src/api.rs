@@ -1,0 +1,244 @@
+//! The engine's vocabulary towards its users: table descriptions, options, read modes and outcomes.
+//!
+//! The engine knows bytes only. An index maps memcmp-comparable key bytes to rows that are opaque to it; whoever
+//! uses the engine (SQL, or a program that embeds it) encodes columns. The one question the engine must ask back,
+//! "which secondary key does this row version have?", is the trait [`RowKeys`].
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+
+use crate::ids::{IndexId, TableId};
+use crate::interrupt::Interrupt;
+
+/// The index whose rows belong to the data dictionary of the layer above. It always exists.
+pub const DICTIONARY_INDEX: IndexId = IndexId(1);
+
+/// Isolation level of a transaction, with InnoDB's meaning of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isolation {
+    /// Consistent reads see the newest version, committed or not.
+    ReadUncommitted,
+    /// A fresh read view per statement; locking reads lock records, never gaps.
+    ReadCommitted,
+    /// One read view per transaction; locking scans lock records and gaps.
+    RepeatableRead,
+    /// As repeatable read, and the layer above turns plain reads into shared locking reads.
+    Serializable,
+}
+
+/// How a transaction is to run.
+#[derive(Clone, Debug)]
+pub struct TxnOptions {
+    /// Isolation level.
+    pub isolation: Isolation,
+    /// Refuses writes.
+    pub read_only: bool,
+    /// One statement that commits by itself: its row locks are short.
+    pub autocommit: bool,
+    /// Longest wait for one lock in milliseconds.
+    pub lock_wait_timeout_ms: u64,
+    /// The session's interrupt: a kill reaches the transaction wherever it waits.
+    pub interrupt: Arc<Interrupt>,
+}
+
+/// Tells secondary keys of a row; the only thing the engine asks of whoever encoded the row.
+pub trait RowKeys: Send + Sync {
+    /// Appends to `out` the key bytes of secondary index number `nth` (its position in
+    /// [`TableDef::secondaries`]) for `row`, without the primary key that the engine puts behind them.
+    /// Returns false if the key contains a NULL, and so is never a duplicate.
+    fn secondary_key(&self, nth: usize, row: &[u8], out: &mut Vec<u8>) -> bool;
+}
+
+/// One secondary index of a table.
+#[derive(Clone, Debug)]
+pub struct SecondaryDef {
+    /// The tree.
+    pub id: IndexId,
+    /// No two live rows may have the same key (NULLs excepted).
+    pub unique: bool,
+}
+
+/// A table as the engine sees it: one clustered tree and its secondary trees.
+#[derive(Clone)]
+pub struct TableDef {
+    /// Names the table in table locks and in reports.
+    pub id: TableId,
+    /// The tree of the rows, by primary key.
+    pub clustered: IndexId,
+    /// The secondary trees.
+    pub secondaries: Vec<SecondaryDef>,
+    /// Computes secondary keys of rows.
+    pub keys: Arc<dyn RowKeys>,
+}
+
+/// Whether a lock request waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockWait {
+    /// Wait up to the transaction's timeout.
+    Wait,
+    /// Fail at once with `Error::NoWait`.
+    NoWait,
+    /// Leave out rows that are locked.
+    SkipLocked,
+}
+
+/// Strength of a row lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowLock {
+    /// Shared.
+    Shared,
+    /// Exclusive.
+    Exclusive,
+}
+
+/// How a read sees and claims rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// Through the transaction's read view, without locks.
+    Consistent,
+    /// The newest committed version, locked.
+    Locking {
+        /// Strength.
+        lock: RowLock,
+        /// What to do when it is taken.
+        wait: LockWait,
+    },
+}
+
+/// Table locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableLock {
+    /// Intention shared.
+    IntentionShared,
+    /// Intention exclusive.
+    IntentionExclusive,
+    /// Shared.
+    Shared,
+    /// Exclusive.
+    Exclusive,
+    /// The AUTO_INCREMENT lock.
+    AutoIncrement,
+}
+
+/// What an update's closure decides about the current version of the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Leave the row as it is.
+    Keep,
+    /// The closure has put the new row into its output.
+    Replace,
+    /// Delete the row.
+    Delete,
+    /// Stop; the closure has kept its own error.
+    Abort,
+}
+
+/// What became of an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// No such row.
+    Missing,
+    /// The closure kept the row.
+    Kept,
+    /// The row has a new version.
+    Changed,
+    /// The row is deleted.
+    Deleted,
+    /// The closure aborted.
+    Aborted,
+}
+
+/// What a scan's visitor wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// The next row.
+    Continue,
+    /// No more rows.
+    Stop,
+}
+
+/// Which tree a scan walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScanIndex {
+    /// The clustered tree.
+    Clustered,
+    /// The secondary tree with this position in [`TableDef::secondaries`].
+    Secondary(usize),
+}
+
+/// A range of an index to walk.
+#[derive(Clone, Debug)]
+pub struct ScanSpec {
+    /// The tree.
+    pub index: ScanIndex,
+    /// Lower bound in key bytes. On a secondary tree bounds are prefixes of `secondary key ++ primary key`: an
+    /// `Included` or `Excluded` bound speaks of every entry that begins with it.
+    pub lower: Bound<Vec<u8>>,
+    /// Upper bound, likewise.
+    pub upper: Bound<Vec<u8>>,
+    /// Descending.
+    pub reverse: bool,
+    /// How rows are seen and claimed.
+    pub mode: Read,
+    /// On a secondary tree: also fetch the row (else the visitor gets an empty row).
+    pub fetch_row: bool,
+}
+
+/// A point in a transaction to which a statement or the user can roll back: the count of its undo records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Savepoint(pub u64);
+
+/// Settings that can be changed while the engine runs, under the names MySQL users know.
+#[derive(Debug)]
+pub struct Settings {
+    /// `innodb_flush_log_at_trx_commit`: 0, 1 or 2.
+    pub flush_log_at_trx_commit: AtomicU8,
+    /// `innodb_deadlock_detect`.
+    pub deadlock_detect: AtomicBool,
+    /// `innodb_print_all_deadlocks`.
+    pub print_all_deadlocks: AtomicBool,
+    /// `innodb_purge_batch_size`, in undo records.
+    pub purge_batch_size: AtomicU64,
+    /// `innodb_max_purge_size`: most undo records of one purge round, 0 for no cap.
+    pub max_purge_size: AtomicU64,
+    /// `innodb_thread_concurrency`: 0 for no limit.
+    pub thread_concurrency: AtomicU64,
+    /// `innodb_concurrency_tickets`.
+    pub concurrency_tickets: AtomicU64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            flush_log_at_trx_commit: AtomicU8::new(1),
+            deadlock_detect: AtomicBool::new(true),
+            print_all_deadlocks: AtomicBool::new(false),
+            purge_batch_size: AtomicU64::new(300),
+            max_purge_size: AtomicU64::new(0),
+            thread_concurrency: AtomicU64::new(0),
+            concurrency_tickets: AtomicU64::new(5000),
+        }
+    }
+}
+
+/// How an engine is opened.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `innodb_buffer_pool_size` in bytes.
+    pub buffer_pool_bytes: u64,
+    /// `innodb_redo_log_capacity` in bytes.
+    pub redo_capacity_bytes: u64,
+    /// Live settings.
+    pub settings: Arc<Settings>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            buffer_pool_bytes: 128 << 20,
+            redo_capacity_bytes: 100 << 20,
+            settings: Arc::new(Settings::default()),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The engine's errors, grouped by what the caller must do about them.
+
+use crate::ids::{IndexId, PageNo};
+
+/// Result of the engine.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of the engine. `Clone`, because a stopped log tells every waiter the same thing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    // -- roll back the transaction and run it again
+    /// The transaction was chosen as the victim of a deadlock.
+    #[error("deadlock found when trying to get lock; try restarting transaction")]
+    Deadlock,
+
+    // -- roll back the statement; it may be run again
+    /// A lock was not granted in time.
+    #[error("lock wait timeout exceeded; try restarting transaction")]
+    LockWaitTimeout,
+    /// A lock is taken and the request was not to wait.
+    #[error("lock could not be acquired immediately and NOWAIT is set")]
+    NoWait,
+    /// The session's statement was killed.
+    #[error("query execution was interrupted")]
+    Killed,
+
+    // -- tell the user
+    /// A unique key exists already. `nth` is the secondary index's position, `None` the clustered index.
+    #[error("duplicate entry in index {index}")]
+    DuplicateKey {
+        /// The index.
+        index: IndexId,
+        /// Position among the table's secondary indexes.
+        nth: Option<usize>,
+        /// Primary key of the row that has it.
+        pk: Vec<u8>,
+    },
+    /// A key is longer than the tree can hold.
+    #[error("key of {len} bytes is too long")]
+    KeyTooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// A row is longer than the engine can hold.
+    #[error("row of {len} bytes is too large")]
+    RowTooLarge {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// A write in a read-only transaction.
+    #[error("cannot execute statement in a READ ONLY transaction")]
+    ReadOnly,
+    /// No such index.
+    #[error("index {0} does not exist")]
+    NoSuchIndex(IndexId),
+
+    // -- make room; reads go on
+    /// The data file could not grow.
+    #[error("no space left on the device")]
+    DiskFull,
+
+    // -- the engine has stopped
+    /// A write or sync failed: nothing is acknowledged any more.
+    #[error("the engine has stopped: {0}")]
+    Stopped(String),
+
+    // -- this page cannot be used
+    /// Damage was found.
+    #[error("damaged {file} at byte {offset}: {what}")]
+    Corrupt {
+        /// File name in the data directory.
+        file: String,
+        /// Byte offset of the damage.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+
+    // -- never reaches the engine's user
+    /// A page is not in memory: load it and run the operation again.
+    #[error("page {0} is not in memory")]
+    Miss(PageNo),
+}
