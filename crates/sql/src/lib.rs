@@ -1,1 +1,5 @@
 //! Turnstile, SQL: parse, bind, plan, execute; types and collations; the data dictionary.
+#![forbid(unsafe_code)]
+
+pub mod ast;
+pub mod parser;

@@ -1,0 +1,122 @@
+//! Accounts and privileges.
+
+use super::{Name, Text};
+
+/// `'user'@'host'`
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UserName {
+    /// The user.
+    pub user: Name,
+    /// The host, lower case; `%` when not written. For CURRENT_USER both are empty, see [`UserName::is_current`].
+    pub host: Name,
+}
+
+impl UserName {
+    /// CURRENT_USER: the account that runs the statement (an anonymous account always has a host).
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.user.is_empty() && self.host.is_empty()
+    }
+}
+
+/// How an account proves itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authentication {
+    /// BY 'password': in clear.
+    Password(Text),
+    /// BY RANDOM PASSWORD
+    Random,
+    /// AS 'hash', or `IDENTIFIED BY PASSWORD 'hash'`
+    Hash(Text),
+}
+
+/// An account in CREATE USER and ALTER USER.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserSpec {
+    /// The account.
+    pub name: UserName,
+    /// WITH plugin
+    pub plugin: Option<Name>,
+    /// BY or AS
+    pub authentication: Option<Authentication>,
+}
+
+/// CREATE USER and ALTER USER.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserStatement {
+    /// ALTER instead of CREATE.
+    pub alter: bool,
+    /// IF NOT EXISTS (create), IF EXISTS (alter)
+    pub if_exists_clause: bool,
+    /// The accounts.
+    pub users: Vec<UserSpec>,
+    /// ACCOUNT LOCK (true), UNLOCK (false)
+    pub lock: Option<bool>,
+    /// REQUIRE SSL, X509 or a certificate (true), NONE (false)
+    pub require_tls: Option<bool>,
+    /// WITH MAX_...: resource limits, upper case name and value.
+    pub limits: Vec<(Name, u64)>,
+    /// PASSWORD EXPIRE without an interval.
+    pub password_expired: bool,
+}
+
+/// A privilege, upper case words with single spaces (`SELECT`, `CREATE TEMPORARY TABLES`, `ALL PRIVILEGES`,
+/// `CONNECTION_ADMIN`), or a role's name as written when it is not known as a privilege.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Privilege {
+    /// The privilege.
+    pub name: Name,
+    /// Only these columns; empty means all.
+    pub columns: Vec<Name>,
+}
+
+/// Where a privilege holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PrivilegeLevel {
+    /// `*.*`
+    Global,
+    /// `*`: the current database.
+    CurrentSchema,
+    /// `schema.*` (may contain `_` and `%` wildcards)
+    Schema(Name),
+    /// `[schema.]table`
+    Table {
+        /// The database, when written.
+        schema: Option<Name>,
+        /// The table.
+        table: Name,
+    },
+    /// `ON PROCEDURE ...` and `ON FUNCTION ...`
+    Routine {
+        /// The database, when written.
+        schema: Option<Name>,
+        /// The routine.
+        name: Name,
+    },
+}
+
+/// GRANT privileges ON level TO users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// What.
+    pub privileges: Vec<Privilege>,
+    /// Where; None when roles are granted.
+    pub level: Option<PrivilegeLevel>,
+    /// To whom (with IDENTIFIED BY, as before MySQL 8).
+    pub users: Vec<UserSpec>,
+    /// WITH GRANT OPTION
+    pub grant_option: bool,
+}
+
+/// REVOKE privileges ON level FROM users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revoke {
+    /// What; `ALL PRIVILEGES` and `GRANT OPTION` together, without a level, means everything everywhere.
+    pub privileges: Vec<Privilege>,
+    /// Where; None when roles, or everything, are revoked.
+    pub level: Option<PrivilegeLevel>,
+    /// From whom.
+    pub users: Vec<UserName>,
+    /// IF EXISTS
+    pub if_exists: bool,
+}

@@ -1,0 +1,135 @@
+//! SHOW and DESCRIBE.
+
+use super::{Expr, Limit, Name, TableName, Text, UserName};
+
+/// SHOW what [LIKE | WHERE].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Show {
+    /// What is shown.
+    pub what: ShowWhat,
+    /// LIKE or WHERE.
+    pub filter: Option<ShowFilter>,
+}
+
+/// Restricts the rows of SHOW.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShowFilter {
+    /// LIKE 'pattern', on the first column.
+    Like(Text),
+    /// WHERE, on the columns of the result.
+    Where(Expr),
+}
+
+/// What SHOW shows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShowWhat {
+    /// DATABASES, SCHEMAS
+    Databases,
+    /// [EXTENDED] [FULL] TABLES [FROM schema]
+    Tables {
+        /// FULL
+        full: bool,
+        /// FROM; None means the current database.
+        schema: Option<Name>,
+    },
+    /// TABLE STATUS [FROM schema]
+    TableStatus(Option<Name>),
+    /// OPEN TABLES [FROM schema]
+    OpenTables(Option<Name>),
+    /// TRIGGERS [FROM schema]
+    Triggers(Option<Name>),
+    /// EVENTS [FROM schema]
+    Events(Option<Name>),
+    /// [FULL] COLUMNS | FIELDS FROM table; also DESCRIBE table [column pattern as LIKE].
+    Columns {
+        /// FULL
+        full: bool,
+        /// The table.
+        table: TableName,
+    },
+    /// INDEX, INDEXES, KEYS FROM table
+    Index(TableName),
+    /// CREATE TABLE
+    CreateTable(TableName),
+    /// CREATE DATABASE
+    CreateDatabase {
+        /// The database.
+        name: Name,
+        /// IF NOT EXISTS
+        if_not_exists: bool,
+    },
+    /// CREATE USER
+    CreateUser(UserName),
+    /// CREATE VIEW, PROCEDURE, FUNCTION, TRIGGER, EVENT: the kind in upper case and the object.
+    CreateOther {
+        /// The kind.
+        kind: Name,
+        /// The object.
+        name: TableName,
+    },
+    /// [GLOBAL|SESSION] VARIABLES
+    Variables {
+        /// GLOBAL
+        global: bool,
+    },
+    /// [GLOBAL|SESSION] STATUS
+    Status {
+        /// GLOBAL
+        global: bool,
+    },
+    /// WARNINGS [LIMIT]
+    Warnings(Option<Limit>),
+    /// ERRORS [LIMIT]
+    Errors(Option<Limit>),
+    /// COUNT(*) WARNINGS
+    WarningCount,
+    /// COUNT(*) ERRORS
+    ErrorCount,
+    /// [FULL] PROCESSLIST
+    ProcessList {
+        /// FULL
+        full: bool,
+    },
+    /// [STORAGE] ENGINES
+    Engines,
+    /// ENGINE name STATUS | MUTEX | LOGS
+    Engine {
+        /// The engine, as written.
+        name: Name,
+        /// What of it.
+        report: EngineReport,
+    },
+    /// CHARACTER SET, CHARSET
+    CharacterSets,
+    /// COLLATION
+    Collations,
+    /// GRANTS [FOR user]
+    Grants(Option<UserName>),
+    /// PLUGINS
+    Plugins,
+    /// PRIVILEGES
+    Privileges,
+    /// MASTER STATUS, BINARY LOG STATUS
+    BinaryLogStatus,
+    /// BINARY LOGS, MASTER LOGS
+    BinaryLogs,
+    /// REPLICA STATUS, SLAVE STATUS
+    ReplicaStatus,
+    /// REPLICAS, SLAVE HOSTS
+    Replicas,
+    /// PROCEDURE STATUS
+    ProcedureStatus,
+    /// FUNCTION STATUS
+    FunctionStatus,
+    /// PROFILES
+    Profiles,
+}
+
+/// What SHOW ENGINE reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variants are SQL's own words")]
+pub enum EngineReport {
+    Status,
+    Mutex,
+    Logs,
+}
