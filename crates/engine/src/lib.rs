@@ -5,6 +5,7 @@ pub mod error;
 pub mod ids;
 pub mod interrupt;
 mod memory;
+pub mod page;
 
 pub use api::*;
 pub use error::{Error, Result};
