@@ -1,0 +1,62 @@
+//! What a session knows of its socket between two system calls: whether a read or a write could succeed.
+//!
+//! The sockets are registered edge-triggered once and for all, so a session that has drained its socket clears the
+//! flag and simply returns `Pending`; the host sets it and polls the session at the next event.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use turnstile_engine::interrupt::Interrupt;
+
+/// Readiness of one socket. Both flags start true: the first system call finds out.
+#[derive(Debug)]
+pub struct Readiness {
+    readable: AtomicBool,
+    writable: AtomicBool,
+    interrupt: OnceLock<Arc<Interrupt>>,
+}
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Readiness { readable: AtomicBool::new(true), writable: AtomicBool::new(true), interrupt: OnceLock::new() }
+    }
+}
+
+impl Readiness {
+    /// An event came: note what it allows.
+    pub fn note(&self, readable: bool, writable: bool) {
+        if readable {
+            self.readable.store(true, Ordering::Release);
+        }
+        if writable {
+            self.writable.store(true, Ordering::Release);
+        }
+    }
+    /// Whom to interrupt when the client vanishes. The session says so once, when it begins.
+    pub fn interrupt_on_hangup(&self, interrupt: Arc<Interrupt>) {
+        // A second call would be a second session on one socket; the first one's interrupt stays.
+        let _ = self.interrupt.set(interrupt);
+    }
+    /// The client has closed its side: whatever the session waits for, it waits in vain.
+    pub fn hang_up(&self) {
+        if let Some(interrupt) = self.interrupt.get() {
+            interrupt.kill_connection();
+        }
+    }
+    /// Whether a read may bring something.
+    pub fn is_readable(&self) -> bool {
+        self.readable.load(Ordering::Acquire)
+    }
+    /// The socket was drained.
+    pub fn drained(&self) {
+        self.readable.store(false, Ordering::Release);
+    }
+    /// Whether a write may take something.
+    pub fn is_writable(&self) -> bool {
+        self.writable.load(Ordering::Acquire)
+    }
+    /// The socket's send buffer is full.
+    pub fn filled(&self) {
+        self.writable.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,276 @@
+//! A connection's byte stream: a non-blocking socket, plain or under TLS, read and written in packets.
+//!
+//! One system call each way per statement: a read takes what the socket has, a short read marks the socket drained (the
+//! sockets are edge-triggered), and answers gather in one output buffer that is sent when the session is about to wait
+//! for its client, or when it has grown past [`FLUSH_BYTES`].
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::task::Poll;
+
+use rustix::net::{RecvFlags, SendFlags};
+
+use crate::scheduler::Readiness;
+use crate::wire::write::PacketWriter;
+use crate::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
+
+/// Output beyond this many bytes is sent before more is produced.
+pub const FLUSH_BYTES: usize = 16 << 10;
+/// Bytes taken by one read.
+const READ_BYTES: usize = 64 << 10;
+/// Buffers are given back when they have grown past this and are empty.
+const KEEP_BYTES: usize = 16 << 10;
+
+/// Why a packet could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The client has gone.
+    #[error("the client closed the connection")]
+    Closed,
+    /// The socket failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The message is longer than `max_allowed_packet`.
+    #[error("got a packet bigger than 'max_allowed_packet' bytes")]
+    TooLarge,
+    /// Packets out of order.
+    #[error("got packets out of order")]
+    OutOfOrder,
+}
+
+thread_local! {
+    /// Where a read lands first, so that idle connections own no buffer.
+    static LANDING: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_BYTES]);
+}
+
+/// The socket alone: `std::io` over `recv` and `send`, as rustls wants it.
+struct Socket {
+    fd: Arc<OwnedFd>,
+    readiness: Arc<Readiness>,
+}
+
+impl Read for Socket {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if !self.readiness.is_readable() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        match rustix::net::recv(&self.fd, &mut *buf, RecvFlags::DONTWAIT) {
+            Ok((len, _)) => {
+                if len > 0 && len < buf.len() {
+                    self.readiness.drained();
+                }
+                Ok(len)
+            }
+            Err(rustix::io::Errno::AGAIN) => {
+                self.readiness.drained();
+                Err(ErrorKind::WouldBlock.into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match rustix::net::send(&self.fd, buf, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Ok(len) => Ok(len),
+            Err(rustix::io::Errno::AGAIN) => {
+                self.readiness.filled();
+                Err(ErrorKind::WouldBlock.into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Packets in and out.
+pub struct Stream {
+    socket: Socket,
+    tls: Option<Box<rustls::ServerConnection>>,
+    input: Vec<u8>,
+    read_to: usize,
+    sent: usize,
+    /// Where answers are written.
+    pub writer: PacketWriter,
+}
+
+impl Stream {
+    /// A plain stream over a non-blocking socket.
+    pub fn new(fd: Arc<OwnedFd>, readiness: Arc<Readiness>) -> Self {
+        Stream {
+            socket: Socket { fd, readiness },
+            tls: None,
+            input: Vec::new(),
+            read_to: 0,
+            sent: 0,
+            writer: PacketWriter::default(),
+        }
+    }
+
+    /// Continues under TLS. What the client sent already belongs to the TLS stream.
+    ///
+    /// # Errors
+    /// When the configuration is unusable or the first bytes are not TLS.
+    pub fn start_tls(&mut self, config: Arc<rustls::ServerConfig>) -> io::Result<()> {
+        let mut tls = rustls::ServerConnection::new(config).map_err(io::Error::other)?;
+        let mut early = &self.input[self.read_to..];
+        while !early.is_empty() {
+            tls.read_tls(&mut early)?;
+            tls.process_new_packets().map_err(io::Error::other)?;
+        }
+        self.input.clear();
+        self.read_to = 0;
+        self.tls = Some(Box::new(tls));
+        Ok(())
+    }
+
+    /// Whether the connection is under TLS.
+    pub fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Reads one message into `payload` (cleared first) and takes over its sequence number.
+    ///
+    /// # Errors
+    /// [`ReadError`]; after any of them only an error packet may still be sent.
+    pub async fn read_packet(&mut self, payload: &mut Vec<u8>, len_max: usize) -> Result<(), ReadError> {
+        payload.clear();
+        loop {
+            let waiting = &self.input[self.read_to..];
+            if let Some(header) = waiting.first_chunk::<HEADER_BYTES>() {
+                let len = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+                if payload.len() + len > len_max {
+                    return Err(ReadError::TooLarge);
+                }
+                if let Some(piece) = waiting.get(HEADER_BYTES..HEADER_BYTES + len) {
+                    if !payload.is_empty() && header[3] != self.writer.sequence {
+                        return Err(ReadError::OutOfOrder);
+                    }
+                    payload.extend_from_slice(piece);
+                    self.writer.sequence = header[3].wrapping_add(1);
+                    self.read_to += HEADER_BYTES + len;
+                    self.tidy_input();
+                    if len < PAYLOAD_BYTES_MAX {
+                        return Ok(());
+                    }
+                    continue;
+                }
+            }
+            self.fill().await?;
+        }
+    }
+
+    fn tidy_input(&mut self) {
+        if self.read_to == self.input.len() {
+            self.input.clear();
+            self.read_to = 0;
+            if self.input.capacity() > KEEP_BYTES {
+                self.input = Vec::new();
+            }
+        }
+    }
+
+    /// Waits for more input.
+    async fn fill(&mut self) -> Result<(), ReadError> {
+        poll_fn(|context| match self.try_fill() {
+            Ok(0) => Poll::Ready(Err(ReadError::Closed)),
+            Ok(_) => Poll::Ready(Ok(())),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Err(error) => Poll::Ready(Err(error.into())),
+        })
+        .await
+    }
+
+    fn try_fill(&mut self) -> io::Result<usize> {
+        if self.read_to > 0 && self.read_to * 2 >= self.input.len() {
+            self.input.drain(..self.read_to);
+            self.read_to = 0;
+        }
+        LANDING.with_borrow_mut(|landing| {
+            let Some(tls) = &mut self.tls else {
+                let len = self.socket.read(landing)?;
+                self.input.extend_from_slice(&landing[..len]);
+                return Ok(len);
+            };
+            loop {
+                match tls.reader().read(landing) {
+                    Ok(len) => {
+                        self.input.extend_from_slice(&landing[..len]);
+                        return Ok(len);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+                while tls.wants_write() {
+                    tls.write_tls(&mut self.socket)?;
+                }
+                if tls.read_tls(&mut self.socket)? == 0 {
+                    return Ok(0);
+                }
+                if let Err(error) = tls.process_new_packets() {
+                    // The alert that tells the client why; it may not fit, and the connection ends anyway.
+                    let _ = tls.write_tls(&mut self.socket);
+                    return Err(io::Error::other(error));
+                }
+            }
+        })
+    }
+
+    /// Whether the output should be sent before more is produced.
+    pub fn should_flush(&self) -> bool {
+        self.writer.output.len() - self.sent >= FLUSH_BYTES
+    }
+
+    /// Sends all output.
+    ///
+    /// # Errors
+    /// When the client has gone.
+    pub async fn flush(&mut self) -> io::Result<()> {
+        poll_fn(|_| self.poll_flush()).await
+    }
+
+    /// One attempt to send all output; `Pending` until the socket takes more.
+    pub fn poll_flush(&mut self) -> Poll<io::Result<()>> {
+        match self.try_flush() {
+            Ok(()) => Poll::Ready(Ok(())),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    fn try_flush(&mut self) -> io::Result<()> {
+        while self.sent < self.writer.output.len() {
+            let rest = &self.writer.output[self.sent..];
+            self.sent += match &mut self.tls {
+                None => self.socket.write(rest)?,
+                Some(tls) => {
+                    while tls.wants_write() {
+                        tls.write_tls(&mut self.socket)?;
+                    }
+                    tls.writer().write(&rest[..rest.len().min(FLUSH_BYTES)])?
+                }
+            };
+        }
+        if let Some(tls) = &mut self.tls {
+            while tls.wants_write() {
+                tls.write_tls(&mut self.socket)?;
+            }
+        }
+        self.writer.output.clear();
+        self.sent = 0;
+        if self.writer.output.capacity() > KEEP_BYTES * 4 {
+            self.writer.output = Vec::new();
+        }
+        Ok(())
+    }
+}
