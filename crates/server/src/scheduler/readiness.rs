@@ -18,7 +18,11 @@ pub struct Readiness {
 
 impl Default for Readiness {
     fn default() -> Self {
-        Readiness { readable: AtomicBool::new(true), writable: AtomicBool::new(true), interrupt: OnceLock::new() }
+        Readiness {
+            readable: AtomicBool::new(true),
+            writable: AtomicBool::new(true),
+            interrupt: OnceLock::new(),
+        }
     }
 }
 

@@ -92,8 +92,15 @@ impl Pool {
             epoll::add(&epoll, &inbox.bell, EventData::new_u64(BELL), EventFlags::IN)?;
             let count = Arc::new(AtomicUsize::new(0));
             workers.push(WorkerHandle { inbox: inbox.clone(), count: count.clone() });
-            let mut worker =
-                Worker { epoll, inbox, tasks: Vec::new(), free: Vec::new(), ready: Vec::new(), host: host.clone(), count };
+            let mut worker = Worker {
+                epoll,
+                inbox,
+                tasks: Vec::new(),
+                free: Vec::new(),
+                ready: Vec::new(),
+                host: host.clone(),
+                count,
+            };
             let thread = thread::Builder::new().name(format!("worker-{number}")).stack_size(4 << 20);
             threads.push(thread.spawn(move || worker.run())?);
         }
@@ -169,7 +176,8 @@ impl Worker {
                 continue;
             }
             let flags = event.flags;
-            let readable = flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+            let readable =
+                flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
             let writable = flags.intersects(EventFlags::OUT | EventFlags::HUP | EventFlags::ERR);
             let index = token as u32;
             if let Some(Some(task)) = self.tasks.get(index as usize) {
@@ -200,7 +208,8 @@ impl Worker {
                 self.count.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }
-            let handle = Arc::new(TaskWaker { index, queued: AtomicBool::new(true), inbox: self.inbox.clone() });
+            let handle =
+                Arc::new(TaskWaker { index, queued: AtomicBool::new(true), inbox: self.inbox.clone() });
             let waker = Waker::from(handle.clone());
             self.tasks[index as usize] = Some(Task { session, waker, handle, socket, readiness });
             self.ready.push(index);

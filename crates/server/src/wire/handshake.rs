@@ -101,7 +101,8 @@ pub fn parse_first(payload: &[u8]) -> Result<First, Malformed> {
     }
     let user = text(cursor.nul_bytes()?)?;
     let auth = auth_bytes(&mut cursor, capabilities)?;
-    let mut response = Response { capabilities, packet_len_max, collation, user, auth, ..Response::default() };
+    let mut response =
+        Response { capabilities, packet_len_max, collation, user, auth, ..Response::default() };
     if capabilities & client::CONNECT_WITH_DB != 0 && !cursor.is_empty() {
         let name = text(until_nul_or_end(&mut cursor)?)?;
         response.database = (!name.is_empty()).then_some(name);

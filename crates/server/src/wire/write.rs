@@ -73,7 +73,15 @@ pub fn put_lenenc_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Appends the payload of an OK packet. `header` is 0x00, or 0xfe where OK stands for EOF.
-pub fn put_ok(out: &mut Vec<u8>, header: u8, affected: u64, last_id: u64, status: u16, warnings: u16, info: &str) {
+pub fn put_ok(
+    out: &mut Vec<u8>,
+    header: u8,
+    affected: u64,
+    last_id: u64,
+    status: u16,
+    warnings: u16,
+    info: &str,
+) {
     out.push(header);
     put_lenenc(out, affected);
     put_lenenc(out, last_id);
