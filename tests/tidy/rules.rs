@@ -1,0 +1,206 @@
+//! The rules, one function each: a source file in, findings out.
+
+use std::fs;
+
+use super::source::{Source, root};
+
+/// What is over a limit today: (path, function or "" for the file, size it may not exceed). Only shrinks.
+const RATCHET: &[(&str, &str, usize)] = &[];
+
+/// Rank of each engine room; a room may use rooms of lower rank only.
+const ROOMS: &[(&str, u32)] = &[
+    ("page", 1),
+    ("wal", 2),
+    ("buffer", 3),
+    ("btree", 4),
+    ("admission", 4),
+    ("lock", 5),
+    ("txn", 6),
+    ("row", 7),
+    ("recovery", 8),
+];
+
+/// Files that may contain `unsafe`. Adding one is a decision: say why in the file's header.
+const UNSAFE_FILES: &[&str] = &[
+    "crates/sys/src/sync.rs",
+    "crates/sys/src/latch.rs",
+    "crates/sys/src/park.rs",
+    "crates/engine/src/page/view.rs",
+    "crates/engine/src/buffer/frame.rs",
+    "crates/engine/src/buffer/guard.rs",
+    "crates/engine/src/buffer/arena.rs",
+    "crates/engine/src/wal/log_buffer.rs",
+];
+
+/// File and module names that say nothing.
+const BANNED_NAMES: &[&str] = &["utils", "util", "common", "helpers", "helper", "misc", "manager"];
+
+/// Words that do not belong into the repository, written in halves so that this file passes.
+fn banned_words() -> Vec<String> {
+    [("FIX", "ME"), ("XX", "X:"), ("HA", "CK"), ("/wo", "rk/"), ("../sha", "red"), ("/ro", "ot/")]
+        .iter()
+        .map(|(a, b)| format!("{a}{b}"))
+        .collect()
+}
+
+fn allowed(source: &Source, function: &str, limit: usize) -> usize {
+    RATCHET
+        .iter()
+        .find(|(path, name, _)| *path == source.path && *name == function)
+        .map_or(limit, |entry| entry.2)
+}
+
+/// The first line says what the file is.
+pub fn header(source: &Source) -> Vec<String> {
+    match source.lines.first() {
+        Some(first) if first.starts_with("//!") || first.starts_with("#![doc = include_str!(") => Vec::new(),
+        _ => vec![source.path.clone()],
+    }
+}
+
+/// Code lines of a file. Tests are read differently and may be longer by half.
+pub fn file_size(source: &Source, limit: usize) -> Vec<String> {
+    let limit = if source.is_test() { limit * 3 / 2 } else { allowed(source, "", limit) };
+    let size = source.code().len();
+    if size > limit {
+        vec![format!("{}: {size} code lines, at most {limit}", source.path)]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Code lines of each function, found by rustfmt's indentation: from the `fn` line to the brace at its indent.
+pub fn function_sizes(source: &Source, limit: usize) -> Vec<String> {
+    if source.is_test() {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    let code = source.code();
+    for (at, (number, line)) in code.iter().enumerate() {
+        let text = line.trim_start();
+        let Some(name) = function_name(text) else { continue };
+        let indent = line.len() - text.len();
+        let close = format!("{}}}", " ".repeat(indent));
+        if text.trim_end().ends_with(';') || text.trim_end().ends_with('}') {
+            continue;
+        }
+        let Some(end) = code[at..].iter().position(|(_, l)| l.trim_end() == close) else { continue };
+        let size = end + 1;
+        let limit = allowed(source, name, limit);
+        if size > limit {
+            findings
+                .push(format!("{}:{number}: fn {name} has {size} code lines, at most {limit}", source.path));
+        }
+    }
+    findings
+}
+
+fn function_name(text: &str) -> Option<&str> {
+    let mut rest = text;
+    for prefix in ["pub(crate) ", "pub(super) ", "pub ", "const ", "async ", "unsafe "] {
+        rest = rest.strip_prefix(prefix).unwrap_or(rest);
+    }
+    let name = rest.strip_prefix("fn ")?;
+    name.split(['(', '<']).next()
+}
+
+/// `use crate::room` may only point to a lower rank.
+pub fn room_ranks(source: &Source) -> Vec<String> {
+    let Some(inside) = source.path.strip_prefix("crates/engine/src/") else { return Vec::new() };
+    let Some((room, _)) = inside.split_once('/') else { return Vec::new() };
+    let Some(&(_, rank)) = ROOMS.iter().find(|(name, _)| *name == room) else { return Vec::new() };
+    if source.is_test() {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for (number, line) in source.code() {
+        for (other, other_rank) in ROOMS {
+            let names =
+                [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{other}}}")];
+            if *other != room && *other_rank >= rank && names.iter().any(|name| line.contains(name.as_str()))
+            {
+                findings.push(format!(
+                    "{}:{number}: {room} (rank {rank}) uses {other} (rank {other_rank})",
+                    source.path
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Crates may name only crates below them.
+pub fn crate_order() -> Vec<String> {
+    let order = ["sys", "engine", "sql", "server", "lab"];
+    let mut findings = Vec::new();
+    for (rank, name) in order.iter().enumerate() {
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+        for above in &order[rank..] {
+            if manifest.lines().any(|line| line.starts_with(&format!("turnstile-{above}."))) {
+                findings.push(format!("crates/{name} depends on {above}"));
+            }
+        }
+        if *name == "lab" && ["sql", "server"].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
+        {
+            findings.push("crates/lab must speak only the wire".to_string());
+        }
+    }
+    findings
+}
+
+/// `unsafe` only in the listed files.
+pub fn unsafe_list(source: &Source) -> Vec<String> {
+    if UNSAFE_FILES.contains(&source.path.as_str()) || source.is_test() {
+        return Vec::new();
+    }
+    let is_unsafe = |line: &str| {
+        let line = line.split("//").next().unwrap_or(line);
+        !line.contains("unsafe_code")
+            && ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"]
+                .iter()
+                .any(|word| line.contains(word))
+    };
+    source
+        .code()
+        .into_iter()
+        .filter(|(_, l)| is_unsafe(l))
+        .map(|(n, _)| format!("{}:{n}", source.path))
+        .collect()
+}
+
+/// No `unwrap()` outside tests.
+pub fn no_unwrap(source: &Source) -> Vec<String> {
+    if source.is_test() {
+        return Vec::new();
+    }
+    let hit =
+        |line: &&(usize, &str)| line.1.split("//").next().is_some_and(|code| code.contains(".unwrap()"));
+    source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
+}
+
+/// Names that say nothing, and words that do not belong here.
+pub fn banned(source: &Source) -> Vec<String> {
+    let mut findings = Vec::new();
+    for part in source.path.trim_end_matches(".rs").split('/') {
+        if BANNED_NAMES.contains(&part) {
+            findings.push(format!("{}: the name {part:?} says nothing", source.path));
+        }
+    }
+    let words = banned_words();
+    for (number, line) in source.lines.iter().enumerate() {
+        for word in words.iter().filter(|word| line.contains(word.as_str())) {
+            findings.push(format!("{}:{}: {word:?}", source.path, number + 1));
+        }
+        if line.contains("TODO") && !line.contains("TODO(") && !source.path.starts_with("tests/tidy/") {
+            findings.push(format!("{}:{}: a TODO needs an owner", source.path, number + 1));
+        }
+    }
+    findings
+}
+
+/// Every ranked room explains itself.
+pub fn room_readmes() -> Vec<String> {
+    let rooms = root().join("crates/engine/src");
+    let missing = |name: &&str| rooms.join(name).is_dir() && !rooms.join(name).join("README.md").exists();
+    ROOMS.iter().map(|(name, _)| *name).filter(|name| missing(&name)).map(str::to_string).collect()
+}
