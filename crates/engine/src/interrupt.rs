@@ -1,11 +1,23 @@
 //! A session's interrupt: a kill reaches the session wherever it waits.
+//!
+//! A kill first sets the state, then takes and wakes the waker; a wait first leaves its waker, then looks at the state. So
+//! either the wait sees the kill or the kill sees the waker. A session waits in one place at a time, so there is one waker.
 
+use crate::error::{Error, Result};
+use parking_lot::Mutex;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, Waker};
 
-/// Set by KILL, checked by long statements. Stand-in until the lock room brings the one that wakes waiters.
+const QUERY: u8 = 1;
+const CONNECTION: u8 = 2;
+
+/// Set by KILL, checked by long statements, awaited by every wait.
 #[derive(Debug, Default)]
 pub struct Interrupt {
     state: AtomicU8,
+    waker: Mutex<Option<Waker>>,
 }
 
 impl Interrupt {
@@ -15,15 +27,22 @@ impl Interrupt {
     }
     /// Ends the running statement.
     pub fn kill_query(&self) {
-        self.state.fetch_or(1, Ordering::SeqCst);
+        self.kill(QUERY);
     }
     /// Ends the running statement and the connection.
     pub fn kill_connection(&self) {
-        self.state.fetch_or(3, Ordering::SeqCst);
+        self.kill(QUERY | CONNECTION);
+    }
+    fn kill(&self, bits: u8) {
+        self.state.fetch_or(bits, Ordering::SeqCst);
+        let waker = self.waker.lock().take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
     /// Forgets a killed statement (not a killed connection).
     pub fn clear_query(&self) {
-        self.state.fetch_and(2, Ordering::SeqCst);
+        self.state.fetch_and(CONNECTION, Ordering::SeqCst);
     }
     /// Whether the statement is to end.
     pub fn is_killed(&self) -> bool {
@@ -31,6 +50,35 @@ impl Interrupt {
     }
     /// Whether the connection is to end.
     pub fn is_connection_killed(&self) -> bool {
-        self.state.load(Ordering::SeqCst) & 2 != 0
+        self.state.load(Ordering::SeqCst) & CONNECTION != 0
+    }
+    /// `Err(Killed)` once the statement is to end; long loops ask now and then. One relaxed load while nobody kills.
+    pub fn check(&self) -> Result<()> {
+        if self.state.load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(Error::Killed) }
+    }
+    /// Whether the statement is to end; if not, the task is woken when it is.
+    pub fn poll_killed(&self, context: &mut Context<'_>) -> Poll<()> {
+        {
+            let mut waker = self.waker.lock();
+            match &mut *waker {
+                Some(waker) if waker.will_wake(context.waker()) => {}
+                other => *other = Some(context.waker().clone()),
+            }
+        }
+        if self.is_killed() { Poll::Ready(()) } else { Poll::Pending }
+    }
+    /// Runs a wait that a kill ends: `Err(Killed)` drops the wait, so its drop must take it back.
+    pub async fn interruptible<F: Future>(&self, wait: F) -> Result<F::Output> {
+        let mut wait = pin!(wait);
+        poll_fn(|context| {
+            if let Poll::Ready(output) = wait.as_mut().poll(context) {
+                return Poll::Ready(Ok(output));
+            }
+            self.poll_killed(context).map(|()| Err(Error::Killed))
+        })
+        .await
     }
 }
+
+#[cfg(test)]
+mod tests;

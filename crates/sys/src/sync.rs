@@ -1,0 +1,58 @@
+//! The one import seam for primitives that a model checker must be able to replace: real ones in a normal build, loom's
+//! under `--cfg loom`, shuttle's under `--cfg shuttle`. The only file that names those crates. `Mutex::lock` gives the
+//! guard itself everywhere: a panic while it is held does not poison it (the process is about to end or the session is
+//! contained by its worker, and every guarded structure here is restored before anything that can panic).
+
+#[cfg(not(any(loom, shuttle)))]
+mod chosen {
+    pub use parking_lot::{Condvar, Mutex, MutexGuard};
+    pub use std::hint::spin_loop;
+    pub use std::sync::{Arc, atomic};
+    pub use std::thread;
+}
+
+#[cfg(loom)]
+mod chosen {
+    pub use loom::hint::spin_loop;
+    pub use loom::sync::{Arc, MutexGuard, atomic};
+    pub use loom::thread;
+
+    /// Loom's mutex with the shape of the real one.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// A new, free mutex.
+        pub fn new(value: T) -> Self {
+            Mutex(loom::sync::Mutex::new(value))
+        }
+        /// Waits for the mutex.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().expect("no thread of a model panics while it holds a mutex")
+        }
+    }
+}
+
+#[cfg(shuttle)]
+mod chosen {
+    pub use shuttle::hint::spin_loop;
+    pub use shuttle::sync::{Arc, MutexGuard, atomic};
+    pub use shuttle::thread;
+
+    /// Shuttle's mutex with the shape of the real one.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(shuttle::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// A new, free mutex.
+        pub fn new(value: T) -> Self {
+            Mutex(shuttle::sync::Mutex::new(value))
+        }
+        /// Waits for the mutex.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().expect("no thread of a model panics while it holds a mutex")
+        }
+    }
+}
+
+pub use chosen::*;
