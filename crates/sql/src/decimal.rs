@@ -1,0 +1,533 @@
+//! DECIMAL(65,30): exact decimal numbers with MySQL's scale rules.
+//!
+//! A number is `(-1)^negative * digits / 10^scale`. Up to 38 digits sit inline in 128 bits, wider ones in a box;
+//! which form is used is canonical (inline whenever it fits), so a `Decimal` costs 24 bytes.
+//! Rounding is half away from zero. Results beyond 65 digits are an overflow the caller turns into 1264 or 1690.
+
+mod wide;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use wide::Wide;
+
+/// Most digits a DECIMAL has.
+pub const MAX_PRECISION: u8 = 65;
+/// Most digits after the point.
+pub const MAX_SCALE: u8 = 30;
+/// Digits a division adds to the dividend's scale (`div_precision_increment`).
+pub const DIVISION_SCALE: u8 = 4;
+
+/// An exact decimal number.
+#[derive(Clone)]
+pub struct Decimal(Form);
+
+#[derive(Clone)]
+enum Form {
+    Small { negative: bool, scale: u8, low: u64, high: u64 },
+    Big(Box<BigForm>),
+}
+
+#[derive(Clone)]
+struct BigForm {
+    negative: bool,
+    scale: u8,
+    digits: Wide,
+}
+
+/// The result has more than 65 digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow;
+
+/// What parsing a text as a decimal found.
+#[derive(Debug, Clone)]
+pub struct Parsed {
+    /// The number; the largest one if it overflowed.
+    pub value: Decimal,
+    /// Bytes used, leading spaces included. 0 when there is no number.
+    pub consumed: usize,
+    /// The text has more than 65 integer digits.
+    pub overflow: bool,
+    /// Non-zero fraction digits were lost.
+    pub rounded: bool,
+}
+
+impl Decimal {
+    /// Zero with scale 0.
+    pub const ZERO: Decimal = Decimal(Form::Small { negative: false, scale: 0, low: 0, high: 0 });
+
+    fn small(negative: bool, scale: u8, digits: u128) -> Decimal {
+        let negative = negative && digits != 0;
+        Decimal(Form::Small { negative, scale, low: digits as u64, high: (digits >> 64) as u64 })
+    }
+
+    fn from_wide(negative: bool, scale: u8, digits: Wide) -> Decimal {
+        match digits.to_u128() {
+            Some(small) => Decimal::small(negative, scale, small),
+            None => Decimal(Form::Big(Box::new(BigForm { negative, scale, digits }))),
+        }
+    }
+
+    fn checked(negative: bool, scale: u8, digits: Wide) -> Result<Decimal, Overflow> {
+        if digits >= Wide::pow10(u32::from(MAX_PRECISION)) {
+            // Give up fraction digits before giving up.
+            let count = digits.decimal_digits();
+            let excess = count - u32::from(MAX_PRECISION);
+            if excess > u32::from(scale) {
+                return Err(Overflow);
+            }
+            let rounded = digits.div_pow10_round(excess);
+            return Ok(Decimal::from_wide(negative, scale - excess as u8, rounded));
+        }
+        Ok(Decimal::from_wide(negative, scale, digits))
+    }
+
+    fn digits(&self) -> Wide {
+        match &self.0 {
+            Form::Small { low, high, .. } => Wide::from_u128(u128::from(*high) << 64 | u128::from(*low)),
+            Form::Big(big) => big.digits,
+        }
+    }
+
+    fn small_digits(&self) -> Option<u128> {
+        match &self.0 {
+            Form::Small { low, high, .. } => Some(u128::from(*high) << 64 | u128::from(*low)),
+            Form::Big(_) => None,
+        }
+    }
+
+    /// Digits after the point.
+    pub fn scale(&self) -> u8 {
+        match &self.0 {
+            Form::Small { scale, .. } => *scale,
+            Form::Big(big) => big.scale,
+        }
+    }
+
+    /// True below zero.
+    pub fn is_negative(&self) -> bool {
+        match &self.0 {
+            Form::Small { negative, .. } => *negative,
+            Form::Big(big) => big.negative,
+        }
+    }
+
+    /// True for zero of any scale.
+    pub fn is_zero(&self) -> bool {
+        self.small_digits() == Some(0)
+    }
+
+    /// Number of significant digits, at least the scale.
+    pub fn precision(&self) -> u8 {
+        (self.digits().decimal_digits() as u8).max(self.scale()).max(1)
+    }
+
+    /// Digits before the point (0 for 0.5).
+    pub fn integer_digits(&self) -> u8 {
+        (self.digits().decimal_digits() as u8).saturating_sub(self.scale())
+    }
+
+    /// The largest number of the type DECIMAL(precision, scale).
+    pub fn max_value(precision: u8, scale: u8) -> Decimal {
+        let digits = Wide::pow10(u32::from(precision)).sub(&Wide::from_u128(1));
+        Decimal::from_wide(false, scale, digits)
+    }
+
+    /// Parses the longest numeric prefix of `text` (leading spaces allowed, exponent allowed).
+    pub fn parse_prefix(text: &[u8]) -> Parsed {
+        let mut at = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let negative = text.get(at) == Some(&b'-');
+        if matches!(text.get(at), Some(b'-' | b'+')) {
+            at += 1;
+        }
+        let mut digits: Vec<u8> = Vec::new();
+        let mut scale: i32 = 0;
+        let mut seen = false;
+        let mut after_point = false;
+        while let Some(&byte) = text.get(at) {
+            match byte {
+                b'0'..=b'9' => {
+                    seen = true;
+                    digits.push(byte - b'0');
+                    scale += i32::from(after_point);
+                }
+                b'.' if !after_point => after_point = true,
+                _ => break,
+            }
+            at += 1;
+        }
+        if !seen {
+            return Parsed { value: Decimal::ZERO, consumed: 0, overflow: false, rounded: false };
+        }
+        if let Some((exponent, used)) = parse_exponent(&text[at..]) {
+            scale = scale.saturating_sub(exponent);
+            at += used;
+        }
+        let (value, overflow, rounded) = Decimal::assemble(negative, &digits, scale);
+        Parsed { value, consumed: at, overflow, rounded }
+    }
+
+    fn assemble(negative: bool, digits: &[u8], scale: i32) -> (Decimal, bool, bool) {
+        let significant = &digits[digits.iter().take_while(|digit| **digit == 0).count()..];
+        if significant.is_empty() {
+            return (Decimal::small(false, scale.clamp(0, 30) as u8, 0), false, false);
+        }
+        let integer_digits = significant.len() as i64 - i64::from(scale);
+        if integer_digits > i64::from(MAX_PRECISION) {
+            let mut largest = Decimal::max_value(MAX_PRECISION, 0);
+            if negative {
+                largest = largest.negate();
+            }
+            return (largest, true, false);
+        }
+        let wanted_scale = i64::from(scale).min(i64::from(MAX_SCALE)).min(i64::from(MAX_PRECISION) - integer_digits.max(0));
+        let kept = (integer_digits + wanted_scale).max(-1);
+        let mut wide = Wide::ZERO;
+        for position in 0..kept.max(0) {
+            let digit = significant.get(position as usize).copied().unwrap_or(0);
+            wide = wide.mul_small(10).add(&Wide::from_u128(u128::from(digit)));
+        }
+        let mut rounded = false;
+        if kept >= 0 {
+            let rest = significant.get(kept as usize..).unwrap_or(&[]);
+            rounded = rest.iter().any(|digit| *digit != 0);
+            if rest.first().is_some_and(|digit| *digit >= 5) {
+                wide = wide.add(&Wide::from_u128(1));
+            }
+        } else {
+            rounded = true;
+        }
+        let scale = wanted_scale.max(0) as u8;
+        let value = Decimal::from_wide(negative, scale, wide);
+        (value, false, rounded)
+    }
+
+    /// Parses a whole text; `None` unless all of it is a number that fits.
+    pub fn parse(text: &str) -> Option<Decimal> {
+        let parsed = Decimal::parse_prefix(text.as_bytes());
+        (parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow).then_some(parsed.value)
+    }
+
+    /// Nearest decimal with at most 30 fraction digits that prints like the double does; `None` if it has over 65
+    /// integer digits or is not finite.
+    pub fn from_f64(number: f64) -> Option<Decimal> {
+        if !number.is_finite() {
+            return None;
+        }
+        let text = format!("{number:e}");
+        let parsed = Decimal::parse_prefix(text.as_bytes());
+        (!parsed.overflow).then_some(parsed.value)
+    }
+
+    /// Nearest double.
+    pub fn to_f64(&self) -> f64 {
+        self.to_string().parse().unwrap_or(0.0)
+    }
+
+    /// Rounded to an integer, if it fits.
+    pub fn to_i64(&self) -> Option<i64> {
+        let rounded = self.round_to(0);
+        let digits = rounded.small_digits()?;
+        if rounded.is_negative() {
+            if digits <= 1 << 63 { Some((digits as u64).wrapping_neg() as i64) } else { None }
+        } else {
+            i64::try_from(digits).ok()
+        }
+    }
+
+    /// Rounded to an unsigned integer, if it fits.
+    pub fn to_u64(&self) -> Option<u64> {
+        let rounded = self.round_to(0);
+        if rounded.is_negative() {
+            return None;
+        }
+        u64::try_from(rounded.small_digits()?).ok()
+    }
+
+    /// Digits as `i128` at the number's own scale, if they fit; what the key and row encodings store.
+    pub fn to_scaled_i128(&self) -> Option<i128> {
+        let digits = i128::try_from(self.small_digits()?).ok()?;
+        Some(if self.is_negative() { -digits } else { digits })
+    }
+
+    /// The inverse of [`Self::to_scaled_i128`].
+    pub fn from_scaled_i128(digits: i128, scale: u8) -> Decimal {
+        Decimal::small(digits < 0, scale, digits.unsigned_abs())
+    }
+
+    /// Magnitude as 32 big endian bytes.
+    pub fn magnitude_bytes(&self) -> [u8; 32] {
+        self.digits().to_be_bytes()
+    }
+
+    /// Builds a number from a sign, a scale and big endian magnitude bytes (at most 32).
+    pub fn from_magnitude_bytes(negative: bool, scale: u8, bytes: &[u8]) -> Decimal {
+        Decimal::from_wide(negative, scale, Wide::from_be_bytes(bytes))
+    }
+
+    /// The same number with the sign changed.
+    pub fn negate(&self) -> Decimal {
+        Decimal::from_wide(!self.is_negative(), self.scale(), self.digits())
+    }
+
+    /// Absolute value.
+    pub fn abs(&self) -> Decimal {
+        Decimal::from_wide(false, self.scale(), self.digits())
+    }
+
+    /// Exactly `scale` fraction digits, rounding half away from zero or padding with zeros.
+    pub fn round_to(&self, scale: u8) -> Decimal {
+        let own = self.scale();
+        match scale.cmp(&own) {
+            Ordering::Equal => self.clone(),
+            Ordering::Less => {
+                let digits = self.digits().div_pow10_round(u32::from(own - scale));
+                Decimal::from_wide(self.is_negative(), scale, digits)
+            }
+            Ordering::Greater => {
+                let digits = self.digits().mul_pow10(u32::from(scale - own));
+                Decimal::from_wide(self.is_negative(), scale, digits)
+            }
+        }
+    }
+
+    /// ROUND(x, places) with negative places allowed: the value is rounded, the scale never below 0.
+    pub fn round_places(&self, places: i64) -> Decimal {
+        self.adjust_places(places, Wide::div_pow10_round)
+    }
+
+    /// TRUNCATE(x, places).
+    pub fn truncate_places(&self, places: i64) -> Decimal {
+        self.adjust_places(places, Wide::div_pow10)
+    }
+
+    fn adjust_places(&self, places: i64, shrink: fn(&Wide, u32) -> Wide) -> Decimal {
+        let scale = i64::from(self.scale());
+        let places = places.clamp(-80, i64::from(MAX_SCALE));
+        if places >= scale {
+            return self.clone();
+        }
+        let drop = (scale - places) as u32;
+        let digits = shrink(&self.digits(), drop);
+        if places >= 0 {
+            Decimal::from_wide(self.is_negative(), places as u8, digits)
+        } else {
+            Decimal::from_wide(self.is_negative(), 0, digits.mul_pow10(-places as u32))
+        }
+    }
+
+    /// Smallest integer not below.
+    pub fn ceiling(&self) -> Decimal {
+        let whole = self.truncate_places(0);
+        if !self.is_negative() && whole != *self { whole.add(&Decimal::from(1)).unwrap_or(whole) } else { whole }
+    }
+
+    /// Largest integer not above.
+    pub fn floor(&self) -> Decimal {
+        let whole = self.truncate_places(0);
+        if self.is_negative() && whole != *self { whole.sub(&Decimal::from(1)).unwrap_or(whole) } else { whole }
+    }
+
+    /// Sum; the scale is the larger one.
+    pub fn add(&self, other: &Decimal) -> Result<Decimal, Overflow> {
+        if self.scale() == other.scale()
+            && let (Some(left), Some(right)) = (self.to_scaled_i128(), other.to_scaled_i128())
+            && let Some(sum) = left.checked_add(right)
+        {
+            return Ok(Decimal::from_scaled_i128(sum, self.scale()));
+        }
+        let scale = self.scale().max(other.scale());
+        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
+        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
+        if self.is_negative() == other.is_negative() {
+            return Decimal::checked(self.is_negative(), scale, left.add(&right));
+        }
+        match left.cmp(&right) {
+            Ordering::Less => Decimal::checked(other.is_negative(), scale, right.sub(&left)),
+            _ => Decimal::checked(self.is_negative(), scale, left.sub(&right)),
+        }
+    }
+
+    /// Difference.
+    pub fn sub(&self, other: &Decimal) -> Result<Decimal, Overflow> {
+        self.add(&other.negate())
+    }
+
+    /// Product; the scale is the sum, at most 30.
+    pub fn mul(&self, other: &Decimal) -> Result<Decimal, Overflow> {
+        let negative = self.is_negative() != other.is_negative();
+        let mut digits = self.digits().mul(&other.digits());
+        let mut scale = self.scale() + other.scale();
+        if scale > MAX_SCALE {
+            digits = digits.div_pow10_round(u32::from(scale - MAX_SCALE));
+            scale = MAX_SCALE;
+        }
+        Decimal::checked(negative, scale, digits)
+    }
+
+    /// Quotient with [`DIVISION_SCALE`] more digits than the dividend, kept to whole groups of nine as MySQL's
+    /// intermediate results are; whoever shows it rounds to the expression's scale. `None` for division by zero.
+    pub fn div(&self, other: &Decimal) -> Option<Result<Decimal, Overflow>> {
+        if other.is_zero() {
+            return None;
+        }
+        let groups = |scale: u8| scale.div_ceil(9) * 9;
+        let left_scale = groups(self.scale());
+        let right_scale = groups(other.scale());
+        let padding = left_scale - self.scale() + right_scale - other.scale();
+        let extra = DIVISION_SCALE.saturating_sub(padding);
+        let scale = groups(left_scale + right_scale + extra).min(MAX_SCALE);
+        // quotient * 10^scale = left / 10^ls * 10^rs / right * 10^scale
+        let shift = i32::from(scale) + i32::from(other.scale()) - i32::from(self.scale());
+        let numerator = if shift >= 0 { self.digits().mul_pow10(shift as u32) } else { self.digits() };
+        let denominator =
+            if shift < 0 { other.digits().mul_pow10((-shift) as u32) } else { other.digits() };
+        let (quotient, _) = numerator.div_rem(&denominator);
+        Some(Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient))
+    }
+
+    /// Quotient cut to an integer (DIV); `None` for division by zero.
+    pub fn div_integer(&self, other: &Decimal) -> Option<Decimal> {
+        if other.is_zero() {
+            return None;
+        }
+        let scale = self.scale().max(other.scale());
+        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
+        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
+        let (quotient, _) = left.div_rem(&right);
+        Some(Decimal::from_wide(self.is_negative() != other.is_negative(), 0, quotient))
+    }
+
+    /// Remainder with the dividend's sign; `None` for division by zero.
+    pub fn rem(&self, other: &Decimal) -> Option<Decimal> {
+        if other.is_zero() {
+            return None;
+        }
+        let scale = self.scale().max(other.scale());
+        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
+        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
+        let (_, remainder) = left.div_rem(&right);
+        Some(Decimal::from_wide(self.is_negative(), scale, remainder))
+    }
+
+    /// The number rounded to DECIMAL(precision, scale); `Err` if it does not fit.
+    pub fn fit(&self, precision: u8, scale: u8) -> Result<Decimal, Overflow> {
+        let rounded = self.round_to(scale);
+        if rounded.digits() >= Wide::pow10(u32::from(precision)) { Err(Overflow) } else { Ok(rounded) }
+    }
+
+    /// The same number without trailing zeros after the point.
+    fn normalized(&self) -> Decimal {
+        let mut digits = self.digits();
+        let mut scale = self.scale();
+        while scale > 0 {
+            let (quotient, remainder) = digits.div_rem_small(10);
+            if remainder != 0 {
+                break;
+            }
+            digits = quotient;
+            scale -= 1;
+        }
+        Decimal::from_wide(self.is_negative(), scale, digits)
+    }
+}
+
+fn parse_exponent(text: &[u8]) -> Option<(i32, usize)> {
+    if !matches!(text.first(), Some(b'e' | b'E')) {
+        return None;
+    }
+    let mut at = 1;
+    let negative = text.get(at) == Some(&b'-');
+    if matches!(text.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let start = at;
+    let mut exponent: i32 = 0;
+    while let Some(digit @ b'0'..=b'9') = text.get(at) {
+        exponent = exponent.saturating_mul(10).saturating_add(i32::from(digit - b'0')).min(100_000);
+        at += 1;
+    }
+    (at > start).then_some((if negative { -exponent } else { exponent }, at))
+}
+
+impl From<i64> for Decimal {
+    fn from(value: i64) -> Self {
+        Decimal::small(value < 0, 0, u128::from(value.unsigned_abs()))
+    }
+}
+
+impl From<u64> for Decimal {
+    fn from(value: u64) -> Self {
+        Decimal::small(false, 0, u128::from(value))
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Decimal {}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.scale() == other.scale()
+            && let (Some(left), Some(right)) = (self.to_scaled_i128(), other.to_scaled_i128())
+        {
+            return left.cmp(&right);
+        }
+        match (self.is_negative(), other.is_negative()) {
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            _ => {}
+        }
+        let scale = self.scale().max(other.scale());
+        let left = self.digits().mul_pow10(u32::from(scale - self.scale()));
+        let right = other.digits().mul_pow10(u32::from(scale - other.scale()));
+        if self.is_negative() { right.cmp(&left) } else { left.cmp(&right) }
+    }
+}
+
+impl Hash for Decimal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let normal = self.normalized();
+        normal.is_negative().hash(state);
+        normal.scale().hash(state);
+        normal.magnitude_bytes().hash(state);
+    }
+}
+
+impl fmt::Debug for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = usize::from(self.scale());
+        let mut text = match self.small_digits() {
+            Some(small) => small.to_string(),
+            None => self.digits().to_decimal_text(),
+        };
+        if text.len() <= scale {
+            text.insert_str(0, &"0".repeat(scale + 1 - text.len()));
+        }
+        if scale > 0 {
+            text.insert(text.len() - scale, '.');
+        }
+        if self.is_negative() {
+            text.insert(0, '-');
+        }
+        f.pad(&text)
+    }
+}

@@ -1,0 +1,62 @@
+//! Decimal arithmetic against hand-computed results and against exact 128-bit integers.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn dec(text: &str) -> Decimal {
+    Decimal::parse(text).unwrap()
+}
+
+#[test]
+fn parse_and_print() {
+    for text in ["0", "1.50", "-0.001", "99999999999999999999999999999999999.999999999999999999999999999999"] {
+        assert_eq!(dec(text).to_string(), text);
+    }
+    assert_eq!(dec("1e3").to_string(), "1000");
+    assert_eq!(dec("1.25e-2").to_string(), "0.0125");
+    assert_eq!(dec("-.5").to_string(), "-0.5");
+    let parsed = Decimal::parse_prefix(b" 12.5abc");
+    assert_eq!((parsed.value.to_string().as_str(), parsed.consumed), ("12.5", 5));
+    assert_eq!(Decimal::parse_prefix(b"abc").consumed, 0);
+    assert!(Decimal::parse_prefix("9".repeat(66).as_bytes()).overflow);
+}
+
+#[test]
+fn arithmetic_scales() {
+    assert_eq!(dec("1.5").add(&dec("2.25")).unwrap().to_string(), "3.75");
+    assert_eq!(dec("1.5").sub(&dec("2.25")).unwrap().to_string(), "-0.75");
+    assert_eq!(dec("1.50").mul(&dec("2.0")).unwrap().to_string(), "3.000");
+    assert_eq!(dec("1").div(&dec("3")).unwrap().unwrap().round_to(4).to_string(), "0.3333");
+    assert_eq!(dec("2").div(&dec("3")).unwrap().unwrap().round_to(4).to_string(), "0.6667");
+    assert!(dec("1").div(&dec("0.00")).is_none());
+    assert_eq!(dec("-7.5").rem(&dec("2")).unwrap().to_string(), "-1.5");
+    assert_eq!(dec("7.9").div_integer(&dec("-2")).unwrap().to_string(), "-3");
+    assert_eq!(dec("2.5").round_to(0).to_string(), "3");
+    assert_eq!(dec("-2.5").round_to(0).to_string(), "-3");
+    assert_eq!(dec("1234.5").round_places(-2).to_string(), "1200");
+    assert_eq!(dec("-1.2").floor().to_string(), "-2");
+    assert_eq!(dec("-1.2").ceiling().to_string(), "-1");
+    assert!(Decimal::max_value(65, 0).add(&dec("1")).is_err());
+    assert!(Decimal::max_value(65, 0).mul(&dec("10")).is_err());
+}
+
+#[test]
+fn wide_division_is_the_inverse_of_multiplication() {
+    let mut random = turnstile_sys::rng::Rng::new(7);
+    for _ in 0..2000 {
+        let left = Wide::from_u128(u128::from(random.next_u64()) << 64 | u128::from(random.next_u64()));
+        let right = Wide::from_u128(u128::from(random.next_u64()) << (random.next_u64() % 60) | 1);
+        let rest = Wide::from_u128(u128::from(random.next_u64() % 1_000_000)).div_rem(&right).1;
+        let product = left.mul(&right).mul(&right).add(&rest);
+        let (quotient, remainder) = product.div_rem(&right.mul(&right));
+        assert_eq!(quotient, left);
+        assert_eq!(remainder, rest);
+    }
+}
+
+#[test]
+fn order_ignores_scale() {
+    assert_eq!(dec("1.50"), dec("1.5"));
+    assert!(dec("-1") < dec("0.1"));
+    assert!(dec("99999999999999999999999999999999999999999999") > dec("9.5"));
+}

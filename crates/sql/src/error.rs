@@ -1,0 +1,269 @@
+//! Every error the SQL layer can report: number, SQLSTATE and text as a MySQL 8 client expects them.
+//! One constructor per error, all in the table below, so that a number is written in exactly one place.
+//! Texts follow the wording drivers and ORMs match on; arguments fill the holes.
+
+use std::fmt;
+
+/// An error (or the body of a warning) as it goes over the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlError {
+    /// MySQL error number, for example 1062.
+    pub code: u16,
+    /// Five ASCII characters.
+    pub sqlstate: [u8; 5],
+    /// Text for the user, without number and SQLSTATE.
+    pub message: String,
+}
+
+impl SqlError {
+    /// Builds an error from its parts; prefer the named constructors.
+    pub fn new(code: u16, sqlstate: &[u8; 5], message: impl Into<String>) -> Self {
+        SqlError { code, sqlstate: *sqlstate, message: message.into() }
+    }
+
+    /// SQLSTATE as text.
+    pub fn sqlstate_text(&self) -> &str {
+        std::str::from_utf8(&self.sqlstate).unwrap_or("HY000")
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ERROR {} ({}): {}", self.code, self.sqlstate_text(), self.message)
+    }
+}
+
+impl std::error::Error for SqlError {}
+
+/// Result of everything in this crate that can fail in front of a user.
+pub type SqlResult<T> = Result<T, SqlError>;
+
+macro_rules! errors {
+    ($( $name:ident ( $($arg:ident),* ) = $code:literal $state:literal $text:literal ; )*) => {
+        impl SqlError {
+            $(
+                #[doc = concat!("Error ", $code, ": `", $text, "`.")]
+                #[allow(clippy::too_many_arguments)]
+                pub fn $name($($arg: impl fmt::Display),*) -> SqlError {
+                    SqlError { code: $code, sqlstate: *$state, message: format!($text) }
+                }
+            )*
+        }
+        /// Number and SQLSTATE of every error this server can raise, in table order.
+        pub const ERROR_CODES: &[(u16, &[u8; 5])] = &[$(($code, $state)),*];
+    };
+}
+
+errors! {
+    cannot_create_table(table, why) = 1005 b"HY000" "Can't create table '{table}' ({why})";
+    database_exists(database) = 1007 b"HY000" "Can't create database '{database}'; database exists";
+    cannot_drop_missing_database(database) = 1008 b"HY000" "Can't drop database '{database}'; database doesn't exist";
+    disk_full(table) = 1021 b"HY000" "Disk full ({table}); waiting for someone to free some space...";
+    duplicate_key_write(table) = 1022 b"23000" "Can't write; duplicate key in table '{table}'";
+    record_changed(table) = 1020 b"HY000" "Record has changed since last read in table '{table}'";
+    engine_error(code, engine) = 1030 b"HY000" "Got error {code} from storage engine '{engine}'";
+    out_of_memory() = 1037 b"HY001" "Out of memory; restart server and try again";
+    too_many_connections() = 1040 b"08004" "Too many connections";
+    bad_host() = 1042 b"08S01" "Can't get hostname for your address";
+    handshake_error() = 1043 b"08S01" "Bad handshake";
+    database_access_denied(user, host, database) = 1044 b"42000" "Access denied for user '{user}'@'{host}' to database '{database}'";
+    access_denied(user, host, using_password) = 1045 b"28000" "Access denied for user '{user}'@'{host}' (using password: {using_password})";
+    no_database_selected() = 1046 b"3D000" "No database selected";
+    unknown_command() = 1047 b"08S01" "Unknown command";
+    column_cannot_be_null(column) = 1048 b"23000" "Column '{column}' cannot be null";
+    unknown_database(database) = 1049 b"42000" "Unknown database '{database}'";
+    table_exists(table) = 1050 b"42S01" "Table '{table}' already exists";
+    bad_table(table) = 1051 b"42S02" "Unknown table '{table}'";
+    ambiguous_column(column, place) = 1052 b"23000" "Column '{column}' in {place} is ambiguous";
+    server_shutdown() = 1053 b"08S01" "Server shutdown in progress";
+    unknown_column(column, place) = 1054 b"42S22" "Unknown column '{column}' in '{place}'";
+    wrong_field_with_group(column) = 1055 b"42000" "'{column}' isn't in GROUP BY";
+    wrong_group_field(column) = 1056 b"42000" "Can't group on '{column}'";
+    column_count_mismatch() = 1058 b"21S01" "Column count doesn't match value count";
+    too_long_identifier(identifier) = 1059 b"42000" "Identifier name '{identifier}' is too long";
+    duplicate_column(column) = 1060 b"42S21" "Duplicate column name '{column}'";
+    duplicate_key_name(key) = 1061 b"42000" "Duplicate key name '{key}'";
+    duplicate_entry(value, key) = 1062 b"23000" "Duplicate entry '{value}' for key '{key}'";
+    wrong_column_spec(column) = 1063 b"42000" "Incorrect column specifier for column '{column}'";
+    parse_error(near, line) = 1064 b"42000" "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '{near}' at line {line}";
+    empty_query() = 1065 b"42000" "Query was empty";
+    non_unique_table(table) = 1066 b"42000" "Not unique table/alias: '{table}'";
+    invalid_default(column) = 1067 b"42000" "Invalid default value for '{column}'";
+    multiple_primary_key() = 1068 b"42000" "Multiple primary key defined";
+    too_many_keys(max) = 1069 b"42000" "Too many keys specified; max {max} keys allowed";
+    too_many_key_parts(max) = 1070 b"42000" "Too many key parts specified; max {max} parts allowed";
+    key_too_long(max) = 1071 b"42000" "Specified key was too long; max key length is {max} bytes";
+    key_column_missing(column) = 1072 b"42000" "Key column '{column}' doesn't exist in table";
+    blob_used_as_key(column) = 1073 b"42000" "BLOB column '{column}' can't be used in key specification with the used table type";
+    column_too_big(column, max) = 1074 b"42000" "Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead";
+    wrong_auto_key() = 1075 b"42000" "Incorrect table definition; there can be only one auto column and it must be defined as a key";
+    wrong_sub_key() = 1089 b"HY000" "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys";
+    cannot_remove_all_fields() = 1090 b"42000" "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
+    cannot_drop_field_or_key(name) = 1091 b"42000" "Can't DROP '{name}'; check that column/key exists";
+    update_table_used(table) = 1093 b"HY000" "You can't specify target table '{table}' for update in FROM clause";
+    no_such_thread(id) = 1094 b"HY000" "Unknown thread id: {id}";
+    kill_denied(id) = 1095 b"HY000" "You are not owner of thread {id}";
+    no_tables_used() = 1096 b"HY000" "No tables used";
+    too_big_set(column) = 1097 b"HY000" "Too many strings for column {column} and SET";
+    table_not_locked_for_write(table) = 1099 b"HY000" "Table '{table}' was locked with a READ lock and can't be updated";
+    table_not_locked(table) = 1100 b"HY000" "Table '{table}' was not locked with LOCK TABLES";
+    blob_cannot_have_default(column) = 1101 b"42000" "BLOB, TEXT, GEOMETRY or JSON column '{column}' can't have a default value";
+    wrong_database_name(database) = 1102 b"42000" "Incorrect database name '{database}'";
+    wrong_table_name(table) = 1103 b"42000" "Incorrect table name '{table}'";
+    too_big_select() = 1104 b"42000" "The SELECT would examine more than MAX_JOIN_SIZE rows; check your WHERE and use SET SQL_BIG_SELECTS=1 or SET MAX_JOIN_SIZE=# if the SELECT is okay";
+    unknown_error(text) = 1105 b"HY000" "{text}";
+    unknown_procedure(name) = 1106 b"42000" "Unknown procedure '{name}'";
+    unknown_table(table, place) = 1109 b"42S02" "Unknown table '{table}' in {place}";
+    field_specified_twice(column) = 1110 b"42000" "Column '{column}' specified twice";
+    invalid_group_function_use() = 1111 b"HY000" "Invalid use of group function";
+    table_must_have_columns() = 1113 b"42000" "A table must have at least 1 column";
+    table_full(table) = 1114 b"HY000" "The table '{table}' is full";
+    unknown_character_set(name) = 1115 b"42000" "Unknown character set: '{name}'";
+    too_many_columns() = 1117 b"HY000" "Too many columns";
+    row_too_large(max) = 1118 b"42000" "Row size too large. The maximum row size for the used table type, not counting BLOBs, is {max}. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
+    wrong_value_count_on_row(row) = 1136 b"21S01" "Column count doesn't match value count at row {row}";
+    mix_of_group_functions() = 1140 b"42000" "In aggregated query without GROUP BY, expression #1 of SELECT list contains nonaggregated column; this is incompatible with sql_mode=only_full_group_by";
+    mixed_group_column(position, column) = 1140 b"42000" "In aggregated query without GROUP BY, expression #{position} of SELECT list contains nonaggregated column '{column}'; this is incompatible with sql_mode=only_full_group_by";
+    nonexisting_grant(user, host) = 1141 b"42000" "There is no such grant defined for user '{user}' on host '{host}'";
+    table_access_denied(command, user, host, table) = 1142 b"42000" "{command} command denied to user '{user}'@'{host}' for table '{table}'";
+    no_such_table(database, table) = 1146 b"42S02" "Table '{database}.{table}' doesn't exist";
+    syntax_error() = 1149 b"42000" "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use";
+    packet_too_large() = 1153 b"08S01" "Got a packet bigger than 'max_allowed_packet' bytes";
+    packets_out_of_order() = 1156 b"08S01" "Got packets out of order";
+    net_read_error() = 1158 b"08S01" "Got an error reading communication packets";
+    net_read_interrupted() = 1159 b"08S01" "Got timeout reading communication packets";
+    net_write_error() = 1160 b"08S01" "Got an error writing communication packets";
+    net_write_interrupted() = 1161 b"08S01" "Got timeout writing communication packets";
+    string_too_long() = 1162 b"42000" "Result string is longer than 'max_allowed_packet' bytes";
+    wrong_column_name(column) = 1166 b"42000" "Incorrect column name '{column}'";
+    key_column_not_indexable(column) = 1167 b"42000" "The used storage engine can't index column '{column}'";
+    blob_key_without_length(column) = 1170 b"42000" "BLOB/TEXT column '{column}' used in key specification without a key length";
+    primary_cannot_have_null() = 1171 b"42000" "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
+    too_many_rows() = 1172 b"42000" "Result consisted of more than one row";
+    requires_primary_key() = 1173 b"42000" "This table type requires a primary key";
+    safe_update_mode() = 1175 b"HY000" "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.";
+    key_does_not_exist(key, table) = 1176 b"42000" "Key '{key}' doesn't exist in table '{table}'";
+    cannot_do_during_transaction() = 1179 b"25000" "You are not allowed to execute this command in a transaction";
+    unknown_system_variable(name) = 1193 b"HY000" "Unknown system variable '{name}'";
+    crashed_table(table) = 1194 b"HY000" "Table '{table}' is marked as crashed and should be repaired";
+    too_many_user_connections(user) = 1203 b"42000" "User {user} already has more than 'max_user_connections' active connections";
+    set_constants_only(variable) = 1204 b"HY000" "You may only use constant expressions with SET ({variable})";
+    lock_wait_timeout() = 1205 b"HY000" "Lock wait timeout exceeded; try restarting transaction";
+    wrong_arguments(function) = 1210 b"HY000" "Incorrect arguments to {function}";
+    deadlock() = 1213 b"40001" "Deadlock found when trying to get lock; try restarting transaction";
+    cannot_add_foreign_key() = 1215 b"HY000" "Cannot add foreign key constraint";
+    row_is_referenced() = 1217 b"23000" "Cannot delete or update a parent row: a foreign key constraint fails";
+    no_referenced_row() = 1216 b"23000" "Cannot add or update a child row: a foreign key constraint fails";
+    wrong_usage(first, second) = 1221 b"HY000" "Incorrect usage of {first} and {second}";
+    wrong_number_of_columns_in_select() = 1222 b"21000" "The used SELECT statements have a different number of columns";
+    specific_access_denied(privilege) = 1227 b"42000" "Access denied; you need (at least one of) the {privilege} privilege(s) for this operation";
+    local_variable(name) = 1228 b"HY000" "Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL";
+    global_variable(name) = 1229 b"HY000" "Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL";
+    no_default_for_variable(name) = 1230 b"42000" "Variable '{name}' doesn't have a default value";
+    wrong_value_for_variable(name, value) = 1231 b"42000" "Variable '{name}' can't be set to the value of '{value}'";
+    wrong_type_for_variable(name) = 1232 b"42000" "Incorrect argument type to variable '{name}'";
+    variable_cannot_be_read(name) = 1233 b"HY000" "Variable '{name}' can only be set, not read";
+    not_supported_yet(what) = 1235 b"42000" "This version of Turnstile doesn't yet support '{what}'";
+    incorrect_global_local_variable(name, scope) = 1238 b"HY000" "Variable '{name}' is a {scope} variable";
+    operand_columns(count) = 1241 b"21000" "Operand should contain {count} column(s)";
+    subquery_returns_many_rows() = 1242 b"21000" "Subquery returns more than 1 row";
+    unknown_statement_handler(id, function) = 1243 b"HY000" "Unknown prepared statement handler ({id}) given to {function}";
+    reference_not_supported(name, why) = 1247 b"42S22" "Reference '{name}' not supported ({why})";
+    derived_must_have_alias() = 1248 b"42000" "Every derived table must have its own alias";
+    table_name_not_allowed_here(table, place) = 1250 b"42000" "Table '{table}' from one of the SELECTs cannot be used in {place}";
+    client_authentication_unsupported() = 1251 b"08004" "Client does not support authentication protocol requested by server; consider upgrading MySQL client";
+    collation_charset_mismatch(collation, charset) = 1253 b"42000" "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'";
+    wrong_value_count(row) = 1261 b"01000" "Row {row} doesn't contain data for all columns";
+    null_to_not_null(column, row) = 1263 b"22004" "Column set to default value; NULL supplied to NOT NULL column '{column}' at row {row}";
+    out_of_range_column(column, row) = 1264 b"22003" "Out of range value for column '{column}' at row {row}";
+    data_truncated(column, row) = 1265 b"01000" "Data truncated for column '{column}' at row {row}";
+    mix_of_collations(function) = 1267 b"HY000" "Illegal mix of collations for operation '{function}'";
+    mix_of_collations_two(first, first_how, second, second_how, function) = 1267 b"HY000" "Illegal mix of collations ({first},{first_how}) and ({second},{second_how}) for operation '{function}'";
+    unknown_collation(name) = 1273 b"HY000" "Unknown collation: '{name}'";
+    deprecated_syntax(old, new) = 1287 b"HY000" "'{old}' is deprecated and will be removed in a future release. Please use {new} instead";
+    non_updatable_table(table, statement) = 1288 b"HY000" "The target table {table} of the {statement} is not updatable";
+    feature_disabled(feature, needed) = 1289 b"HY000" "The '{feature}' feature is disabled; you need MySQL built with '{needed}' to have it working";
+    option_prevents_statement(option) = 1290 b"HY000" "The MySQL server is running with the {option} option so it cannot execute this statement";
+    duplicated_value_in_type(column, value, kind) = 1291 b"HY000" "Column '{column}' has duplicated value '{value}' in {kind}";
+    truncated_wrong_value(kind, value) = 1292 b"22007" "Truncated incorrect {kind} value: '{value}'";
+    incorrect_value(kind, value) = 1292 b"22007" "Incorrect {kind} value: '{value}'";
+    incorrect_value_for_column(kind, value, column, row) = 1292 b"22007" "Incorrect {kind} value: '{value}' for column '{column}' at row {row}";
+    invalid_on_update(column) = 1294 b"HY000" "Invalid ON UPDATE clause for '{column}' column";
+    unsupported_in_prepared() = 1295 b"HY000" "This command is not supported in the prepared statement protocol yet";
+    unknown_time_zone(name) = 1298 b"HY000" "Unknown or incorrect time zone: '{name}'";
+    invalid_character_string(charset, bytes) = 1300 b"HY000" "Invalid {charset} character string: '{bytes}'";
+    warn_allowed_packet(function, max) = 1301 b"HY000" "Result of {function}() was larger than max_allowed_packet ({max}) - truncated";
+    savepoint_does_not_exist(kind, name) = 1305 b"42000" "{kind} {name} does not exist";
+    query_interrupted() = 1317 b"70100" "Query execution was interrupted";
+    view_columns_mismatch() = 1353 b"HY000" "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
+    no_default_for_field(column) = 1364 b"HY000" "Field '{column}' doesn't have a default value";
+    division_by_zero() = 1365 b"22012" "Division by 0";
+    incorrect_value_for_field(kind, value, column, row) = 1366 b"HY000" "Incorrect {kind} value: '{value}' for column '{column}' at row {row}";
+    prepared_too_many_parameters() = 1390 b"HY000" "Prepared statement contains too many placeholders";
+    cannot_user(operation, user) = 1396 b"HY000" "Operation {operation} failed for {user}";
+    xa_not_supported() = 1399 b"XAE07" "XAER_RMFAIL: The command cannot be executed when global transaction is in the  NON-EXISTING state";
+    no_such_routine_grant(user, host, routine) = 1403 b"42000" "There is no such grant defined for user '{user}' on host '{host}' on routine '{routine}'";
+    data_too_long(column, row) = 1406 b"22001" "Data too long for column '{column}' at row {row}";
+    wrong_value_for_type(kind, value, function) = 1411 b"HY000" "Incorrect {kind} value: '{value}' for function {function}";
+    table_definition_changed() = 1412 b"HY000" "Table definition has changed, please retry transaction";
+    not_allowed_in_trigger(what) = 1422 b"HY000" "Explicit or implicit commit is not allowed in stored function or trigger. ({what})";
+    too_big_scale(scale, column, max) = 1425 b"42000" "Too big scale {scale} specified for column '{column}'. Maximum is {max}.";
+    too_big_precision(precision, column, max) = 1426 b"42000" "Too big precision {precision} specified for column '{column}'. Maximum is {max}.";
+    scale_over_precision(column) = 1427 b"42000" "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{column}').";
+    too_big_display_width(column, max) = 1439 b"42000" "Display width out of range for column '{column}' (max = {max})";
+    datetime_overflow(function) = 1441 b"22008" "Datetime function: {function} field overflow";
+    row_is_referenced_by(constraint) = 1451 b"23000" "Cannot delete or update a parent row: a foreign key constraint fails ({constraint})";
+    no_referenced_row_for(constraint) = 1452 b"23000" "Cannot add or update a child row: a foreign key constraint fails ({constraint})";
+    too_many_prepared_statements(max) = 1461 b"42000" "Can't create more than max_prepared_stmt_count statements (current value: {max})";
+    non_grouping_field(column, clause) = 1463 b"42000" "Non-grouping field '{column}' is used in {clause} clause";
+    unknown_storage_engine(engine) = 1286 b"42000" "Unknown storage engine '{engine}'";
+    partition_unsupported() = 1505 b"HY000" "Partition management on a not partitioned table is not possible";
+    wrong_value(kind, value) = 1525 b"HY000" "Incorrect {kind} value: '{value}'";
+    no_partition_for_value(value) = 1526 b"HY000" "Table has no partition for value {value}";
+    cannot_change_in_transaction() = 1568 b"25001" "Transaction characteristics can't be changed while a transaction is in progress";
+    wrong_parameter_count(function) = 1582 b"42000" "Incorrect parameter count in the call to native function '{function}'";
+    wrong_parameters(function) = 1583 b"42000" "Incorrect parameters in the call to native function '{function}'";
+    duplicate_entry_with_key_name(value, key) = 1586 b"23000" "Duplicate entry '{value}' for key '{key}'";
+    multi_update_key_conflict(first, second) = 1706 b"HY000" "Primary key/partition key update is not allowed since the table is updated both as '{first}' and '{second}'.";
+    value_out_of_range(kind, expression) = 1690 b"22003" "{kind} value is out of range in '{expression}'";
+    index_column_too_long(max) = 1709 b"HY000" "Index column size too large. The maximum column size is {max} bytes.";
+    read_only_transaction() = 1792 b"25006" "Cannot execute statement in a READ ONLY transaction.";
+    read_only_mode() = 1836 b"HY000" "Running in read-only mode";
+    password_expired_must_change() = 1820 b"HY000" "You must reset your password using ALTER USER statement before executing this statement.";
+    alter_not_supported(operation) = 1845 b"0A000" "{operation} is not supported for this operation. Try ALGORITHM=COPY.";
+    alter_not_supported_reason(operation, why, remedy) = 1846 b"0A000" "{operation} is not supported. Reason: {why}. Try {remedy}.";
+    inplace_required_default(column) = 1861 b"22004" "Column '{column}' cannot be added: it is NOT NULL without a default";
+    password_expired() = 1862 b"HY000" "Your password has expired. To log in you must change it using a client that supports expired passwords.";
+    query_timeout() = 3024 b"HY000" "Query execution was interrupted, maximum statement execution time exceeded";
+    order_by_distinct(position, column) = 3065 b"HY000" "Expression #{position} of ORDER BY clause is not in SELECT list, references column '{column}' which is not in SELECT list; this is incompatible with DISTINCT";
+    user_lock_deadlock() = 3058 b"HY000" "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
+    invalid_json_text(position, why) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column.";
+    skip_or_nowait_conflict() = 3572 b"HY000" "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    undo_schema(schema) = 3680 b"HY000" "Failed to create schema directory '{schema}'";
+    check_constraint_violated(name) = 3819 b"HY000" "Check constraint '{name}' is violated.";
+    function_in_default(column) = 3770 b"HY000" "Default value expression of column '{column}' contains a disallowed function.";
+    invisible_only() = 4028 b"HY000" "A table must have at least one visible column.";
+    client_interaction_timeout() = 4031 b"HY000" "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    function_does_not_exist(name) = 1305 b"42000" "FUNCTION {name} does not exist";
+    regexp_error(why) = 3692 b"HY000" "Incorrect regular expression: {why}";
+    wrong_number_of_group_concat(row) = 1260 b"HY000" "Row {row} was cut by GROUP_CONCAT()";
+    password_no_match() = 1133 b"42000" "Can't find any matching row in the user table";
+    password_not_allowed() = 1131 b"42000" "You are using MySQL as an anonymous user and anonymous users are not allowed to change passwords";
+    host_blocked(host) = 1130 b"HY000" "Host '{host}' is not allowed to connect to this MySQL server";
+    aborted_connection(id, database, user, host, why) = 1184 b"08S01" "Aborted connection {id} to db: '{database}' user: '{user}' host: '{host}' ({why})";
+    lock_or_active_transaction() = 1192 b"HY000" "Can't execute the given command because you have active locked tables or an active transaction";
+    unknown_key_cache(name) = 1284 b"HY000" "Unknown key cache '{name}'";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_their_arguments() {
+        let error = SqlError::duplicate_entry("7", "t.PRIMARY");
+        assert_eq!(error.to_string(), "ERROR 1062 (23000): Duplicate entry '7' for key 't.PRIMARY'");
+        assert_eq!(SqlError::deadlock().sqlstate_text(), "40001");
+        assert!(ERROR_CODES.iter().any(|(code, _)| *code == 4031));
+    }
+}
