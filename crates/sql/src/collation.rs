@@ -121,7 +121,10 @@ impl Collation {
     pub fn default_of_charset(charset: &str) -> Option<Collation> {
         let charset = charset.to_ascii_lowercase();
         let charset = if charset == "utf8" { "utf8mb3" } else { charset.as_str() };
-        DESCRIPTIONS.iter().find(|entry| entry.charset == charset && entry.is_default).map(|entry| entry.collation)
+        DESCRIPTIONS
+            .iter()
+            .find(|entry| entry.charset == charset && entry.is_default)
+            .map(|entry| entry.collation)
     }
 
     /// The `_bin` collation of this collation's character set.
@@ -257,7 +260,11 @@ pub(crate) fn first_character(text: &[u8]) -> Option<(char, usize)> {
         0xF0..=0xF4 => 4,
         _ => return Some(('\u{FFFD}', 1)),
     };
-    match text.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).and_then(|text| text.chars().next()) {
+    match text
+        .get(..length)
+        .and_then(|bytes| std::str::from_utf8(bytes).ok())
+        .and_then(|text| text.chars().next())
+    {
         Some(character) => Some((character, length)),
         None => Some(('\u{FFFD}', 1)),
     }

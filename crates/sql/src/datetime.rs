@@ -9,20 +9,12 @@
 //! proleptic Gregorian rules of Howard Hinnant's `days_from_civil`. Fractional digits (`fsp`) ride along for display
 //! only and do not take part in comparisons.
 
-mod format;
-mod interval;
-mod parse;
-#[cfg(test)]
-mod tests;
 mod week;
 mod zone;
 
 use std::cmp::Ordering;
 use std::fmt;
 
-pub use format::{format_by_pattern, parse_by_pattern};
-pub use interval::{Interval, add_interval, extract, interval_from_value, timestamp_difference};
-pub use parse::{DateRules, Temporal, parse_date_time, parse_number, parse_time};
 pub use week::{day_of_week, day_of_year, week_number, year_week};
 pub use zone::TimeZone;
 
@@ -166,8 +158,18 @@ impl DateTime {
     pub const ZERO: DateTime = DateTime { packed: 0, fsp: 0 };
 
     /// Packs the parts without checking them.
-    pub fn from_parts(date: Date, hour: u32, minute: u32, second: u32, microsecond: u32, fsp: u8) -> DateTime {
-        let clock = u64::from(hour) << 32 | u64::from(minute) << 26 | u64::from(second) << 20 | u64::from(microsecond);
+    pub fn from_parts(
+        date: Date,
+        hour: u32,
+        minute: u32,
+        second: u32,
+        microsecond: u32,
+        fsp: u8,
+    ) -> DateTime {
+        let clock = u64::from(hour) << 32
+            | u64::from(minute) << 26
+            | u64::from(second) << 20
+            | u64::from(microsecond);
         DateTime { packed: u64::from(date.0) << 37 | clock, fsp }
     }
 

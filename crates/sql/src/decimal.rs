@@ -4,9 +4,9 @@
 //! which form is used is canonical (inline whenever it fits), so a `Decimal` costs 24 bytes.
 //! Rounding is half away from zero. Results beyond 65 digits are an overflow the caller turns into 1264 or 1690.
 
-mod wide;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -183,14 +183,16 @@ impl Decimal {
             }
             return (largest, true, false);
         }
-        let wanted_scale = i64::from(scale).min(i64::from(MAX_SCALE)).min(i64::from(MAX_PRECISION) - integer_digits.max(0));
+        let wanted_scale = i64::from(scale)
+            .clamp(0, i64::from(MAX_SCALE))
+            .min(i64::from(MAX_PRECISION) - integer_digits.max(0));
         let kept = (integer_digits + wanted_scale).max(-1);
         let mut wide = Wide::ZERO;
         for position in 0..kept.max(0) {
             let digit = significant.get(position as usize).copied().unwrap_or(0);
             wide = wide.mul_small(10).add(&Wide::from_u128(u128::from(digit)));
         }
-        let mut rounded = false;
+        let rounded;
         if kept >= 0 {
             let rest = significant.get(kept as usize..).unwrap_or(&[]);
             rounded = rest.iter().any(|digit| *digit != 0);
@@ -200,7 +202,7 @@ impl Decimal {
         } else {
             rounded = true;
         }
-        let scale = wanted_scale.max(0) as u8;
+        let scale = wanted_scale as u8;
         let value = Decimal::from_wide(negative, scale, wide);
         (value, false, rounded)
     }
@@ -322,13 +324,21 @@ impl Decimal {
     /// Smallest integer not below.
     pub fn ceiling(&self) -> Decimal {
         let whole = self.truncate_places(0);
-        if !self.is_negative() && whole != *self { whole.add(&Decimal::from(1)).unwrap_or(whole) } else { whole }
+        if !self.is_negative() && whole != *self {
+            whole.add(&Decimal::from(1i64)).unwrap_or(whole)
+        } else {
+            whole
+        }
     }
 
     /// Largest integer not above.
     pub fn floor(&self) -> Decimal {
         let whole = self.truncate_places(0);
-        if self.is_negative() && whole != *self { whole.sub(&Decimal::from(1)).unwrap_or(whole) } else { whole }
+        if self.is_negative() && whole != *self {
+            whole.sub(&Decimal::from(1i64)).unwrap_or(whole)
+        } else {
+            whole
+        }
     }
 
     /// Sum; the scale is the larger one.
@@ -383,8 +393,7 @@ impl Decimal {
         // quotient * 10^scale = left / 10^ls * 10^rs / right * 10^scale
         let shift = i32::from(scale) + i32::from(other.scale()) - i32::from(self.scale());
         let numerator = if shift >= 0 { self.digits().mul_pow10(shift as u32) } else { self.digits() };
-        let denominator =
-            if shift < 0 { other.digits().mul_pow10((-shift) as u32) } else { other.digits() };
+        let denominator = if shift < 0 { other.digits().mul_pow10((-shift) as u32) } else { other.digits() };
         let (quotient, _) = numerator.div_rem(&denominator);
         Some(Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient))
     }

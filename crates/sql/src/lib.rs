@@ -2,4 +2,11 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod collation;
+pub mod datetime;
+pub mod decimal;
+pub mod error;
+pub mod expr;
 pub mod parser;
+pub mod types;
+pub mod value;

@@ -98,30 +98,74 @@ pub enum ColumnType {
     /// The type of a bare NULL.
     Null,
     /// TINYINT .. BIGINT. `display` is the announced width, `zerofill` pads the text form with zeros.
-    Int { width: IntWidth, unsigned: bool, display: Option<u8>, zerofill: bool },
+    Int {
+        width: IntWidth,
+        unsigned: bool,
+        display: Option<u8>,
+        zerofill: bool,
+    },
     /// DECIMAL(precision, scale).
-    Decimal { precision: u8, scale: u8, unsigned: bool },
+    Decimal {
+        precision: u8,
+        scale: u8,
+        unsigned: bool,
+    },
     /// FLOAT; `digits` = (M, D) of the old FLOAT(M,D).
-    Float { unsigned: bool, digits: Option<(u8, u8)> },
+    Float {
+        unsigned: bool,
+        digits: Option<(u8, u8)>,
+    },
     /// DOUBLE; `digits` = (M, D).
-    Double { unsigned: bool, digits: Option<(u8, u8)> },
+    Double {
+        unsigned: bool,
+        digits: Option<(u8, u8)>,
+    },
     /// BIT(bits), values are `UInt`.
-    Bit { bits: u8 },
-    Char { length: u32, collation: Collation },
-    Varchar { length: u32, collation: Collation },
-    Text { size: BlobSize, collation: Collation },
-    Binary { length: u32 },
-    Varbinary { length: u32 },
-    Blob { size: BlobSize },
+    Bit {
+        bits: u8,
+    },
+    Char {
+        length: u32,
+        collation: Collation,
+    },
+    Varchar {
+        length: u32,
+        collation: Collation,
+    },
+    Text {
+        size: BlobSize,
+        collation: Collation,
+    },
+    Binary {
+        length: u32,
+    },
+    Varbinary {
+        length: u32,
+    },
+    Blob {
+        size: BlobSize,
+    },
     Date,
     /// TIME with `fsp` fractional digits (0..=6).
-    Time { fsp: u8 },
-    DateTime { fsp: u8 },
+    Time {
+        fsp: u8,
+    },
+    DateTime {
+        fsp: u8,
+    },
     /// Stored in UTC, shown in the session's zone.
-    Timestamp { fsp: u8 },
+    Timestamp {
+        fsp: u8,
+    },
     Year,
-    Enum { names: Arc<EnumNames>, collation: Collation },
-    Set { names: Arc<EnumNames>, collation: Collation },
+    Enum {
+        names: Arc<EnumNames>,
+        collation: Collation,
+    },
+    Set {
+        names: Arc<EnumNames>,
+        collation: Collation,
+    },
     /// Validated JSON text.
     Json,
 }
@@ -203,7 +247,10 @@ impl ColumnType {
     /// True for every number type.
     pub fn is_numeric(&self) -> bool {
         self.is_integer()
-            || matches!(self, ColumnType::Decimal { .. } | ColumnType::Float { .. } | ColumnType::Double { .. })
+            || matches!(
+                self,
+                ColumnType::Decimal { .. } | ColumnType::Float { .. } | ColumnType::Double { .. }
+            )
     }
 
     /// True for character types with a collation, ENUM, SET and JSON included.
@@ -225,7 +272,10 @@ impl ColumnType {
     pub fn is_temporal(&self) -> bool {
         matches!(
             self,
-            ColumnType::Date | ColumnType::Time { .. } | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }
+            ColumnType::Date
+                | ColumnType::Time { .. }
+                | ColumnType::DateTime { .. }
+                | ColumnType::Timestamp { .. }
         )
     }
 
@@ -360,7 +410,9 @@ impl ColumnType {
     pub fn wire_decimals(&self) -> u8 {
         match self {
             ColumnType::Decimal { scale, .. } => *scale,
-            ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => digits.map_or(31, |(_, d)| d),
+            ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => {
+                digits.map_or(31, |(_, d)| d)
+            }
             ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => *fsp,
             _ => 0,
         }
@@ -383,7 +435,10 @@ impl ColumnType {
             ColumnType::Timestamp { .. } => flags |= flag::TIMESTAMP,
             _ => {}
         }
-        if self.is_temporal() || self.is_binary_string() || self.is_numeric() && !matches!(self, ColumnType::Year) {
+        if self.is_temporal()
+            || self.is_binary_string()
+            || self.is_numeric() && !matches!(self, ColumnType::Year)
+        {
             flags |= flag::BINARY;
         }
         if self.collation().is_some_and(|collation| collation.is_binary_order()) {
@@ -411,7 +466,9 @@ impl fmt::Display for ColumnType {
             ColumnType::Int { width, unsigned, display, zerofill } => {
                 write!(f, "{}", width.name())?;
                 match display {
-                    Some(digits) if *zerofill || (*width == IntWidth::Tiny && *digits == 1) => write!(f, "({digits})")?,
+                    Some(digits) if *zerofill || (*width == IntWidth::Tiny && *digits == 1) => {
+                        write!(f, "({digits})")?
+                    }
                     _ => {}
                 }
                 write!(f, "{}{}", unsigned_suffix(*unsigned), if *zerofill { " zerofill" } else { "" })
@@ -445,7 +502,12 @@ impl fmt::Display for ColumnType {
     }
 }
 
-fn write_float(f: &mut fmt::Formatter<'_>, name: &str, digits: Option<(u8, u8)>, unsigned: bool) -> fmt::Result {
+fn write_float(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    digits: Option<(u8, u8)>,
+    unsigned: bool,
+) -> fmt::Result {
     write!(f, "{name}")?;
     if let Some((total, scale)) = digits {
         write!(f, "({total},{scale})")?;

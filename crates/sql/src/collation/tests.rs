@@ -41,14 +41,21 @@ fn order_of_0900() {
 
 #[test]
 fn weights_agree_with_comparison() {
-    let words = ["", "a", "A", "ä", "ab", "b", " ", "a b", "ss", "ß", "straße", "日本", "😀", "e\u{301}", "é", "한글", "ﬁ", "fi"];
+    let words = [
+        "", "a", "A", "ä", "ab", "b", " ", "a b", "ss", "ß", "straße", "日本", "😀", "e\u{301}", "é", "한글",
+        "ﬁ", "fi",
+    ];
     for collation in Collation::all() {
         for left in words {
             for right in words {
                 let (mut one, mut other) = (Vec::new(), Vec::new());
                 collation.append_weights(left.as_bytes(), &mut one);
                 collation.append_weights(right.as_bytes(), &mut other);
-                assert_eq!(one.cmp(&other), collation.compare(left.as_bytes(), right.as_bytes()), "{left} {right}");
+                assert_eq!(
+                    one.cmp(&other),
+                    collation.compare(left.as_bytes(), right.as_bytes()),
+                    "{left} {right}"
+                );
             }
         }
     }

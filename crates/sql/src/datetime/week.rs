@@ -34,8 +34,11 @@ pub fn year_week(date: Date, mode: u32) -> u32 {
 fn first_week_start(year: i64, mode: u32) -> i64 {
     let monday_first = mode & 1 != 0;
     let four_days = matches!(mode, 1 | 3 | 4 | 6);
-    let january_first =
-        if year < 0 { Date::from_parts(0, 1, 1).to_days() - 365 } else { Date::from_parts(year as u32, 1, 1).to_days() };
+    let january_first = if year < 0 {
+        Date::from_parts(0, 1, 1).to_days() - 365
+    } else {
+        Date::from_parts(year as u32, 1, 1).to_days()
+    };
     let weekday = (january_first + 5 + i64::from(!monday_first)).rem_euclid(7);
     let whole_week_before = if four_days { weekday <= 3 } else { weekday == 0 };
     if whole_week_before { january_first - weekday } else { january_first + 7 - weekday }

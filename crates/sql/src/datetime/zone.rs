@@ -50,7 +50,8 @@ pub(super) fn parse_offset(text: &str) -> Option<i32> {
         _ => return None,
     };
     let (hours, minutes) = rest.split_once(':')?;
-    let digits = |part: &str| !part.is_empty() && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits =
+        |part: &str| !part.is_empty() && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(hours) || !digits(minutes) || minutes.len() != 2 {
         return None;
     }

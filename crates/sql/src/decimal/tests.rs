@@ -9,7 +9,8 @@ fn dec(text: &str) -> Decimal {
 
 #[test]
 fn parse_and_print() {
-    for text in ["0", "1.50", "-0.001", "99999999999999999999999999999999999.999999999999999999999999999999"] {
+    for text in ["0", "1.50", "-0.001", "99999999999999999999999999999999999.999999999999999999999999999999"]
+    {
         assert_eq!(dec(text).to_string(), text);
     }
     assert_eq!(dec("1e3").to_string(), "1000");
@@ -42,11 +43,15 @@ fn arithmetic_scales() {
 
 #[test]
 fn wide_division_is_the_inverse_of_multiplication() {
-    let mut random = turnstile_sys::rng::Rng::new(7);
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state ^ state >> 29
+    };
     for _ in 0..2000 {
-        let left = Wide::from_u128(u128::from(random.next_u64()) << 64 | u128::from(random.next_u64()));
-        let right = Wide::from_u128(u128::from(random.next_u64()) << (random.next_u64() % 60) | 1);
-        let rest = Wide::from_u128(u128::from(random.next_u64() % 1_000_000)).div_rem(&right).1;
+        let left = Wide::from_u128(u128::from(next()) << 64 | u128::from(next()));
+        let right = Wide::from_u128(u128::from(next()) << (next() % 60) | 1);
+        let rest = Wide::from_u128(u128::from(next() % 1_000_000)).div_rem(&right).1;
         let product = left.mul(&right).mul(&right).add(&rest);
         let (quotient, remainder) = product.div_rem(&right.mul(&right));
         assert_eq!(quotient, left);

@@ -1,0 +1,342 @@
+//! Bound expressions: trees whose names are resolved to row positions and whose comparisons know their collation.
+//!
+//! ```text
+//! ast::Expr --build (resolver: names -> positions, types)--> Typed { expr, kind } --eval(row, context)--> Value
+//! ```
+//! Rules: evaluation never blocks and never touches tables. What needs a wait (SLEEP, subqueries, aggregates) is
+//! computed by the executor and read here as a column beyond the table's own, or, for SLEEP, as a marker node the
+//! executor looks for. A tree is immutable and may be evaluated by many sessions at once.
+
+mod context;
+
+pub use context::{
+    EvalContext, EvalSettings, NoSession, SessionView, SqlMode, Warning, WarningLevel, Warnings,
+};
+
+use std::sync::Arc;
+
+use crate::ast::{IntervalUnit, IsTest, VariableScope};
+use crate::collation::Collation;
+use crate::error::SqlResult;
+use crate::types::{ColumnType, ExprType};
+use crate::value::Value;
+
+/// Where column values come from while an expression is evaluated.
+pub trait Row {
+    /// Value of the column at a position; TIMESTAMP values in UTC as stored.
+    fn value(&self, position: usize) -> Value;
+}
+
+impl Row for [Value] {
+    fn value(&self, position: usize) -> Value {
+        self.get(position).cloned().unwrap_or(Value::Null)
+    }
+}
+
+impl Row for Vec<Value> {
+    fn value(&self, position: usize) -> Value {
+        self.as_slice().value(position)
+    }
+}
+
+/// The row of an expression without columns.
+pub struct NoRow;
+
+impl Row for NoRow {
+    fn value(&self, _position: usize) -> Value {
+        Value::Null
+    }
+}
+
+/// An expression with the type of its result.
+#[derive(Debug, Clone)]
+pub struct Typed {
+    /// The tree.
+    pub expr: Expr,
+    /// What it yields.
+    pub kind: ExprType,
+}
+
+/// `+ - * / DIV %` and the bit operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ArithmeticOp {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    IntegerDivide,
+    Modulo,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// Comparison operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CompareOp {
+    Equal,
+    NullSafeEqual,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// A call of a function that evaluates all its arguments first.
+pub struct Call {
+    /// Name for error messages, lower case.
+    pub name: &'static str,
+    /// The code.
+    pub function: ScalarFunction,
+    /// Arguments.
+    pub arguments: Vec<Expr>,
+    /// Collation for comparisons inside (INSTR, REPLACE, FIELD, ...).
+    pub collation: Collation,
+    /// Result type.
+    pub kind: ColumnType,
+    /// True if the same arguments give the same result within one statement.
+    pub deterministic: bool,
+}
+
+/// Code of a scalar function: the call, its evaluated arguments, the context.
+pub type ScalarFunction = fn(&Call, &[Value], &EvalContext<'_>) -> SqlResult<Value>;
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("name", &self.name).field("arguments", &self.arguments).finish()
+    }
+}
+
+impl Clone for Call {
+    fn clone(&self) -> Self {
+        Call {
+            name: self.name,
+            function: self.function,
+            arguments: self.arguments.clone(),
+            collation: self.collation,
+            kind: self.kind.clone(),
+            deterministic: self.deterministic,
+        }
+    }
+}
+
+/// A bound expression.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub enum Expr {
+    Literal(Value),
+    /// Column of the input row.
+    Column(usize),
+    /// TIMESTAMP column of the input row: UTC there, the session's zone here.
+    TimestampColumn(usize),
+    /// `?`, from 0.
+    Parameter(usize),
+    UserVariable(Box<str>),
+    AssignVariable {
+        name: Box<str>,
+        value: Box<Expr>,
+    },
+    SystemVariable {
+        scope: VariableScope,
+        name: Box<str>,
+    },
+    Arithmetic {
+        op: ArithmeticOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Negate(Box<Expr>),
+    BitNot(Box<Expr>),
+    Compare {
+        op: CompareOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+        collation: Collation,
+    },
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Xor(Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    Is {
+        operand: Box<Expr>,
+        test: IsTest,
+        negated: bool,
+    },
+    Between {
+        operand: Box<Expr>,
+        low: Box<Expr>,
+        high: Box<Expr>,
+        collation: Collation,
+        negated: bool,
+    },
+    InList {
+        operand: Box<Expr>,
+        list: Vec<Expr>,
+        collation: Collation,
+        negated: bool,
+    },
+    /// `(a, b) IN ((1, 2), (3, 4))`: each list entry is a row of the operand's width.
+    InRows {
+        operand: Vec<Expr>,
+        list: Vec<Vec<Expr>>,
+        collation: Collation,
+        negated: bool,
+    },
+    Like {
+        operand: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: Option<Box<Expr>>,
+        collation: Collation,
+        negated: bool,
+    },
+    Regexp {
+        operand: Box<Expr>,
+        pattern: Box<Expr>,
+        collation: Collation,
+        negated: bool,
+    },
+    /// `IF`, `CASE WHEN`; results are turned into `kind`.
+    Case {
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+        kind: ColumnType,
+    },
+    /// `COALESCE`, `IFNULL`.
+    Coalesce {
+        arguments: Vec<Expr>,
+        kind: ColumnType,
+    },
+    NullIf {
+        left: Box<Expr>,
+        right: Box<Expr>,
+        collation: Collation,
+    },
+    /// CAST and CONVERT.
+    Cast {
+        operand: Box<Expr>,
+        to: ColumnType,
+    },
+    /// Silent conversion to the type agreed on for a set of branches or a result column.
+    Coerce {
+        operand: Box<Expr>,
+        to: ColumnType,
+    },
+    DateArithmetic {
+        date: Box<Expr>,
+        amount: Box<Expr>,
+        unit: IntervalUnit,
+        subtract: bool,
+    },
+    TimestampDiff {
+        unit: IntervalUnit,
+        from: Box<Expr>,
+        to: Box<Expr>,
+    },
+    Extract {
+        unit: IntervalUnit,
+        operand: Box<Expr>,
+    },
+    Call(Arc<Call>),
+    /// SLEEP(seconds): evaluating it is the executor's job.
+    Sleep(Box<Expr>),
+    /// A row value; only legal below comparisons and IN, which the builder takes apart.
+    Row(Vec<Expr>),
+}
+
+impl Expr {
+    /// An integer literal.
+    pub fn int(value: i64) -> Expr {
+        Expr::Literal(Value::Int(value))
+    }
+
+    /// Direct children, left to right.
+    pub fn children(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Literal(_)
+            | Expr::Column(_)
+            | Expr::TimestampColumn(_)
+            | Expr::Parameter(_)
+            | Expr::UserVariable(_)
+            | Expr::SystemVariable { .. } => vec![],
+            Expr::AssignVariable { value: operand, .. }
+            | Expr::Negate(operand)
+            | Expr::BitNot(operand)
+            | Expr::Not(operand)
+            | Expr::Is { operand, .. }
+            | Expr::Cast { operand, .. }
+            | Expr::Coerce { operand, .. }
+            | Expr::Extract { operand, .. }
+            | Expr::Sleep(operand) => vec![operand],
+            Expr::Arithmetic { left, right, .. }
+            | Expr::Compare { left, right, .. }
+            | Expr::Xor(left, right)
+            | Expr::NullIf { left, right, .. }
+            | Expr::Regexp { operand: left, pattern: right, .. }
+            | Expr::DateArithmetic { date: left, amount: right, .. }
+            | Expr::TimestampDiff { from: left, to: right, .. } => vec![left, right],
+            Expr::And(parts)
+            | Expr::Or(parts)
+            | Expr::Row(parts)
+            | Expr::Coalesce { arguments: parts, .. } => parts.iter().collect(),
+            Expr::Between { operand, low, high, .. } => vec![operand, low, high],
+            Expr::InList { operand, list, .. } => std::iter::once(&**operand).chain(list).collect(),
+            Expr::InRows { operand, list, .. } => operand.iter().chain(list.iter().flatten()).collect(),
+            Expr::Like { operand, pattern, escape, .. } => {
+                [operand, pattern].into_iter().chain(escape).map(|child| &**child).collect()
+            }
+            Expr::Case { branches, otherwise, .. } => {
+                branches.iter().flat_map(|(when, then)| [when, then]).chain(otherwise.as_deref()).collect()
+            }
+            Expr::Call(call) => call.arguments.iter().collect(),
+        }
+    }
+
+    /// Calls `visit` for this node and everything below.
+    pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        visit(self);
+        for child in self.children() {
+            child.walk(visit);
+        }
+    }
+
+    /// Positions of the columns read, ascending, each once.
+    pub fn columns(&self) -> Vec<usize> {
+        let mut positions = Vec::new();
+        self.walk(&mut |expr| {
+            if let Expr::Column(position) | Expr::TimestampColumn(position) = expr {
+                positions.push(*position);
+            }
+        });
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+
+    /// True if the value cannot change between the rows of one statement: no columns, no variables that the
+    /// statement assigns, no RAND or UUID.
+    pub fn is_constant(&self) -> bool {
+        let mut constant = true;
+        self.walk(&mut |expr| match expr {
+            Expr::Column(_)
+            | Expr::TimestampColumn(_)
+            | Expr::UserVariable(_)
+            | Expr::AssignVariable { .. }
+            | Expr::Sleep(_) => constant = false,
+            Expr::Call(call) if !call.deterministic => constant = false,
+            _ => {}
+        });
+        constant
+    }
+
+    /// True if a SLEEP is inside, so that the executor must take the waiting path.
+    pub fn has_sleep(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| found |= matches!(expr, Expr::Sleep(_)));
+        found
+    }
+}

@@ -1,0 +1,281 @@
+//! What an expression may ask of its surroundings: settings, parameters, the session, and a place for warnings.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::ast::VariableScope;
+use crate::collation::Collation;
+use crate::datetime::{DateTime, TimeZone};
+use crate::error::{SqlError, SqlResult};
+use crate::value::Value;
+
+/// The bits of `sql_mode` that change what expressions and stores do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct SqlMode(pub u32);
+
+#[allow(missing_docs)]
+impl SqlMode {
+    pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1);
+    pub const STRICT_ALL_TABLES: SqlMode = SqlMode(1 << 1);
+    pub const NO_ZERO_IN_DATE: SqlMode = SqlMode(1 << 2);
+    pub const NO_ZERO_DATE: SqlMode = SqlMode(1 << 3);
+    pub const ERROR_FOR_DIVISION_BY_ZERO: SqlMode = SqlMode(1 << 4);
+    pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
+    pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 6);
+    pub const PIPES_AS_CONCAT: SqlMode = SqlMode(1 << 7);
+    pub const ANSI_QUOTES: SqlMode = SqlMode(1 << 8);
+    pub const IGNORE_SPACE: SqlMode = SqlMode(1 << 9);
+    pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 10);
+    pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 11);
+    pub const NO_BACKSLASH_ESCAPES: SqlMode = SqlMode(1 << 12);
+    pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 13);
+    pub const REAL_AS_FLOAT: SqlMode = SqlMode(1 << 14);
+    pub const ALLOW_INVALID_DATES: SqlMode = SqlMode(1 << 15);
+    pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 16);
+    pub const TIME_TRUNCATE_FRACTIONAL: SqlMode = SqlMode(1 << 17);
+    pub const NO_DIR_IN_CREATE: SqlMode = SqlMode(1 << 18);
+    /// MySQL 8's default.
+    pub const DEFAULT: SqlMode = SqlMode(1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6);
+
+    /// True if any bit of `other` is set.
+    pub fn has(self, other: SqlMode) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES.
+    pub fn is_strict(self) -> bool {
+        self.0 & 3 != 0
+    }
+}
+
+impl std::ops::BitOr for SqlMode {
+    type Output = SqlMode;
+    fn bitor(self, other: SqlMode) -> SqlMode {
+        SqlMode(self.0 | other.0)
+    }
+}
+
+/// Severity of a warning as SHOW WARNINGS prints it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum WarningLevel {
+    Note,
+    Warning,
+    Error,
+}
+
+/// One line of SHOW WARNINGS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Warning {
+    pub level: WarningLevel,
+    pub error: SqlError,
+}
+
+/// The diagnostics area of a statement: counts all, keeps the first `max_error_count`.
+#[derive(Debug, Default)]
+pub struct Warnings {
+    count: AtomicU32,
+    list: Mutex<Vec<Warning>>,
+}
+
+impl Warnings {
+    /// Most warnings kept (the default of `max_error_count`).
+    pub const KEPT_MAX: usize = 1024;
+
+    /// An empty area.
+    pub fn new() -> Warnings {
+        Warnings::default()
+    }
+
+    /// Adds one line.
+    pub fn push(&self, level: WarningLevel, error: SqlError) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut list = self.list.lock();
+        if list.len() < Self::KEPT_MAX {
+            list.push(Warning { level, error });
+        }
+    }
+
+    /// Number of warnings raised, kept or not; what OK and EOF packets carry (capped at 65535).
+    pub fn count(&self) -> u16 {
+        self.count.load(Ordering::Relaxed).min(65_535) as u16
+    }
+
+    /// The kept lines.
+    pub fn list(&self) -> Vec<Warning> {
+        if self.count() == 0 { Vec::new() } else { self.list.lock().clone() }
+    }
+
+    /// Forgets everything; free when nothing was raised.
+    pub fn clear(&self) {
+        if self.count.load(Ordering::Relaxed) != 0 {
+            self.count.store(0, Ordering::Relaxed);
+            self.list.lock().clear();
+        }
+    }
+}
+
+/// Session facts that functions report. Implemented by the session; tests use [`NoSession`].
+#[allow(missing_docs)]
+pub trait SessionView: Sync {
+    /// Current database.
+    fn database(&self) -> Option<String>;
+    /// `user@host` as the client gave it.
+    fn user(&self) -> String;
+    /// `user@host` of the account that matched.
+    fn current_user(&self) -> String;
+    fn connection_id(&self) -> u64;
+    fn version(&self) -> String;
+    fn last_insert_id(&self) -> u64;
+    /// LAST_INSERT_ID(expr).
+    fn set_last_insert_id(&self, id: u64);
+    fn row_count(&self) -> i64;
+    fn found_rows(&self) -> u64;
+    fn user_variable(&self, name: &str) -> Value;
+    fn set_user_variable(&self, name: &str, value: Value);
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
+    /// Next number of the session's generator, 0 <= x < 1.
+    fn random(&self) -> f64;
+}
+
+/// A session that knows nothing.
+pub struct NoSession;
+
+impl SessionView for NoSession {
+    fn database(&self) -> Option<String> {
+        None
+    }
+    fn user(&self) -> String {
+        "root@localhost".into()
+    }
+    fn current_user(&self) -> String {
+        "root@%".into()
+    }
+    fn connection_id(&self) -> u64 {
+        1
+    }
+    fn version(&self) -> String {
+        "8.4.0".into()
+    }
+    fn last_insert_id(&self) -> u64 {
+        0
+    }
+    fn set_last_insert_id(&self, _id: u64) {}
+    fn row_count(&self) -> i64 {
+        -1
+    }
+    fn found_rows(&self) -> u64 {
+        0
+    }
+    fn user_variable(&self, _name: &str) -> Value {
+        Value::Null
+    }
+    fn set_user_variable(&self, _name: &str, _value: Value) {}
+    fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
+        Err(SqlError::unknown_system_variable(name))
+    }
+    fn random(&self) -> f64 {
+        0.5
+    }
+}
+
+/// Settings fixed for one statement.
+#[derive(Debug, Clone, Copy)]
+pub struct EvalSettings {
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `time_zone`.
+    pub time_zone: TimeZone,
+    /// When the statement began, UTC, microseconds: NOW() of the whole statement.
+    pub statement_start_utc: DateTime,
+    /// `collation_connection`.
+    pub connection_collation: Collation,
+    /// `max_allowed_packet`, bytes; no result string may be longer.
+    pub result_bytes_max: u64,
+    /// `group_concat_max_len`, bytes.
+    pub group_concat_bytes_max: u64,
+    /// `default_week_format`.
+    pub default_week_format: u8,
+    /// True inside INSERT, UPDATE, DELETE under strict mode without IGNORE: what is a warning in SELECT is an error.
+    pub strict_change: bool,
+}
+
+impl Default for EvalSettings {
+    fn default() -> Self {
+        EvalSettings {
+            sql_mode: SqlMode::DEFAULT,
+            time_zone: TimeZone::UTC,
+            statement_start_utc: DateTime::ZERO,
+            connection_collation: Collation::DEFAULT,
+            result_bytes_max: 64 << 20,
+            group_concat_bytes_max: 1024,
+            default_week_format: 0,
+            strict_change: false,
+        }
+    }
+}
+
+/// Everything around an expression while it is evaluated. `Sync`, cheap to build per statement.
+pub struct EvalContext<'a> {
+    /// Settings of the statement.
+    pub settings: EvalSettings,
+    /// Values of `?`.
+    pub parameters: &'a [Value],
+    /// The session.
+    pub session: &'a dyn SessionView,
+    /// Where warnings go.
+    pub warnings: &'a Warnings,
+}
+
+impl EvalContext<'_> {
+    /// Raises a conversion warning; under strict data changes it is the statement's error instead.
+    pub fn warn(&self, error: SqlError) -> SqlResult<()> {
+        if self.settings.strict_change {
+            return Err(error);
+        }
+        self.warnings.push(WarningLevel::Warning, error);
+        Ok(())
+    }
+
+    /// Raises a warning that never becomes an error.
+    pub fn note(&self, error: SqlError) {
+        self.warnings.push(WarningLevel::Warning, error);
+    }
+
+    /// Division by zero: silent, a warning, or an error, as `sql_mode` says.
+    pub fn division_by_zero(&self) -> SqlResult<()> {
+        if self.settings.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+            return self.warn(SqlError::division_by_zero());
+        }
+        Ok(())
+    }
+
+    /// NOW() in the session's zone with microseconds.
+    pub fn now(&self) -> DateTime {
+        self.settings.time_zone.from_utc(self.settings.statement_start_utc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strict_changes_turn_warnings_into_errors() {
+        let warnings = Warnings::new();
+        let mut context = EvalContext {
+            settings: EvalSettings::default(),
+            parameters: &[],
+            session: &NoSession,
+            warnings: &warnings,
+        };
+        assert!(context.division_by_zero().is_ok());
+        assert_eq!(warnings.count(), 1);
+        context.settings.strict_change = true;
+        assert!(context.division_by_zero().is_err());
+        warnings.clear();
+        assert!(warnings.list().is_empty());
+    }
+}
