@@ -1,12 +1,27 @@
 //! Turnstile, SQL: parse, bind, plan, execute; types and collations; the data dictionary.
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod ast;
 pub mod collation;
+pub mod database;
 pub mod datetime;
 pub mod decimal;
 pub mod error;
 pub mod expr;
+pub mod mdl;
 pub mod parser;
+mod plan;
+pub mod registry;
+pub mod session;
+pub mod sink;
+mod timeout;
 pub mod types;
 pub mod value;
+pub mod variables;
+
+pub use database::Database;
+pub use error::{SqlError, SqlResult};
+pub use session::{Prepared, Session, SessionInit};
+pub use sink::{ColumnMeta, ResultSink};
+pub use value::Value;

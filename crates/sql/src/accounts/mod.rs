@@ -1,0 +1,254 @@
+//! Accounts: who may connect, how they prove it, and what they may do. Held in memory, kept as rows of the dictionary.
+//!
+//! An account is `'user'@'host'`, the host a name, an address or a pattern with `%` and `_`. Who connects gets the most
+//! specific account: hosts without wildcards before hosts with them, longer patterns before shorter, a named user before
+//! the anonymous one. A client on the loopback interface or a Unix socket counts as `localhost` as well as by its
+//! address. `mysql_native_password` and `caching_sha2_password` exist; of the latter the fast exchange's digest is kept
+//! in memory after the first full one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+pub mod hash;
+pub mod privileges;
+mod statements;
+
+pub use privileges::Privileges;
+
+/// `'user'@'host'` of an account.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct AccountName {
+    /// The user, empty for an anonymous account.
+    pub user: String,
+    /// The host or pattern, in lower case.
+    pub host: String,
+}
+
+impl AccountName {
+    /// From its parts.
+    pub fn new(user: &str, host: &str) -> AccountName {
+        AccountName { user: user.into(), host: host.to_ascii_lowercase() }
+    }
+
+    /// As CURRENT_USER() shows it.
+    pub fn text(&self) -> String {
+        format!("{}@{}", self.user, self.host)
+    }
+}
+
+/// How an account proves itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plugin {
+    /// `mysql_native_password`
+    Native,
+    /// `caching_sha2_password`
+    CachingSha2,
+}
+
+impl Plugin {
+    /// As the protocol names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Plugin::Native => "mysql_native_password",
+            Plugin::CachingSha2 => "caching_sha2_password",
+        }
+    }
+
+    /// By its name.
+    pub fn named(name: &str) -> Option<Plugin> {
+        [Plugin::Native, Plugin::CachingSha2]
+            .into_iter()
+            .find(|plugin| plugin.name().eq_ignore_ascii_case(name))
+    }
+}
+
+/// One account.
+#[derive(Debug)]
+pub struct Account {
+    /// Its name.
+    pub name: AccountName,
+    /// How it proves itself.
+    pub plugin: Plugin,
+    /// The stored hash; empty for no password.
+    pub secret: Vec<u8>,
+    /// ACCOUNT LOCK
+    pub locked: bool,
+    /// REQUIRE SSL
+    pub require_tls: bool,
+    /// Privileges on everything.
+    pub global: Privileges,
+    /// Privileges by database (or pattern).
+    pub databases: BTreeMap<String, Privileges>,
+    fast: Mutex<Option<[u8; 32]>>,
+}
+
+impl Clone for Account {
+    fn clone(&self) -> Account {
+        Account {
+            name: self.name.clone(),
+            plugin: self.plugin,
+            secret: self.secret.clone(),
+            locked: self.locked,
+            require_tls: self.require_tls,
+            global: self.global,
+            databases: self.databases.clone(),
+            fast: Mutex::new(None),
+        }
+    }
+}
+
+impl Account {
+    /// An account without password and privileges.
+    pub fn new(name: AccountName) -> Account {
+        Account {
+            name,
+            plugin: Plugin::CachingSha2,
+            secret: Vec::new(),
+            locked: false,
+            require_tls: false,
+            global: Privileges::NONE,
+            databases: BTreeMap::new(),
+            fast: Mutex::new(None),
+        }
+    }
+
+    /// It has no password.
+    pub fn is_open(&self) -> bool {
+        self.secret.is_empty()
+    }
+
+    /// Checks the answer to `nonce` (20 bytes) of `mysql_native_password`.
+    pub fn check_native(&self, nonce: &[u8], response: &[u8]) -> bool {
+        self.plugin == Plugin::Native && hash::check_native(&self.secret, nonce, response)
+    }
+
+    /// Checks the fast answer of `caching_sha2_password`; None when the full exchange is needed.
+    pub fn check_sha2_fast(&self, nonce: &[u8], response: &[u8]) -> Option<bool> {
+        if self.secret.is_empty() || response.is_empty() {
+            return Some(self.secret.is_empty() && response.is_empty());
+        }
+        let fast = (*self.fast.lock())?;
+        hash::check_sha2_fast(&fast, nonce, response).then_some(true)
+    }
+
+    /// Checks a password in clear (over TLS or a Unix socket) and remembers it for the fast exchange. Takes about a
+    /// millisecond for `caching_sha2_password`: that is what makes guessing slow.
+    pub fn check_clear(&self, password: &[u8]) -> bool {
+        match self.plugin {
+            Plugin::Native => hash::equal(&hash::native_hash(password), &self.secret),
+            Plugin::CachingSha2 => {
+                let right = hash::check_sha2(&self.secret, password);
+                if right && !password.is_empty() {
+                    *self.fast.lock() = Some(hash::sha2_fast(password));
+                }
+                right
+            }
+        }
+    }
+
+    /// Sets the password in clear.
+    pub fn set_password(&mut self, password: &[u8]) {
+        self.secret = match self.plugin {
+            Plugin::Native => hash::native_hash(password),
+            Plugin::CachingSha2 => hash::sha2_hash(password, &hash::salt()),
+        };
+        *self.fast.lock() = None;
+    }
+
+    /// Whether it has all of `wanted` on `database` (on everything, for None).
+    pub fn may(&self, wanted: Privileges, database: Option<&str>) -> bool {
+        if self.global.has(wanted) {
+            return true;
+        }
+        let Some(database) = database else { return false };
+        let granted = self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
+        granted.fold(self.global, |all, (_, one)| all.with(*one)).has(wanted)
+    }
+
+    /// Whether it has any privilege on `database`.
+    pub fn may_see(&self, database: &str) -> bool {
+        self.global.without(Privileges::GRANT_OPTION) != Privileges::NONE
+            || self.databases.keys().any(|pattern| matches(pattern, database))
+    }
+}
+
+/// All accounts.
+#[derive(Debug, Default)]
+pub struct Accounts {
+    by_name: RwLock<BTreeMap<AccountName, Arc<Account>>>,
+}
+
+impl Accounts {
+    /// The account for a client: `host` is its address, or `localhost` for a Unix socket or the loopback interface.
+    pub fn authenticate(&self, user: &str, host: &str) -> Option<Arc<Account>> {
+        let accounts = self.by_name.read();
+        let fits =
+            accounts.values().filter(|account| account.name.user.is_empty() || account.name.user == user);
+        let here = fits.filter(|account| host_matches(&account.name.host, host));
+        here.max_by_key(|account| {
+            let pattern = &account.name.host;
+            (!pattern.contains(['%', '_']), pattern.len(), !account.name.user.is_empty())
+        })
+        .cloned()
+    }
+
+    /// One account by its exact name.
+    pub fn find(&self, name: &AccountName) -> Option<Arc<Account>> {
+        self.by_name.read().get(name).cloned()
+    }
+
+    /// All of them by name.
+    pub fn list(&self) -> Vec<Arc<Account>> {
+        self.by_name.read().values().cloned().collect()
+    }
+
+    /// Adds or replaces.
+    pub(crate) fn put(&self, account: Account) {
+        self.by_name.write().insert(account.name.clone(), Arc::new(account));
+    }
+
+    /// Forgets.
+    pub(crate) fn remove(&self, name: &AccountName) {
+        self.by_name.write().remove(name);
+    }
+}
+
+fn host_matches(pattern: &str, host: &str) -> bool {
+    let loopback = host == "localhost" || host == "::1" || host.starts_with("127.");
+    matches(pattern, &host.to_ascii_lowercase())
+        || loopback && (pattern == "localhost" || matches(pattern, "127.0.0.1"))
+}
+
+/// `%` and `_` wildcards, with a backslash before one that is meant literally.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    like(pattern.as_bytes(), text.as_bytes())
+}
+
+fn like(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        let (wanted, width) = match pattern.get(p) {
+            Some(b'\\') if p + 1 < pattern.len() => (Some(pattern[p + 1]), 2),
+            other => (other.copied(), 1),
+        };
+        if width == 1 && wanted == Some(b'%') {
+            retry = Some((p + 1, t));
+            p += 1;
+        } else if wanted == Some(text[t]) || width == 1 && wanted == Some(b'_') {
+            p += width;
+            t += 1;
+        } else if let Some((after, from)) = retry {
+            retry = Some((after, from + 1));
+            (p, t) = (after, from + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'%')
+}
+
+#[cfg(test)]
+mod tests;

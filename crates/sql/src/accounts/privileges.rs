@@ -1,0 +1,101 @@
+//! Privileges as a set of bits, with the names GRANT knows.
+
+/// A set of privileges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Privileges(pub u64);
+
+macro_rules! privileges {
+    ($($constant:ident $bit:literal $name:literal $database:literal;)*) => {
+        impl Privileges {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                pub const $constant: Privileges = Privileges(1 << $bit);
+            )*
+        }
+        /// Name, privilege, and whether it can be granted for a database, in the order of SHOW GRANTS.
+        pub const PRIVILEGES: &[(&str, Privileges, bool)] = &[$(($name, Privileges::$constant, $database)),*];
+    };
+}
+
+privileges! {
+    SELECT 0 "SELECT" true;
+    INSERT 1 "INSERT" true;
+    UPDATE 2 "UPDATE" true;
+    DELETE 3 "DELETE" true;
+    CREATE 4 "CREATE" true;
+    DROP 5 "DROP" true;
+    RELOAD 6 "RELOAD" false;
+    SHUTDOWN 7 "SHUTDOWN" false;
+    PROCESS 8 "PROCESS" false;
+    FILE 9 "FILE" false;
+    REFERENCES 10 "REFERENCES" true;
+    INDEX 11 "INDEX" true;
+    ALTER 12 "ALTER" true;
+    SHOW_DATABASES 13 "SHOW DATABASES" false;
+    SUPER 14 "SUPER" false;
+    CREATE_TEMPORARY_TABLES 15 "CREATE TEMPORARY TABLES" true;
+    LOCK_TABLES 16 "LOCK TABLES" true;
+    EXECUTE 17 "EXECUTE" true;
+    REPLICATION_SLAVE 18 "REPLICATION SLAVE" false;
+    REPLICATION_CLIENT 19 "REPLICATION CLIENT" false;
+    CREATE_VIEW 20 "CREATE VIEW" true;
+    SHOW_VIEW 21 "SHOW VIEW" true;
+    CREATE_ROUTINE 22 "CREATE ROUTINE" true;
+    ALTER_ROUTINE 23 "ALTER ROUTINE" true;
+    CREATE_USER 24 "CREATE USER" false;
+    EVENT 25 "EVENT" true;
+    TRIGGER 26 "TRIGGER" true;
+    CREATE_TABLESPACE 27 "CREATE TABLESPACE" false;
+    CONNECTION_ADMIN 28 "CONNECTION_ADMIN" false;
+    SYSTEM_VARIABLES_ADMIN 29 "SYSTEM_VARIABLES_ADMIN" false;
+    GRANT_OPTION 40 "GRANT OPTION" true;
+}
+
+impl Privileges {
+    /// None.
+    pub const NONE: Privileges = Privileges(0);
+
+    /// Everything that can be granted globally, or for a database, GRANT OPTION aside.
+    pub fn all(database: bool) -> Privileges {
+        PRIVILEGES
+            .iter()
+            .filter(|(_, one, _)| *one != Privileges::GRANT_OPTION)
+            .filter(|(_, _, at_database)| *at_database || !database)
+            .fold(Privileges::NONE, |all, (_, one, _)| all.with(*one))
+    }
+
+    /// By its name in upper case.
+    pub fn named(name: &str) -> Option<Privileges> {
+        PRIVILEGES.iter().find(|(known, _, _)| *known == name).map(|(_, one, _)| *one)
+    }
+
+    /// Both.
+    pub fn with(self, other: Privileges) -> Privileges {
+        Privileges(self.0 | other.0)
+    }
+
+    /// These without those.
+    pub fn without(self, other: Privileges) -> Privileges {
+        Privileges(self.0 & !other.0)
+    }
+
+    /// All of `other` are in these.
+    pub fn has(self, other: Privileges) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The list GRANT would take, `USAGE` for none.
+    pub fn list(self, database: bool) -> String {
+        let all = Privileges::all(database);
+        if self.has(all) {
+            return if database { "ALL PRIVILEGES".into() } else { names(self) };
+        }
+        let text = names(self);
+        if text.is_empty() { "USAGE".into() } else { text }
+    }
+}
+
+fn names(set: Privileges) -> String {
+    let known = PRIVILEGES.iter().filter(|(_, one, _)| *one != Privileges::GRANT_OPTION && set.has(*one));
+    known.map(|(name, _, _)| *name).collect::<Vec<_>>().join(", ")
+}

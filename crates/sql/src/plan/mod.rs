@@ -1,0 +1,3 @@
+//! From syntax tree to plan.
+
+mod walk;

@@ -1,0 +1,169 @@
+//! The sessions that exist, for SHOW PROCESSLIST and KILL. A session owns its [`Entry`] and writes into it; everybody
+//! else reads. The statement's text is shown through a short mutex that only its own session takes on the hot path.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use turnstile_engine::interrupt::Interrupt;
+
+/// What a session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Command {
+    /// Waiting for its client.
+    Sleep = 0,
+    /// Running a statement's text.
+    Query = 1,
+    /// Running a prepared statement.
+    Execute = 2,
+    /// Preparing a statement.
+    Prepare = 3,
+    /// Before authentication is done.
+    Connect = 4,
+}
+
+impl Command {
+    fn of(code: u8) -> Command {
+        match code {
+            1 => Command::Query,
+            2 => Command::Execute,
+            3 => Command::Prepare,
+            4 => Command::Connect,
+            _ => Command::Sleep,
+        }
+    }
+
+    /// As SHOW PROCESSLIST writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Command::Sleep => "Sleep",
+            Command::Query => "Query",
+            Command::Execute => "Execute",
+            Command::Prepare => "Prepare",
+            Command::Connect => "Connect",
+        }
+    }
+}
+
+/// The part of a session that others can see.
+#[derive(Debug)]
+pub struct Entry {
+    /// Connection id.
+    pub id: u64,
+    /// Kills reach the session through it.
+    pub interrupt: Arc<Interrupt>,
+    command: AtomicU8,
+    since_us: AtomicU64,
+    shown: Mutex<Shown>,
+}
+
+/// What SHOW PROCESSLIST shows besides numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// User name.
+    pub user: String,
+    /// Client host and port.
+    pub host: String,
+    /// Current database.
+    pub database: Option<String>,
+    /// Text of the running statement.
+    pub text: Option<Arc<[u8]>>,
+}
+
+impl Entry {
+    /// Records what the session does from `now_us` on; the text stays until the next call.
+    pub fn set_command(&self, command: Command, now_us: u64) {
+        self.command.store(command as u8, Ordering::Relaxed);
+        self.since_us.store(now_us, Ordering::Relaxed);
+    }
+
+    /// What the session does.
+    pub fn command(&self) -> Command {
+        Command::of(self.command.load(Ordering::Relaxed))
+    }
+
+    /// Since when, on the clock of [`Registry::now_us`].
+    pub fn since_us(&self) -> u64 {
+        self.since_us.load(Ordering::Relaxed)
+    }
+
+    /// Changes what is shown.
+    pub fn show(&self, change: impl FnOnce(&mut Shown)) {
+        change(&mut self.shown.lock());
+    }
+
+    /// A copy of what is shown.
+    pub fn shown(&self) -> Shown {
+        self.shown.lock().clone()
+    }
+}
+
+/// All sessions by connection id.
+#[derive(Debug)]
+pub struct Registry {
+    entries: Mutex<BTreeMap<u64, Arc<Entry>>>,
+    next_id: AtomicU64,
+    started: std::time::Instant,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Registry {
+            entries: Mutex::new(BTreeMap::new()),
+            next_id: AtomicU64::new(1),
+            started: std::time::Instant::now(),
+        }
+    }
+}
+
+impl Registry {
+    /// A connection id that was never given before.
+    pub fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Microseconds since the server began.
+    pub fn now_us(&self) -> u64 {
+        self.started.elapsed().as_micros() as u64
+    }
+
+    /// Enters a session.
+    pub fn enter(&self, id: u64, interrupt: Arc<Interrupt>, shown: Shown) -> Arc<Entry> {
+        let entry = Arc::new(Entry {
+            id,
+            interrupt,
+            command: AtomicU8::new(Command::Sleep as u8),
+            since_us: AtomicU64::new(self.now_us()),
+            shown: Mutex::new(shown),
+        });
+        self.entries.lock().insert(id, entry.clone());
+        entry
+    }
+
+    /// Forgets a session.
+    pub fn leave(&self, id: u64) {
+        self.entries.lock().remove(&id);
+    }
+
+    /// One session.
+    pub fn find(&self, id: u64) -> Option<Arc<Entry>> {
+        self.entries.lock().get(&id).cloned()
+    }
+
+    /// All sessions, by id.
+    pub fn list(&self) -> Vec<Arc<Entry>> {
+        self.entries.lock().values().cloned().collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.lock().len()
+    }
+
+    /// None at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

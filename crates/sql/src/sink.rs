@@ -1,0 +1,91 @@
+//! Where results go. A statement's execution writes into a [`ResultSink`], which buffers; the server's sink encodes rows
+//! straight into the connection's send buffer, in text or binary form. The sink never blocks: when it says
+//! [`ResultSink::should_flush`], the session awaits [`flush`] between two batches of rows, which is how a slow client
+//! holds back a fast scan.
+//!
+//! Order of calls for one result: `columns`, `row`*, `end`; or `ok` alone. An error is not written into the sink: the
+//! session returns it and the server writes it.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use crate::error::SqlError;
+use crate::types::{ColumnType, column_flag};
+use crate::value::Value;
+
+/// Server status bits as the protocol sends them.
+pub mod status_flag {
+    /// A transaction is open.
+    pub const IN_TRANSACTION: u16 = 0x0001;
+    /// `autocommit` is on.
+    pub const AUTOCOMMIT: u16 = 0x0002;
+    /// Another result follows this one.
+    pub const MORE_RESULTS: u16 = 0x0008;
+    /// The statement used no index.
+    pub const NO_INDEX_USED: u16 = 0x0020;
+    /// `NO_BACKSLASH_ESCAPES` is in effect.
+    pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+    /// The open transaction is read only.
+    pub const IN_TRANSACTION_READ_ONLY: u16 = 0x2000;
+}
+
+/// Describes one column of a result. Type code, collation, length and decimals of the protocol's column definition
+/// follow from [`ColumnType`]; its flags are `flags` or-ed with [`ColumnType::wire_flags`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnMeta {
+    /// Database of the column's table, empty for an expression.
+    pub schema: Box<str>,
+    /// Alias of its table.
+    pub table: Box<str>,
+    /// Its table.
+    pub org_table: Box<str>,
+    /// Name or alias in the result.
+    pub name: Box<str>,
+    /// Name in the table.
+    pub org_name: Box<str>,
+    /// Its type.
+    pub column_type: ColumnType,
+    /// [`crate::types::column_flag`] bits that come from the table definition: NOT_NULL, PRIMARY_KEY and so on.
+    pub flags: u16,
+}
+
+impl ColumnMeta {
+    /// A column that belongs to no table.
+    pub fn computed(name: &str, column_type: ColumnType, nullable: bool) -> ColumnMeta {
+        ColumnMeta {
+            schema: "".into(),
+            table: "".into(),
+            org_table: "".into(),
+            name: name.into(),
+            org_name: "".into(),
+            column_type,
+            flags: if nullable { 0 } else { column_flag::NOT_NULL },
+        }
+    }
+}
+
+/// Takes the results of statements. Synchronous and buffering.
+pub trait ResultSink: Send {
+    /// Begins a result set.
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<(), SqlError>;
+    /// One row, as many values as columns.
+    fn row(&mut self, row: &[Value]) -> Result<(), SqlError>;
+    /// Ends a result set. `status` holds [`status_flag`] bits.
+    fn end(&mut self, warnings: u16, status: u16);
+    /// A statement without a result set succeeded.
+    fn ok(&mut self, affected: u64, last_insert_id: u64, warnings: u16, info: &str, status: u16);
+    /// The buffer is full enough that the session should wait for the client.
+    fn should_flush(&self) -> bool {
+        false
+    }
+    /// Sends what is buffered; ready when there is room again.
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SqlError>> {
+        let _ = context;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Waits until the sink has room, if it asked for that.
+pub async fn flush(sink: &mut dyn ResultSink) -> Result<(), SqlError> {
+    if sink.should_flush() { poll_fn(|context| sink.poll_flush(context)).await } else { Ok(()) }
+}

@@ -1,0 +1,348 @@
+//! System variables: the table of them, the global values, a session's values.
+//!
+//! A value is kept in normal form (see [`Definition::accept`]): 0 or 1 for a switch, the canonical spelling of a word.
+//! A session takes a snapshot of the global values when it begins (one shared pointer) and keeps what it changes itself
+//! in a short list beside it. What statements ask for all the time is decoded into [`SessionSettings`].
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::RwLock;
+
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::value::Value;
+
+mod settings;
+pub mod table;
+
+pub use settings::{SessionSettings, isolation};
+pub use table::VARIABLES;
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One value for the server.
+    Global,
+    /// One per session, without a global default.
+    Session,
+    /// A global default and one per session.
+    Both,
+}
+
+/// What values a variable takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// ON or OFF.
+    Bool,
+    /// A whole number; one outside is cut to the range, with a warning.
+    Int {
+        /// Least.
+        min: i64,
+        /// Greatest.
+        max: i64,
+    },
+    /// A whole number from 0 on, likewise.
+    UInt {
+        /// Least.
+        min: u64,
+        /// Greatest.
+        max: u64,
+    },
+    /// A number.
+    Double {
+        /// Least.
+        min: f64,
+        /// Greatest.
+        max: f64,
+    },
+    /// Any text.
+    Text,
+    /// One of these words, or its number.
+    Enum(&'static [&'static str]),
+    /// Several of these words, or the sum of their bits.
+    Set(&'static [&'static str]),
+    /// A character set.
+    Charset,
+    /// A character set or NULL.
+    CharsetOrNull,
+    /// A collation.
+    Collation,
+    /// SYSTEM, UTC or an offset.
+    TimeZone,
+}
+
+/// One system variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it lives.
+    pub scope: Scope,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its value unless the command line says otherwise.
+    pub default: &'static str,
+    /// It can be SET.
+    pub dynamic: bool,
+    /// For `--help`.
+    pub doc: &'static str,
+}
+
+fn index() -> &'static HashMap<&'static str, usize> {
+    static INDEX: OnceLock<HashMap<&'static str, usize>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut map: HashMap<_, _> = VARIABLES.iter().enumerate().map(|(at, one)| (one.name, at)).collect();
+        for (old, now) in [
+            ("tx_isolation", "transaction_isolation"),
+            ("tx_read_only", "transaction_read_only"),
+            ("identity", "last_insert_id"),
+            ("storage_engine", "default_storage_engine"),
+        ] {
+            if let Some(at) = map.get(now).copied() {
+                map.insert(old, at);
+            }
+        }
+        map
+    })
+}
+
+/// Position of a variable in [`VARIABLES`], by its name in any case.
+pub fn find(name: &str) -> Option<usize> {
+    if name.len() > 64 {
+        return None;
+    }
+    index().get(name.to_ascii_lowercase().as_str()).copied()
+}
+
+fn integer(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(number) => Some(i128::from(*number)),
+        Value::UInt(number) => Some(i128::from(*number)),
+        _ => None,
+    }
+}
+
+/// A number as option files write it: digits, perhaps with K, M or G.
+fn sized(text: &str) -> Option<i128> {
+    let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
+        b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        b'T' => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
+    };
+    digits.parse::<i128>().ok()?.checked_shl(shift)
+}
+
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::Str(text) => Some(text.to_string()),
+        Value::Bytes(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+        Value::Enum(member) => Some(member.text()),
+        _ => None,
+    }
+}
+
+impl Definition {
+    fn wrong_value(&self, value: &Value) -> SqlError {
+        let text = match (integer(value), word(value), value) {
+            (Some(number), _, _) => number.to_string(),
+            (_, Some(text), _) => text,
+            (_, _, Value::Null) => "NULL".into(),
+            (_, _, other) => format!("{other:?}"),
+        };
+        SqlError::wrong_value_for_variable(self.name, text)
+    }
+
+    fn wrong_type(&self) -> SqlError {
+        SqlError::wrong_type_for_variable(self.name)
+    }
+
+    /// Brings a value into normal form. The flag says that it was cut to the range.
+    pub fn accept(&self, value: &Value) -> SqlResult<(Value, bool)> {
+        let plain = |value| Ok((value, false));
+        match self.kind {
+            Kind::Bool => match (integer(value), word(value).map(|w| w.to_ascii_uppercase()).as_deref()) {
+                (Some(number @ 0..=1), _) => plain(Value::Int(number as i64)),
+                (_, Some("ON" | "TRUE" | "YES" | "1")) => plain(Value::Int(1)),
+                (_, Some("OFF" | "FALSE" | "NO" | "0")) => plain(Value::Int(0)),
+                _ => Err(self.wrong_value(value)),
+            },
+            Kind::Int { min, max } => {
+                let number = integer(value).ok_or_else(|| self.wrong_type())?;
+                let cut = number.clamp(i128::from(min), i128::from(max));
+                Ok((Value::Int(cut as i64), cut != number))
+            }
+            Kind::UInt { min, max } => {
+                let number = integer(value).ok_or_else(|| self.wrong_type())?;
+                let cut = number.clamp(i128::from(min), i128::from(max));
+                Ok((Value::UInt(cut as u64), cut != number))
+            }
+            Kind::Double { min, max } => {
+                let number = match value {
+                    Value::Double(number) => *number,
+                    Value::Decimal(number) => number.to_f64(),
+                    other => integer(other).ok_or_else(|| self.wrong_type())? as f64,
+                };
+                let cut = number.clamp(min, max);
+                Ok((Value::Double(cut), cut != number))
+            }
+            Kind::Text => match value {
+                Value::Null => plain(Value::text("")),
+                other => plain(Value::text(word(other).ok_or_else(|| self.wrong_type())?)),
+            },
+            Kind::Enum(words) => plain(self.one_of(words, value)?),
+            Kind::Set(words) => plain(self.some_of(words, value)?),
+            Kind::CharsetOrNull if value.is_null() => plain(Value::Null),
+            Kind::Charset | Kind::CharsetOrNull => {
+                let name = word(value).ok_or_else(|| self.wrong_type())?.to_ascii_lowercase();
+                let found = Collation::default_of_charset(&name);
+                plain(Value::text(found.ok_or_else(|| SqlError::unknown_character_set(&name))?.charset()))
+            }
+            Kind::Collation => {
+                let name = word(value).ok_or_else(|| self.wrong_type())?.to_ascii_lowercase();
+                let found = Collation::by_name(&name);
+                plain(Value::text(found.ok_or_else(|| SqlError::unknown_collation(&name))?.name()))
+            }
+            Kind::TimeZone => {
+                let name = word(value).ok_or_else(|| self.wrong_type())?;
+                settings::zone(&name)?;
+                plain(Value::text(name))
+            }
+        }
+    }
+
+    fn one_of(&self, words: &[&'static str], value: &Value) -> SqlResult<Value> {
+        let found = match (integer(value), word(value)) {
+            (Some(number), _) => usize::try_from(number).ok().and_then(|at| words.get(at)),
+            (_, Some(text)) => words.iter().find(|one| one.eq_ignore_ascii_case(&text)),
+            _ => None,
+        };
+        found.map(|one| Value::text(*one)).ok_or_else(|| self.wrong_value(value))
+    }
+
+    fn some_of(&self, words: &[&'static str], value: &Value) -> SqlResult<Value> {
+        let mut chosen = 0u64;
+        match (integer(value), word(value)) {
+            (Some(number), _) if (0..1 << words.len()).contains(&number) => chosen = number as u64,
+            (None, Some(text)) => {
+                for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+                    let at = words.iter().position(|one| one.eq_ignore_ascii_case(part));
+                    chosen |= 1 << at.ok_or_else(|| SqlError::wrong_value_for_variable(self.name, part))?;
+                }
+            }
+            _ => return Err(self.wrong_value(value)),
+        }
+        if self.name == "sql_mode" {
+            chosen = settings::expand_modes(chosen);
+        }
+        let names = words.iter().enumerate().filter(|(bit, _)| chosen >> bit & 1 == 1).map(|(_, name)| *name);
+        Ok(Value::text(names.collect::<Vec<_>>().join(",")))
+    }
+
+    /// Reads a value from the command line or an option file.
+    pub fn parse(&self, text: &str) -> SqlResult<Value> {
+        let value = match self.kind {
+            Kind::Int { .. } | Kind::UInt { .. } => {
+                let number = sized(text.trim()).ok_or_else(|| self.wrong_type())?;
+                i64::try_from(number).map_or_else(|_| Value::UInt(number as u64), Value::Int)
+            }
+            Kind::Double { .. } => Value::Double(text.trim().parse().map_err(|_| self.wrong_type())?),
+            _ => Value::text(text),
+        };
+        Ok(self.accept(&value)?.0)
+    }
+
+    /// The value as SHOW VARIABLES writes it.
+    pub fn show(&self, value: &Value) -> String {
+        match (self.kind, value) {
+            (Kind::Bool, Value::Int(on)) => if *on == 0 { "OFF" } else { "ON" }.into(),
+            (_, Value::Double(number)) => format!("{number:.6}"),
+            (_, Value::Null) => String::new(),
+            (_, other) => integer(other).map(|n| n.to_string()).or_else(|| word(other)).unwrap_or_default(),
+        }
+    }
+}
+
+/// The global values.
+#[derive(Debug)]
+pub struct Globals {
+    values: RwLock<Arc<Vec<Value>>>,
+}
+
+impl Default for Globals {
+    fn default() -> Self {
+        // A default that its own definition refuses is a mistake in the table; the text is then kept as it stands.
+        let values =
+            VARIABLES.iter().map(|one| one.parse(one.default).unwrap_or_else(|_| Value::text(one.default)));
+        Globals { values: RwLock::new(Arc::new(values.collect())) }
+    }
+}
+
+impl Globals {
+    /// All values as they are now.
+    pub fn snapshot(&self) -> Arc<Vec<Value>> {
+        self.values.read().clone()
+    }
+
+    /// One value; NULL for a position that does not exist.
+    pub fn get(&self, at: usize) -> Value {
+        self.values.read().get(at).cloned().unwrap_or_default()
+    }
+
+    /// One value by name.
+    pub fn named(&self, name: &str) -> Value {
+        find(name).map_or(Value::Null, |at| self.get(at))
+    }
+
+    /// Sets a value in normal form.
+    pub fn set(&self, at: usize, value: Value) {
+        if let Some(slot) = Arc::make_mut(&mut *self.values.write()).get_mut(at) {
+            *slot = value;
+        }
+    }
+
+    /// Sets a value from the command line; allowed for every variable before the server is open.
+    pub fn configure(&self, name: &str, text: &str) -> SqlResult<()> {
+        let at = find(&name.replace('-', "_")).ok_or_else(|| SqlError::unknown_system_variable(name))?;
+        self.set(at, VARIABLES[at].parse(text)?);
+        Ok(())
+    }
+}
+
+/// A session's values.
+#[derive(Debug)]
+pub struct SessionVariables {
+    base: Arc<Vec<Value>>,
+    own: Vec<(usize, Value)>,
+}
+
+impl SessionVariables {
+    /// As the globals are now.
+    pub fn new(globals: &Globals) -> SessionVariables {
+        SessionVariables { base: globals.snapshot(), own: Vec::new() }
+    }
+
+    /// One value.
+    pub fn get(&self, at: usize) -> Value {
+        let own = self.own.iter().find(|(own, _)| *own == at).map(|(_, value)| value);
+        own.or_else(|| self.base.get(at)).cloned().unwrap_or_default()
+    }
+
+    /// One value by name.
+    pub fn named(&self, name: &str) -> Value {
+        find(name).map_or(Value::Null, |at| self.get(at))
+    }
+
+    /// Sets a value in normal form.
+    pub fn set(&mut self, at: usize, value: Value) {
+        match self.own.iter_mut().find(|(own, _)| *own == at) {
+            Some((_, slot)) => *slot = value,
+            None => self.own.push((at, value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! The session variables that every statement asks for, decoded once per change.
+
+use turnstile_engine::Isolation;
+
+use super::SessionVariables;
+use super::table::{ISOLATION_LEVELS, SQL_MODES};
+use crate::collation::Collation;
+use crate::datetime::TimeZone;
+use crate::error::SqlResult;
+use crate::expr::SqlMode;
+use crate::value::Value;
+
+/// What the combined modes stand for: adds the parts to a set of positions in [`SQL_MODES`].
+pub(super) fn expand_modes(mut chosen: u64) -> u64 {
+    let bit = |name: &str| SQL_MODES.iter().position(|mode| *mode == name).map_or(0, |at| 1 << at);
+    let all = |names: &[&str]| names.iter().map(|name| bit(name)).fold(0, |all, one: u64| all | one);
+    if chosen & bit("ANSI") != 0 {
+        chosen |=
+            all(&["REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "ONLY_FULL_GROUP_BY"]);
+    }
+    if chosen & bit("TRADITIONAL") != 0 {
+        chosen |= all(&["STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE"]);
+        chosen |= all(&["ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"]);
+    }
+    chosen
+}
+
+fn mode_named(name: &str) -> SqlMode {
+    match name {
+        "REAL_AS_FLOAT" => SqlMode::REAL_AS_FLOAT,
+        "PIPES_AS_CONCAT" => SqlMode::PIPES_AS_CONCAT,
+        "ANSI_QUOTES" => SqlMode::ANSI_QUOTES,
+        "IGNORE_SPACE" => SqlMode::IGNORE_SPACE,
+        "ONLY_FULL_GROUP_BY" => SqlMode::ONLY_FULL_GROUP_BY,
+        "NO_UNSIGNED_SUBTRACTION" => SqlMode::NO_UNSIGNED_SUBTRACTION,
+        "NO_DIR_IN_CREATE" => SqlMode::NO_DIR_IN_CREATE,
+        "NO_AUTO_VALUE_ON_ZERO" => SqlMode::NO_AUTO_VALUE_ON_ZERO,
+        "NO_BACKSLASH_ESCAPES" => SqlMode::NO_BACKSLASH_ESCAPES,
+        "STRICT_TRANS_TABLES" => SqlMode::STRICT_TRANS_TABLES,
+        "STRICT_ALL_TABLES" => SqlMode::STRICT_ALL_TABLES,
+        "NO_ZERO_IN_DATE" => SqlMode::NO_ZERO_IN_DATE,
+        "NO_ZERO_DATE" => SqlMode::NO_ZERO_DATE,
+        "ALLOW_INVALID_DATES" => SqlMode::ALLOW_INVALID_DATES,
+        "ERROR_FOR_DIVISION_BY_ZERO" => SqlMode::ERROR_FOR_DIVISION_BY_ZERO,
+        "HIGH_NOT_PRECEDENCE" => SqlMode::HIGH_NOT_PRECEDENCE,
+        "NO_ENGINE_SUBSTITUTION" => SqlMode::NO_ENGINE_SUBSTITUTION,
+        "PAD_CHAR_TO_FULL_LENGTH" => SqlMode::PAD_CHAR_TO_FULL_LENGTH,
+        "TIME_TRUNCATE_FRACTIONAL" => SqlMode::TIME_TRUNCATE_FRACTIONAL,
+        _ => SqlMode::default(),
+    }
+}
+
+/// Decoded session variables.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct SessionSettings {
+    pub autocommit: bool,
+    pub isolation: Isolation,
+    pub read_only: bool,
+    /// Longest wait for a row lock in milliseconds.
+    pub row_lock_wait_ms: u64,
+    /// Longest wait for a metadata gate in seconds.
+    pub gate_wait_s: u64,
+    pub sql_mode: SqlMode,
+    pub time_zone: TimeZone,
+    pub collation_connection: Collation,
+    pub max_allowed_packet: u64,
+    pub default_week_format: u8,
+    pub auto_increment_increment: u64,
+    pub auto_increment_offset: u64,
+    pub sql_safe_updates: bool,
+    pub sql_select_limit: u64,
+    pub group_concat_max_len: u64,
+    pub max_error_count: u64,
+    pub sql_notes: bool,
+    /// `timestamp` in microseconds since 1970 when it is set.
+    pub fixed_now_us: Option<i64>,
+    pub chain: bool,
+    pub release: bool,
+}
+
+/// A time zone by its name in the variable `time_zone`.
+pub fn zone(name: &str) -> SqlResult<TimeZone> {
+    if name.eq_ignore_ascii_case("SYSTEM") { Ok(TimeZone::UTC) } else { TimeZone::parse(name) }
+}
+
+/// An isolation level by its name in the variable.
+pub fn isolation(name: &str) -> Isolation {
+    match ISOLATION_LEVELS.iter().position(|level| *level == name) {
+        Some(0) => Isolation::ReadUncommitted,
+        Some(1) => Isolation::ReadCommitted,
+        Some(3) => Isolation::Serializable,
+        _ => Isolation::RepeatableRead,
+    }
+}
+
+impl SessionSettings {
+    /// Decodes.
+    pub fn decode(variables: &SessionVariables) -> SessionSettings {
+        let on = |name| matches!(variables.named(name), Value::Int(1));
+        let number = |name| match variables.named(name) {
+            Value::UInt(number) => number,
+            Value::Int(number) => number as u64,
+            _ => 0,
+        };
+        let text = |name| match variables.named(name) {
+            Value::Str(text) => text.to_string(),
+            _ => String::new(),
+        };
+        let completion = text("completion_type");
+        SessionSettings {
+            autocommit: on("autocommit"),
+            isolation: isolation(&text("transaction_isolation")),
+            read_only: on("transaction_read_only"),
+            row_lock_wait_ms: number("innodb_lock_wait_timeout").saturating_mul(1000),
+            gate_wait_s: number("lock_wait_timeout"),
+            sql_mode: text("sql_mode")
+                .split(',')
+                .map(mode_named)
+                .fold(SqlMode::default(), |all, one| all | one),
+            time_zone: zone(&text("time_zone")).unwrap_or(TimeZone::UTC),
+            collation_connection: Collation::by_name(&text("collation_connection"))
+                .unwrap_or(Collation::DEFAULT),
+            max_allowed_packet: number("max_allowed_packet"),
+            default_week_format: number("default_week_format") as u8,
+            auto_increment_increment: number("auto_increment_increment").max(1),
+            auto_increment_offset: number("auto_increment_offset").max(1),
+            sql_safe_updates: on("sql_safe_updates"),
+            sql_select_limit: number("sql_select_limit"),
+            group_concat_max_len: number("group_concat_max_len"),
+            max_error_count: number("max_error_count"),
+            sql_notes: on("sql_notes"),
+            fixed_now_us: match variables.named("timestamp") {
+                Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
+                _ => None,
+            },
+            chain: completion == "CHAIN",
+            release: completion == "RELEASE",
+        }
+    }
+}

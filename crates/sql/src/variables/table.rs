@@ -1,0 +1,263 @@
+//! The one table of system variables. SET, SHOW VARIABLES, `@@name` and the command line are driven by it.
+//!
+//! Only variables that do something, or that drivers and tools read to learn a fact about the server, are here. A
+//! variable that can be set but has no effect says so in its description.
+
+use super::{Definition, Kind, Scope};
+
+const U32: u64 = u32::MAX as u64;
+
+const fn int(min: i64, max: i64) -> Kind {
+    Kind::Int { min, max }
+}
+
+const fn uint(min: u64, max: u64) -> Kind {
+    Kind::UInt { min, max }
+}
+
+/// The names of SQL modes, by bit.
+pub const SQL_MODES: &[&str] = &[
+    "REAL_AS_FLOAT",
+    "PIPES_AS_CONCAT",
+    "ANSI_QUOTES",
+    "IGNORE_SPACE",
+    "ONLY_FULL_GROUP_BY",
+    "NO_UNSIGNED_SUBTRACTION",
+    "NO_DIR_IN_CREATE",
+    "ANSI",
+    "NO_AUTO_VALUE_ON_ZERO",
+    "NO_BACKSLASH_ESCAPES",
+    "STRICT_TRANS_TABLES",
+    "STRICT_ALL_TABLES",
+    "NO_ZERO_IN_DATE",
+    "NO_ZERO_DATE",
+    "ALLOW_INVALID_DATES",
+    "ERROR_FOR_DIVISION_BY_ZERO",
+    "TRADITIONAL",
+    "HIGH_NOT_PRECEDENCE",
+    "NO_ENGINE_SUBSTITUTION",
+    "PAD_CHAR_TO_FULL_LENGTH",
+    "TIME_TRUNCATE_FRACTIONAL",
+];
+
+/// The names of isolation levels.
+pub const ISOLATION_LEVELS: &[&str] =
+    &["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];
+
+const MODE_DEFAULT: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+
+macro_rules! variables {
+    ($($name:literal $scope:ident $kind:expr, $default:expr, $dynamic:ident, $doc:literal;)*) => {
+        &[$(Definition { name: $name, scope: Scope::$scope, kind: $kind, default: $default, dynamic: variables!(@ $dynamic), doc: $doc }),*]
+    };
+    (@ dynamic) => { true };
+    (@ fixed) => { false };
+}
+
+/// All of them, by name.
+#[rustfmt::skip]
+pub const VARIABLES: &[Definition] = variables! {
+    "activate_all_roles_on_login" Global Kind::Bool, "OFF", fixed, "Roles do not exist here.";
+    "auto_generate_certs" Global Kind::Bool, "ON", fixed, "Make a TLS certificate at first start.";
+    "auto_increment_increment" Both uint(1, 65535), "1", dynamic, "Step between AUTO_INCREMENT values.";
+    "auto_increment_offset" Both uint(1, 65535), "1", dynamic, "First AUTO_INCREMENT value of the series.";
+    "autocommit" Both Kind::Bool, "ON", dynamic, "Every statement outside BEGIN is a transaction.";
+    "automatic_sp_privileges" Global Kind::Bool, "ON", fixed, "Stored routines do not exist here.";
+    "back_log" Global int(1, 65535), "4096", fixed, "Connections the kernel queues before accept.";
+    "basedir" Global Kind::Text, "/usr/", fixed, "Reported only.";
+    "big_tables" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "bind_address" Global Kind::Text, "127.0.0.1", fixed, "Address to listen on.";
+    "bulk_insert_buffer_size" Both uint(0, u64::MAX), "8388608", dynamic, "No effect.";
+    "character_set_client" Both Kind::Charset, "utf8mb4", dynamic, "Character set of statements.";
+    "character_set_connection" Both Kind::Charset, "utf8mb4", dynamic, "Character set of literals.";
+    "character_set_database" Both Kind::Charset, "utf8mb4", dynamic, "Character set of the current database.";
+    "character_set_filesystem" Both Kind::Charset, "binary", dynamic, "No effect.";
+    "character_set_results" Both Kind::CharsetOrNull, "utf8mb4", dynamic, "Character set of results.";
+    "character_set_server" Both Kind::Charset, "utf8mb4", dynamic, "Default of new databases.";
+    "character_set_system" Global Kind::Text, "utf8mb3", fixed, "Reported only.";
+    "character_sets_dir" Global Kind::Text, "", fixed, "Reported only.";
+    "check_proxy_users" Global Kind::Bool, "OFF", fixed, "Proxy users do not exist here.";
+    "collation_connection" Both Kind::Collation, "utf8mb4_0900_ai_ci", dynamic, "Collation of literals.";
+    "collation_database" Both Kind::Collation, "utf8mb4_0900_ai_ci", dynamic, "Collation of the current database.";
+    "collation_server" Both Kind::Collation, "utf8mb4_0900_ai_ci", dynamic, "Default of new databases.";
+    "completion_type" Both Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", dynamic, "What COMMIT does besides.";
+    "connect_timeout" Global uint(2, 31536000), "10", dynamic, "Seconds a handshake may take.";
+    "cte_max_recursion_depth" Both uint(0, U32), "1000", dynamic, "No effect.";
+    "datadir" Global Kind::Text, "", fixed, "Where the data is.";
+    "default_authentication_plugin" Global Kind::Text, "caching_sha2_password", fixed, "Plugin of new accounts.";
+    "authentication_policy" Global Kind::Text, "caching_sha2_password,,", fixed, "Plugin of new accounts.";
+    "default_collation_for_utf8mb4" Both Kind::Collation, "utf8mb4_0900_ai_ci", dynamic, "No effect.";
+    "default_password_lifetime" Global uint(0, 65535), "0", fixed, "Passwords do not expire here.";
+    "default_storage_engine" Both Kind::Text, "InnoDB", dynamic, "Every table is of the one engine.";
+    "default_table_encryption" Both Kind::Bool, "OFF", fixed, "Encryption does not exist here.";
+    "default_tmp_storage_engine" Both Kind::Text, "InnoDB", dynamic, "No effect.";
+    "default_week_format" Both uint(0, 7), "0", dynamic, "Default mode of WEEK().";
+    "delay_key_write" Global Kind::Text, "ON", fixed, "Reported only.";
+    "div_precision_increment" Both uint(0, 30), "4", dynamic, "Digits a division adds.";
+    "end_markers_in_json" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "eq_range_index_dive_limit" Both uint(0, U32), "200", dynamic, "No effect.";
+    "error_count" Session uint(0, 65535), "0", fixed, "Errors of the last statement.";
+    "event_scheduler" Global Kind::Text, "OFF", fixed, "Events do not exist here.";
+    "explicit_defaults_for_timestamp" Both Kind::Bool, "ON", dynamic, "TIMESTAMP columns have no hidden defaults. Cannot be switched off in effect.";
+    "external_user" Session Kind::Text, "", fixed, "Reported only.";
+    "flush" Global Kind::Bool, "OFF", fixed, "Reported only.";
+    "foreign_key_checks" Both Kind::Bool, "ON", dynamic, "Foreign keys are not enforced here.";
+    "general_log" Global Kind::Bool, "OFF", fixed, "There is no general log.";
+    "general_log_file" Global Kind::Text, "", fixed, "Reported only.";
+    "group_concat_max_len" Both uint(4, u64::MAX), "1024", dynamic, "Longest result of GROUP_CONCAT in bytes.";
+    "gtid_mode" Global Kind::Text, "OFF", fixed, "Replication does not exist here.";
+    "have_ssl" Global Kind::Text, "YES", fixed, "TLS is available.";
+    "have_openssl" Global Kind::Text, "YES", fixed, "TLS is available.";
+    "have_profiling" Global Kind::Text, "NO", fixed, "Reported only.";
+    "have_query_cache" Global Kind::Text, "NO", fixed, "Reported only.";
+    "hostname" Global Kind::Text, "localhost", fixed, "Name of the machine.";
+    "information_schema_stats_expiry" Both uint(0, 31536000), "86400", dynamic, "No effect.";
+    "init_connect" Global Kind::Text, "", fixed, "Statements for new sessions; not run here.";
+    "init_file" Global Kind::Text, "", fixed, "Not run here.";
+    "innodb_adaptive_hash_index" Global Kind::Bool, "OFF", fixed, "Not built yet.";
+    "innodb_autoinc_lock_mode" Global int(0, 2), "2", fixed, "Interleaved AUTO_INCREMENT values.";
+    "innodb_buffer_pool_size" Global uint(5 << 20, 1 << 46), "134217728", fixed, "Bytes of the page cache.";
+    "innodb_concurrency_tickets" Global uint(1, U32), "5000", dynamic, "Row operations per admission.";
+    "innodb_deadlock_detect" Global Kind::Bool, "ON", dynamic, "Search for deadlocks when a transaction has to wait.";
+    "innodb_default_row_format" Global Kind::Text, "dynamic", fixed, "Reported only.";
+    "innodb_doublewrite" Global Kind::Text, "ON", fixed, "Pages are protected against torn writes.";
+    "innodb_file_per_table" Global Kind::Bool, "OFF", fixed, "All tables are in one file.";
+    "innodb_flush_log_at_trx_commit" Global int(0, 2), "1", dynamic, "1: answer after the log is on disk; 2: after it is written; 0: at once.";
+    "innodb_flush_method" Global Kind::Text, "fsync", fixed, "Reported only.";
+    "innodb_lock_wait_timeout" Both uint(1, 1073741824), "50", dynamic, "Seconds to wait for a row lock.";
+    "innodb_max_purge_size" Global uint(0, U32), "0", dynamic, "Most undo records of one purge round, 0 for no cap.";
+    "innodb_page_size" Global int(16384, 16384), "16384", fixed, "Bytes of a page.";
+    "innodb_print_all_deadlocks" Global Kind::Bool, "OFF", dynamic, "Write every deadlock into the log.";
+    "innodb_purge_batch_size" Global uint(1, 5000), "300", dynamic, "Undo records per purge step.";
+    "innodb_read_only" Global Kind::Bool, "OFF", fixed, "Reported only.";
+    "innodb_redo_log_capacity" Global uint(8 << 20, 1 << 39), "104857600", fixed, "Bytes of redo kept at most.";
+    "innodb_rollback_on_timeout" Global Kind::Bool, "OFF", fixed, "A lock wait timeout rolls back the statement only.";
+    "innodb_stats_persistent" Global Kind::Bool, "OFF", fixed, "Reported only.";
+    "innodb_strict_mode" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "innodb_table_locks" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "innodb_thread_concurrency" Global uint(0, 1000), "0", dynamic, "Statements inside the engine at once, 0 for no limit.";
+    "innodb_version" Global Kind::Text, "8.4.0", fixed, "Reported only.";
+    "insert_id" Session uint(0, u64::MAX), "0", dynamic, "Next AUTO_INCREMENT value of this session.";
+    "interactive_timeout" Both uint(1, 31536000), "28800", dynamic, "wait_timeout of interactive clients.";
+    "join_buffer_size" Both uint(128, u64::MAX), "262144", dynamic, "No effect.";
+    "key_buffer_size" Global uint(0, u64::MAX), "8388608", dynamic, "No effect.";
+    "large_pages" Global Kind::Bool, "OFF", fixed, "Reported only.";
+    "last_insert_id" Session uint(0, u64::MAX), "0", dynamic, "What LAST_INSERT_ID() returns.";
+    "lc_messages" Both Kind::Text, "en_US", dynamic, "No effect.";
+    "lc_time_names" Both Kind::Text, "en_US", dynamic, "No effect.";
+    "license" Global Kind::Text, "MIT OR Apache-2.0", fixed, "Licence of the server.";
+    "local_infile" Global Kind::Bool, "OFF", fixed, "LOAD DATA LOCAL does not exist here.";
+    "lock_wait_timeout" Both uint(1, 31536000), "31536000", dynamic, "Seconds to wait for a metadata lock.";
+    "log_bin" Global Kind::Bool, "OFF", fixed, "There is no binary log.";
+    "log_error" Global Kind::Text, "stderr", fixed, "Where the log goes.";
+    "log_queries_not_using_indexes" Global Kind::Bool, "OFF", fixed, "Reported only.";
+    "log_timestamps" Global Kind::Text, "UTC", fixed, "Reported only.";
+    "long_query_time" Both Kind::Double { min: 0.0, max: 31536000.0 }, "10.000000", dynamic, "No effect.";
+    "low_priority_updates" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "lower_case_file_system" Global Kind::Bool, "OFF", fixed, "Table names are compared as they are.";
+    "lower_case_table_names" Global int(0, 2), "0", fixed, "Table names are compared as they are.";
+    "max_allowed_packet" Both uint(1024, 1 << 30), "67108864", dynamic, "Longest packet in bytes.";
+    "max_connect_errors" Global uint(1, u64::MAX), "100", dynamic, "No effect.";
+    "max_connections" Global uint(1, 100000), "10000", dynamic, "Connections at once; one more for an administrator.";
+    "max_error_count" Both uint(0, 65535), "1024", dynamic, "Warnings kept for SHOW WARNINGS.";
+    "max_execution_time" Both uint(0, U32), "0", dynamic, "Milliseconds a SELECT may take, 0 for no limit. No effect yet.";
+    "max_heap_table_size" Both uint(16384, u64::MAX), "16777216", dynamic, "No effect.";
+    "max_join_size" Both uint(1, u64::MAX), "18446744073709551615", dynamic, "No effect.";
+    "max_length_for_sort_data" Both uint(4, 8388608), "4096", dynamic, "No effect.";
+    "max_prepared_stmt_count" Global uint(0, 4194304), "16382", dynamic, "Prepared statements of all sessions.";
+    "max_seeks_for_key" Both uint(1, u64::MAX), "18446744073709551615", dynamic, "No effect.";
+    "max_sort_length" Both uint(4, 8388608), "1024", dynamic, "No effect.";
+    "max_sp_recursion_depth" Both uint(0, 255), "0", dynamic, "No effect.";
+    "max_user_connections" Both uint(0, U32), "0", dynamic, "Connections per account, 0 for no limit. No effect yet.";
+    "min_examined_row_limit" Both uint(0, u64::MAX), "0", dynamic, "No effect.";
+    "net_buffer_length" Both uint(1024, 1048576), "16384", dynamic, "Reported only.";
+    "net_read_timeout" Both uint(1, 31536000), "30", dynamic, "No effect.";
+    "net_retry_count" Both uint(1, U32), "10", dynamic, "No effect.";
+    "net_write_timeout" Both uint(1, 31536000), "60", dynamic, "No effect.";
+    "new" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "old_alter_table" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "open_files_limit" Global uint(0, U32), "1048576", fixed, "Reported only.";
+    "optimizer_prune_level" Both int(0, 1), "1", dynamic, "No effect.";
+    "optimizer_search_depth" Both int(0, 62), "62", dynamic, "No effect.";
+    "optimizer_switch" Both Kind::Text, "index_merge=off", dynamic, "No effect.";
+    "optimizer_trace" Both Kind::Text, "enabled=off,one_line=off", dynamic, "No effect.";
+    "parser_max_mem_size" Both uint(0, u64::MAX), "18446744073709551615", dynamic, "No effect.";
+    "performance_schema" Global Kind::Bool, "OFF", fixed, "There is no performance schema yet.";
+    "pid_file" Global Kind::Text, "", fixed, "Where the process id is written.";
+    "port" Global uint(0, 65535), "3306", fixed, "TCP port.";
+    "preload_buffer_size" Both uint(1024, 1 << 30), "32768", dynamic, "No effect.";
+    "print_identified_with_as_hex" Both Kind::Bool, "OFF", dynamic, "Show password hashes in hexadecimal.";
+    "profiling" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "protocol_version" Global int(10, 10), "10", fixed, "Version of the protocol.";
+    "pseudo_thread_id" Session uint(0, u64::MAX), "0", dynamic, "Connection id.";
+    "query_cache_size" Global uint(0, u64::MAX), "0", fixed, "There is no query cache.";
+    "query_cache_type" Both Kind::Text, "OFF", fixed, "There is no query cache.";
+    "query_alloc_block_size" Both uint(1024, U32), "8192", dynamic, "No effect.";
+    "query_prealloc_size" Both uint(8192, u64::MAX), "8192", dynamic, "No effect.";
+    "rand_seed1" Session uint(0, u64::MAX), "0", dynamic, "No effect.";
+    "rand_seed2" Session uint(0, u64::MAX), "0", dynamic, "No effect.";
+    "range_optimizer_max_mem_size" Both uint(0, u64::MAX), "8388608", dynamic, "No effect.";
+    "read_buffer_size" Both uint(8192, 1 << 31), "131072", dynamic, "No effect.";
+    "read_only" Global Kind::Bool, "OFF", dynamic, "Accounts without CONNECTION_ADMIN may not write.";
+    "read_rnd_buffer_size" Both uint(1, 1 << 31), "262144", dynamic, "No effect.";
+    "require_secure_transport" Global Kind::Bool, "OFF", dynamic, "Refuse connections without TLS or Unix socket.";
+    "secure_file_priv" Global Kind::Text, "NULL", fixed, "Files cannot be read or written by statements.";
+    "server_id" Global uint(0, U32), "1", dynamic, "Reported only.";
+    "server_uuid" Global Kind::Text, "", fixed, "Names this data directory.";
+    "session_track_gtids" Both Kind::Text, "OFF", dynamic, "No effect.";
+    "session_track_schema" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "session_track_state_change" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "session_track_system_variables" Both Kind::Text, "time_zone,autocommit,character_set_client,character_set_results,character_set_connection", dynamic, "No effect.";
+    "session_track_transaction_info" Both Kind::Text, "OFF", dynamic, "No effect.";
+    "skip_external_locking" Global Kind::Bool, "ON", fixed, "Reported only.";
+    "skip_name_resolve" Global Kind::Bool, "ON", fixed, "Hosts of accounts are addresses.";
+    "skip_networking" Global Kind::Bool, "OFF", fixed, "Unix socket only.";
+    "skip_show_database" Global Kind::Bool, "OFF", fixed, "Reported only.";
+    "slow_query_log" Global Kind::Bool, "OFF", fixed, "There is no slow query log.";
+    "slow_query_log_file" Global Kind::Text, "", fixed, "Reported only.";
+    "socket" Global Kind::Text, "", fixed, "Path of the Unix socket.";
+    "sort_buffer_size" Both uint(32768, u64::MAX), "262144", dynamic, "No effect.";
+    "sql_auto_is_null" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "sql_big_selects" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "sql_buffer_result" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "sql_generate_invisible_primary_key" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "sql_log_bin" Session Kind::Bool, "ON", dynamic, "There is no binary log.";
+    "sql_log_off" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "sql_mode" Both Kind::Set(SQL_MODES), MODE_DEFAULT, dynamic, "How statements are read and values checked.";
+    "sql_notes" Both Kind::Bool, "ON", dynamic, "Notes count as warnings.";
+    "sql_quote_show_create" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "sql_require_primary_key" Both Kind::Bool, "OFF", dynamic, "Refuse tables without primary key.";
+    "sql_safe_updates" Both Kind::Bool, "OFF", dynamic, "Refuse UPDATE and DELETE that use no key.";
+    "sql_select_limit" Both uint(0, u64::MAX), "18446744073709551615", dynamic, "LIMIT of SELECTs that have none.";
+    "sql_warnings" Both Kind::Bool, "OFF", dynamic, "No effect.";
+    "ssl_ca" Global Kind::Text, "", fixed, "File of the certificate authority.";
+    "ssl_cert" Global Kind::Text, "", fixed, "File of the server's certificate.";
+    "ssl_key" Global Kind::Text, "", fixed, "File of the server's key.";
+    "stored_program_cache" Global uint(16, 524288), "256", dynamic, "No effect.";
+    "super_read_only" Global Kind::Bool, "OFF", dynamic, "Nobody may write.";
+    "system_time_zone" Global Kind::Text, "UTC", fixed, "Zone of the machine.";
+    "table_definition_cache" Global uint(400, 524288), "2000", dynamic, "No effect.";
+    "table_open_cache" Global uint(1, 524288), "4000", dynamic, "No effect.";
+    "thread_cache_size" Global uint(0, 16384), "0", dynamic, "No effect.";
+    "thread_handling" Global Kind::Enum(&["pool-of-threads", "one-thread-per-connection", "no-threads"]), "pool-of-threads", fixed, "What runs the sessions.";
+    "thread_pool_size" Global uint(0, 64), "0", fixed, "Workers of the pool, 0 for the number of processors.";
+    "thread_stack" Global uint(131072, 1 << 30), "1048576", fixed, "Reported only.";
+    "time_zone" Both Kind::TimeZone, "SYSTEM", dynamic, "Zone of NOW() and of TIMESTAMP columns.";
+    "timestamp" Session Kind::Double { min: 0.0, max: 4102444800.0 }, "0", dynamic, "What NOW() starts from; 0 for the clock.";
+    "tls_version" Global Kind::Text, "TLSv1.2,TLSv1.3", fixed, "TLS versions.";
+    "tmp_table_size" Both uint(1024, u64::MAX), "16777216", dynamic, "No effect.";
+    "tmpdir" Global Kind::Text, "/tmp", fixed, "Reported only.";
+    "transaction_alloc_block_size" Both uint(1024, 131072), "8192", dynamic, "No effect.";
+    "transaction_isolation" Both Kind::Enum(ISOLATION_LEVELS), "REPEATABLE-READ", dynamic, "Isolation of new transactions.";
+    "transaction_prealloc_size" Both uint(1024, 131072), "4096", dynamic, "No effect.";
+    "transaction_read_only" Both Kind::Bool, "OFF", dynamic, "New transactions refuse writes.";
+    "unique_checks" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "updatable_views_with_limit" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "version" Global Kind::Text, crate::database::VERSION, fixed, "Version of the server.";
+    "version_comment" Global Kind::Text, crate::database::VERSION_COMMENT, fixed, "Name of the server.";
+    "version_compile_machine" Global Kind::Text, "x86_64", fixed, "Reported only.";
+    "version_compile_os" Global Kind::Text, "Linux", fixed, "Reported only.";
+    "wait_timeout" Both uint(1, 31536000), "28800", dynamic, "Seconds an idle connection lives.";
+    "warning_count" Session uint(0, 65535), "0", fixed, "Warnings of the last statement.";
+    "windowing_use_high_precision" Both Kind::Bool, "ON", dynamic, "No effect.";
+};
