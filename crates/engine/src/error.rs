@@ -3,7 +3,7 @@
 use crate::ids::{IndexId, PageNo};
 
 /// Result of the engine.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the engine. `Clone`, because a stopped log tells every waiter the same thing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,13 @@
 //! Turnstile, the storage engine: rooms by rank, page < wal < buffer < btree, admission < lock < txn < row < recovery.
 
 pub mod api;
+pub mod buffer;
 pub mod error;
 pub mod ids;
 pub mod interrupt;
 mod memory;
 pub mod page;
+pub mod wal;
 
 pub use api::*;
 pub use error::{Error, Result};

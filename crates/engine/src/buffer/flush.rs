@@ -1,0 +1,268 @@
+//! Writing dirty pages back: batches through the double-write file, the flusher thread that keeps clean frames
+//! ahead of need and the checkpoint close behind, and the checkpoint itself.
+//!
+//! One batch: pin, latch shared without waiting, copy, unlatch; redo synced up to the newest page LSN in the batch
+//! (the WAL rule); double write; sync; in place; sync. The flusher never waits for a latch, so whoever holds a
+//! latch may wait for the flusher.
+
+use super::dblwr::DoubleWrite;
+use super::guard::Pin;
+use super::pool::Pool;
+use crate::error::{Error, Result};
+use crate::ids::Lsn;
+use parking_lot::{Condvar, Mutex};
+use std::task::Waker;
+use std::time::Duration;
+
+/// Most pages in one double-write batch (2 MiB).
+pub(crate) const BATCH_PAGES: usize = 128;
+/// Frames in front of the evictor that the flusher keeps clean, per queue.
+const VICTIMS_AHEAD: usize = 256;
+/// The flusher looks around this often when nobody asks it to.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+struct Requests {
+    frames: Vec<u32>,
+    woken: bool,
+    closing: bool,
+}
+
+/// State of flushing: the double-write file, requests, and those who wait for the checkpoint to move.
+pub(crate) struct Flusher {
+    area: Mutex<DoubleWrite>,
+    requests: Mutex<Requests>,
+    asked: Condvar,
+    stopped: Mutex<Option<String>>,
+    checkpoint_turn: Mutex<()>,
+    waiting_for_checkpoint: Mutex<Vec<Waker>>,
+}
+
+impl Flusher {
+    pub(crate) fn new(area: DoubleWrite) -> Self {
+        Flusher {
+            area: Mutex::new(area),
+            requests: Mutex::default(),
+            asked: Condvar::new(),
+            stopped: Mutex::new(None),
+            checkpoint_turn: Mutex::new(()),
+            waiting_for_checkpoint: Mutex::default(),
+        }
+    }
+
+    /// Asks the flusher thread to clean these frames.
+    pub(crate) fn request(&self, frames: &[u32]) {
+        let mut requests = self.requests.lock();
+        if requests.frames.len() < BATCH_PAGES {
+            requests.frames.extend_from_slice(frames);
+        }
+        requests.woken = true;
+        drop(requests);
+        self.asked.notify_one();
+    }
+
+    /// Ends the flusher thread.
+    pub(crate) fn close(&self) {
+        self.requests.lock().closing = true;
+        self.asked.notify_one();
+    }
+
+    /// Waits for a request or the interval; `None` when closing.
+    fn next_request(&self) -> Option<Vec<u32>> {
+        let mut requests = self.requests.lock();
+        if !requests.woken && !requests.closing {
+            self.asked.wait_for(&mut requests, LOOK_INTERVAL);
+        }
+        requests.woken = false;
+        (!requests.closing).then(|| std::mem::take(&mut requests.frames))
+    }
+
+    /// An error once writing pages has failed.
+    pub(crate) fn check_stopped(&self) -> Result<()> {
+        match &*self.stopped.lock() {
+            Some(why) => Err(Error::Stopped(why.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&self, why: String) {
+        self.stopped.lock().get_or_insert(why);
+        self.wake_waiters();
+    }
+
+    /// Registers a waker to be called when the checkpoint moves or flushing stops.
+    pub(crate) fn register_waiter(&self, waker: Waker) {
+        self.waiting_for_checkpoint.lock().push(waker);
+    }
+
+    fn wake_waiters(&self) {
+        let wakers = std::mem::take(&mut *self.waiting_for_checkpoint.lock());
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+}
+
+impl Pool {
+    /// Writes those of the frames that are dirty and not latched by a writer, at most one batch of them. Returns
+    /// how many were written.
+    pub(crate) fn flush_frames(&self, candidates: &[u32]) -> Result<usize> {
+        let mut area = self.flusher.area.lock();
+        self.flusher.check_stopped()?;
+        let mut pins: Vec<Pin<'_>> = Vec::with_capacity(candidates.len().min(BATCH_PAGES));
+        for &index in candidates.iter().take(BATCH_PAGES) {
+            let frame = self.frames.get(index);
+            if frame.is_dirty() && frame.pin_if_resident() {
+                pins.push(Pin::adopt(&self.frames, index));
+            }
+        }
+        pins.sort_unstable_by_key(Pin::page_no);
+        pins.dedup_by_key(|pin| pin.page_no());
+        let mut newest = Lsn(0);
+        pins.retain(|pin| {
+            let Ok(guard) = pin.clone().try_read() else { return false };
+            if !pin.frame().flush_begin() {
+                return false;
+            }
+            newest = newest.max(guard.lsn());
+            area.stage(guard.page_no(), guard.bytes());
+            true
+        });
+        if pins.is_empty() {
+            return Ok(0);
+        }
+        let written =
+            self.wal.flush_to(newest).and_then(|()| area.write(&*self.file).map_err(|e| stopped_by(&e)));
+        if let Err(error) = written {
+            self.stop(error.to_string());
+            return Err(error);
+        }
+        for pin in &pins {
+            pin.frame().flush_end();
+        }
+        self.counters.count_batch(pins.len());
+        Ok(pins.len())
+    }
+
+    /// After a failed write nothing may be acknowledged any more: redo stops with the data file.
+    pub(crate) fn stop(&self, why: String) {
+        self.wal.stop(&why);
+        self.flusher.stop(why);
+        self.announce_room();
+    }
+
+    /// Dirty frames that hold back the checkpoint below `limit`, oldest first, at most `count`.
+    fn oldest_dirty(&self, limit: Lsn, count: usize) -> Vec<u32> {
+        let mut dirty: Vec<(Lsn, u32)> = self
+            .frames
+            .iter()
+            .filter(|(_, frame)| !frame.is_flushing())
+            .filter_map(|(index, frame)| Some((frame.oldest_lsn()?, index)))
+            .filter(|&(lsn, _)| lsn < limit)
+            .collect();
+        if dirty.len() > count {
+            dirty.select_nth_unstable(count);
+            dirty.truncate(count);
+        }
+        dirty.sort_unstable();
+        dirty.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// Writes every page whose changes began before `limit`.
+    pub(crate) fn flush_older_than(&self, limit: Lsn) -> Result<()> {
+        loop {
+            let dirty = self.oldest_dirty(limit, usize::MAX);
+            if dirty.is_empty() {
+                // A batch of another thread may still be on its way: it holds the area.
+                drop(self.flusher.area.lock());
+                return self.flusher.check_stopped();
+            }
+            let mut written = 0;
+            for batch in dirty.chunks(BATCH_PAGES) {
+                written += self.flush_frames(batch)?;
+            }
+            if written == 0 {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Moves the checkpoint to the oldest change that is only in memory. The candidate is read before the frames
+    /// are looked at: a change logged after it needs no redo from before it, and a change logged before it has
+    /// marked its frame before it was logged, so the scan sees it.
+    pub(crate) fn advance_checkpoint(&self) -> Result<Lsn> {
+        let _turn = self.flusher.checkpoint_turn.lock();
+        let mut checkpoint = self.wal.current_lsn();
+        for (_, frame) in self.frames.iter() {
+            if let Some(oldest) = frame.oldest_lsn() {
+                checkpoint = checkpoint.min(oldest);
+            }
+        }
+        if checkpoint > self.wal.checkpoint_lsn() {
+            let moved = self.wal.flush_to(checkpoint).and_then(|()| self.wal.set_checkpoint(checkpoint));
+            if let Err(error) = moved {
+                self.stop(error.to_string());
+                return Err(error);
+            }
+            self.counters.count_checkpoint();
+            self.flusher.wake_waiters();
+        }
+        Ok(checkpoint)
+    }
+
+    /// How much of the redo capacity is in use, in thousandths.
+    pub(crate) fn redo_use_permille(&self) -> u64 {
+        let age = self.wal.current_lsn().0.saturating_sub(self.wal.checkpoint_lsn().0);
+        age.saturating_mul(1000) / self.wal.capacity().max(1)
+    }
+
+    /// Body of the flusher thread; ends when the pool closes or writing fails.
+    pub(crate) fn run_flusher(&self) {
+        let mut turn = 0u64;
+        while let Some(wanted) = self.flusher.next_request() {
+            turn += 1;
+            if self.flush_turn(&wanted, turn).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn flush_turn(&self, wanted: &[u32], turn: u64) -> Result<()> {
+        if self.flush_frames(wanted)? > 0 {
+            self.announce_room();
+        }
+        let (victims, free) = self.next_victims(VICTIMS_AHEAD.min(self.frame_count() / 4));
+        if free < VICTIMS_AHEAD.min(self.frame_count() / 8) {
+            let dirty: Vec<u32> =
+                victims.into_iter().filter(|&index| self.frames.get(index).is_dirty()).collect();
+            for batch in dirty.chunks(BATCH_PAGES) {
+                self.flush_frames(batch)?;
+                self.announce_room();
+            }
+        }
+        let mut batches = match self.redo_use_permille() {
+            0..250 => u64::from(turn.is_multiple_of(10)),
+            250..500 => 1,
+            500..750 => 4,
+            _ => 16,
+        };
+        let age_before = self.wal.current_lsn();
+        while batches > 0 {
+            batches -= 1;
+            let dirty = self.oldest_dirty(age_before, BATCH_PAGES);
+            if dirty.is_empty() || self.flush_frames(&dirty)? == 0 {
+                break;
+            }
+            if self.redo_use_permille() > 500 {
+                self.advance_checkpoint()?;
+            }
+        }
+        self.advance_checkpoint()?;
+        Ok(())
+    }
+}
+
+/// The error of a failed write or sync of pages.
+pub(crate) fn stopped_by(error: &std::io::Error) -> Error {
+    Error::Stopped(format!("writing pages: {error}"))
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("README.md")]
+
+mod counters;
+mod dblwr;
+mod evict;
+mod flush;
+mod frame;
+mod guard;
+mod load;
+mod mtr;
+mod pool;
+mod recover;
+pub mod redo;
+mod space;
+mod storage;
+mod table;
+
+pub use counters::PoolCounts;
+pub use dblwr::DOUBLE_WRITE_FILE;
+pub use guard::{Pin, ReadGuard, WriteGuard};
+pub use mtr::{Mtr, MtrPage, PageHandle};
+pub use pool::{DATA_FILE, Miss, Pool};
+pub use recover::Recovered;
+pub use space::{INDEX_DIRECTORY_PAGE, META_PAGE, Space, UNDO_DIRECTORY_PAGE};
+pub use storage::{Storage, StorageConfig, with_pages, with_pages_blocking};
+
+#[cfg(test)]
+mod tests;

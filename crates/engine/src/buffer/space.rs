@@ -1,0 +1,272 @@
+//! File space: which pages of the data file are in use, and growing the file.
+//!
+//! ```text
+//!  page 0 meta | 1 bitmap of group 0 | 2 index directory | 3 undo directory | 4.. free use
+//!  group g covers GROUP_PAGES pages from 1 + g * GROUP_PAGES; its first page is its bitmap, bit i is its page i
+//! ```
+//!
+//! A bitmap page is pinned for ever once it is known, so taking and freeing pages never meets a miss. One mutex,
+//! the space latch, is held by a mini-transaction from its first alloc or free until it commits: it ranks below
+//! every tree and undo page latch, so an operation takes those first.
+
+use super::mtr::{Mtr, PageHandle};
+use super::pool::Pool;
+use crate::error::{Error, Result};
+use crate::ids::PageNo;
+use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView};
+use parking_lot::{Mutex, MutexGuard};
+
+/// Page 0: magic number and format version.
+pub const META_PAGE: PageNo = PageNo(0);
+/// Root of the index directory; kind `IndexDirectory`, empty after `Storage::create`.
+pub const INDEX_DIRECTORY_PAGE: PageNo = PageNo(2);
+/// First page of the undo directory; kind `UndoDirectory`, zeros after `Storage::create`.
+pub const UNDO_DIRECTORY_PAGE: PageNo = PageNo(3);
+
+/// Bytes of a bitmap page that hold bits.
+const BITMAP_BYTES: usize = 16320;
+/// Pages covered by one bitmap page (just under 2 GiB).
+pub(crate) const GROUP_PAGES: u32 = BITMAP_BYTES as u32 * 8;
+/// The file grows by an eighth, within these bounds, in pages.
+const GROWTH_MIN: u32 = 64;
+const GROWTH_MAX: u32 = 4096;
+
+const _: () = assert!(HEADER_SIZE + BITMAP_BYTES <= PAGE_SIZE && BITMAP_BYTES.is_multiple_of(8));
+
+/// What the space latch protects.
+pub(crate) struct SpaceState {
+    /// Pages the file has room for.
+    capacity: u32,
+    /// Groups whose bitmap page is initialised.
+    groups: u32,
+    /// Unused pages below `capacity` in initialised groups.
+    free: u32,
+    /// Where the next search begins.
+    rover: u32,
+}
+
+/// The space latch, held by a mini-transaction.
+pub(crate) type SpaceLatch<'e> = MutexGuard<'e, SpaceState>;
+
+/// Allocation of pages in the data file.
+pub struct Space {
+    state: Mutex<SpaceState>,
+}
+
+fn bitmap_page(group: u32) -> PageNo {
+    PageNo(1 + group * GROUP_PAGES)
+}
+
+fn group_of(page_no: PageNo) -> u32 {
+    (page_no.0 - 1) / GROUP_PAGES
+}
+
+/// Byte position in the bitmap page and mask of a page's bit.
+fn bit_of(page_no: PageNo) -> (usize, u8) {
+    let bit = (page_no.0 - 1) % GROUP_PAGES;
+    (HEADER_SIZE + bit as usize / 8, 1 << (bit % 8))
+}
+
+/// First page at or after bit `from` of this group that is unused, below `capacity`.
+fn find_unused(bitmap: &PageView, group: u32, from: u32, capacity: u32) -> Option<PageNo> {
+    let first = bitmap_page(group).0;
+    let mut bit = from;
+    while bit < GROUP_PAGES && first + bit < capacity {
+        let word = bitmap.u64_at(HEADER_SIZE + (bit / 64) as usize * 8);
+        let unused = !word & (u64::MAX << (bit % 64));
+        if unused == 0 {
+            bit = (bit / 64 + 1) * 64;
+            continue;
+        }
+        let found = first + bit / 64 * 64 + unused.trailing_zeros();
+        return (found < capacity && found - first < GROUP_PAGES).then_some(PageNo(found));
+    }
+    None
+}
+
+impl Space {
+    /// Reads the bitmaps of an existing file, or takes note of an empty one.
+    pub(crate) fn open(pool: &Pool) -> Result<Self> {
+        let io = |error: std::io::Error| Error::Stopped(format!("sizing the data file: {error}"));
+        let file_pages = pool.file.len().map_err(io)? / PAGE_SIZE as u64;
+        let mut state = SpaceState {
+            capacity: u32::try_from(file_pages).unwrap_or(u32::MAX),
+            groups: 0,
+            free: 0,
+            rover: 0,
+        };
+        while bitmap_page(state.groups).0 < state.capacity {
+            let pin = pool.load_blocking(bitmap_page(state.groups))?;
+            let bitmap = pin.clone().read();
+            match bitmap.kind() {
+                Some(PageKind::Bitmap) => {}
+                _ => break,
+            }
+            let first = bitmap_page(state.groups).0;
+            for page in first..state.capacity.min(first + GROUP_PAGES) {
+                let (off, mask) = bit_of(PageNo(page));
+                state.free += u32::from(bitmap.bytes()[off] & mask == 0);
+            }
+            drop(bitmap);
+            pin.keep_for_ever();
+            state.groups += 1;
+        }
+        Ok(Space { state: Mutex::new(state) })
+    }
+
+    fn latch<'m, 'e>(&'e self, mtr: &'m mut Mtr<'e>) -> &'m mut SpaceLatch<'e> {
+        mtr.space.get_or_insert_with(|| self.state.lock())
+    }
+
+    /// Makes sure that the next `pages` calls of `alloc` in this mini-transaction find room in the file. Fails with
+    /// `DiskFull` before anything changed.
+    pub fn reserve<'e>(&'e self, mtr: &mut Mtr<'e>, pages: u32) -> Result<()> {
+        let pool = &mtr.storage().pool;
+        let state = self.latch(mtr);
+        // One more for each bitmap page that growing may need.
+        if state.free > pages {
+            return Ok(());
+        }
+        grow(pool, state, pages + 1)?;
+        let groups = state.groups;
+        if bitmap_page(groups).0 < state.capacity {
+            self.begin_group(mtr, groups)?;
+        }
+        self.reserve(mtr, pages)
+    }
+
+    /// Initialises the bitmap page of a group the file has just grown into.
+    fn begin_group<'e>(&'e self, mtr: &mut Mtr<'e>, group: u32) -> Result<()> {
+        let page_no = bitmap_page(group);
+        let pin = mtr.storage().pool.pin_fresh(page_no)?;
+        pin.clone().keep_for_ever();
+        let handle = mtr.take(pin.write());
+        mtr.init(handle, PageKind::Bitmap);
+        mtr.write(handle, HEADER_SIZE, &[1]);
+        let state = self.latch(mtr);
+        let covered = (state.capacity - page_no.0).min(GROUP_PAGES);
+        state.free += covered - 1;
+        state.groups += 1;
+        Ok(())
+    }
+
+    /// Sets up the bitmap of group 0 in a new file.
+    pub(super) fn begin_first_group<'e>(&'e self, mtr: &mut Mtr<'e>) -> Result<()> {
+        self.begin_group(mtr, 0)
+    }
+
+    /// Takes an unused page, initialised to `kind`, write-latched by the mini-transaction. `DiskFull` comes before
+    /// anything changed. An operation that takes several pages, or has changed something already, calls `reserve`
+    /// first; then this cannot fail for want of space.
+    pub fn alloc<'e>(&'e self, mtr: &mut Mtr<'e>, kind: PageKind) -> Result<PageHandle> {
+        if self.latch(mtr).free == 0 {
+            self.reserve(mtr, 1)?;
+        }
+        let storage = mtr.storage();
+        let (page_no, bitmap) = self.find(mtr)?;
+        let pin = storage.pool.pin_fresh(page_no)?;
+        let guard = pin.write();
+        let (off, mask) = bit_of(page_no);
+        let byte = mtr.page(bitmap).bytes()[off] | mask;
+        mtr.write(bitmap, off, &[byte]);
+        let state = self.latch(mtr);
+        state.free -= 1;
+        state.rover = page_no.0;
+        let handle = mtr.take(guard);
+        mtr.init(handle, kind);
+        Ok(handle)
+    }
+
+    /// An unused page and its latched bitmap page. There is one: `free` is above zero.
+    fn find<'e>(&'e self, mtr: &mut Mtr<'e>) -> Result<(PageNo, PageHandle)> {
+        let state = self.latch(mtr);
+        let (groups, capacity, rover) = (state.groups, state.capacity, state.rover.max(1));
+        let start = group_of(PageNo(rover)).min(groups.saturating_sub(1));
+        // The starting group is looked at twice: from the rover on, and at last from its beginning.
+        for step in 0..=groups {
+            let group = (start + step) % groups.max(1);
+            let from = if step == 0 { (rover - 1) % GROUP_PAGES } else { 0 };
+            let bitmap = self.bitmap(mtr, group)?;
+            if let Some(page_no) = find_unused(mtr.page(bitmap), group, from, capacity) {
+                return Ok((page_no, bitmap));
+            }
+        }
+        Err(Error::Stopped("the allocation bitmaps do not match their count of free pages".into()))
+    }
+
+    fn bitmap<'e>(&'e self, mtr: &mut Mtr<'e>, group: u32) -> Result<PageHandle> {
+        let page_no = bitmap_page(group);
+        if let Some(handle) = mtr.find(page_no) {
+            return Ok(handle);
+        }
+        let guard = mtr.storage().pool.try_pin(page_no)?.write();
+        Ok(mtr.take(guard))
+    }
+
+    /// Gives a page back. The caller has unlinked it, holds its write latch or knows that nobody can reach it, and
+    /// does not use it again in this mini-transaction. Bitmap pages stay in memory, so this cannot fail.
+    pub fn free<'e>(&'e self, mtr: &mut Mtr<'e>, page_no: PageNo) {
+        assert!(page_no > UNDO_DIRECTORY_PAGE, "pages with a fixed place are never freed");
+        self.latch(mtr);
+        let bitmap = self.bitmap(mtr, group_of(page_no)).expect("bitmap pages stay pinned");
+        let (off, mask) = bit_of(page_no);
+        let byte = mtr.page(bitmap).bytes()[off];
+        assert!(byte & mask != 0, "page {page_no} is freed twice");
+        mtr.write(bitmap, off, &[byte & !mask]);
+        let state = self.latch(mtr);
+        state.free += 1;
+        state.rover = state.rover.min(page_no.0);
+    }
+
+    /// Whether a page is in use. For verification; takes the space latch.
+    pub fn is_allocated(&self, pool: &Pool, page_no: PageNo) -> Result<bool> {
+        if page_no == META_PAGE {
+            return Ok(true);
+        }
+        let state = self.state.lock();
+        if page_no.0 >= state.capacity || group_of(page_no) >= state.groups {
+            return Ok(false);
+        }
+        let bitmap = pool.try_pin(bitmap_page(group_of(page_no)))?.read();
+        let (off, mask) = bit_of(page_no);
+        Ok(bitmap.bytes()[off] & mask != 0)
+    }
+
+    /// Pages the file has room for, and how many of them are unused.
+    pub fn sizes(&self) -> (u32, u32) {
+        let state = self.state.lock();
+        (state.capacity, state.free)
+    }
+}
+
+/// Lets the file grow by at least `pages`; really reserves the bytes.
+fn grow(pool: &Pool, state: &mut SpaceState, pages: u32) -> Result<()> {
+    let wish = (state.capacity / 8).clamp(GROWTH_MIN, GROWTH_MAX);
+    // When the device is nearly full a smaller step may still fit.
+    for growth in [wish, GROWTH_MIN.min(wish), 8, 1].map(|growth| growth.max(pages)) {
+        let Some(capacity) = state.capacity.checked_add(growth) else { return Err(Error::DiskFull) };
+        let grown =
+            pool.file.allocate(u64::from(capacity) * PAGE_SIZE as u64).and_then(|()| pool.file.sync());
+        match grown {
+            Ok(()) => {
+                let known_end = bitmap_page(state.groups).0;
+                let usable = |end: u32| end.min(known_end);
+                state.free += usable(capacity) - usable(state.capacity);
+                state.capacity = capacity;
+                return Ok(());
+            }
+            Err(error) if is_full(&error) => {}
+            Err(error) => {
+                let why = format!("growing the data file: {error}");
+                pool.stop(why.clone());
+                return Err(Error::Stopped(why));
+            }
+        }
+    }
+    Err(Error::DiskFull)
+}
+
+pub(super) fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
