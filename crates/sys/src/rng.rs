@@ -1,0 +1,154 @@
+//! Seeded pseudo-randomness: the same seed gives the same numbers on every machine and in every version. Not for secrets.
+//! Xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), seeded by splitmix64.
+
+/// A generator. Cheap to make; one per thread or test.
+#[derive(Clone, Debug)]
+pub struct Rng {
+    state: [u64; 4],
+}
+
+impl Rng {
+    /// The generator of this seed.
+    pub fn new(seed: u64) -> Self {
+        let mut seed = seed;
+        Rng { state: std::array::from_fn(|_| split_mix(&mut seed)) }
+    }
+
+    /// A generator independent of this one's later numbers.
+    pub fn fork(&mut self) -> Self {
+        Rng::new(self.next_u64())
+    }
+
+    /// 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
+        let s = &mut self.state;
+        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let shifted = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= shifted;
+        s[3] = s[3].rotate_left(45);
+        result
+    }
+
+    /// A number in `0..n`, each as likely up to an error of n / 2^64. `n` must not be 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        assert!(n > 0, "there is no number below zero");
+        ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// A number in `0..n` for indexes.
+    pub fn index(&mut self, n: usize) -> usize {
+        self.below(n as u64) as usize
+    }
+
+    /// A number in `0.0..1.0`.
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// True with this probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// Fills the buffer with random bytes.
+    pub fn fill(&mut self, buffer: &mut [u8]) {
+        for chunk in buffer.chunks_mut(8) {
+            let bytes = self.next_u64().to_le_bytes();
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
+        }
+    }
+
+    /// Puts the items into a random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.index(last + 1));
+        }
+    }
+}
+
+fn split_mix(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *seed;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Zipf-distributed numbers `0..n`, 0 the most frequent: item k has weight 1 / (k + 1)^theta. The method is the one of
+/// Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD 1994); theta in 0.0..1.0.
+#[derive(Clone, Debug)]
+pub struct Zipf {
+    n: u64,
+    theta: f64,
+    alpha: f64,
+    zeta_n: f64,
+    eta: f64,
+}
+
+impl Zipf {
+    /// Prepares the distribution; costs one pass over `n`.
+    pub fn new(n: u64, theta: f64) -> Self {
+        assert!(n > 0 && (0.0..1.0).contains(&theta), "zipf needs items, and theta from 0 to below 1");
+        let zeta_n: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
+        let zeta_2 = 1.0 + 0.5f64.powf(theta);
+        let eta = (1.0 - (2.0 / n as f64).powf(1.0 - theta)) / (1.0 - zeta_2 / zeta_n);
+        Zipf { n, theta, alpha: 1.0 / (1.0 - theta), zeta_n, eta }
+    }
+
+    /// Draws a number.
+    pub fn draw(&self, rng: &mut Rng) -> u64 {
+        let u = rng.unit();
+        let scaled = u * self.zeta_n;
+        if scaled < 1.0 || self.n == 1 {
+            return 0;
+        }
+        if scaled < 1.0 + 0.5f64.powf(self.theta) || self.n == 2 {
+            return 1;
+        }
+        let rank = self.n as f64 * (self.eta * u - self.eta + 1.0).powf(self.alpha);
+        (rank as u64).min(self.n - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_fixes_the_numbers() {
+        let numbers = |seed| {
+            let mut rng = Rng::new(seed);
+            [rng.next_u64(), rng.next_u64(), rng.below(1000)]
+        };
+        assert_eq!(numbers(7), numbers(7));
+        assert_ne!(numbers(7), numbers(8));
+    }
+
+    #[test]
+    fn numbers_stay_in_range_and_reach_its_ends() {
+        let mut rng = Rng::new(1);
+        let mut seen = [0u32; 10];
+        for _ in 0..10_000 {
+            seen[rng.index(10)] += 1;
+            assert!((0.0..1.0).contains(&rng.unit()));
+        }
+        assert!(seen.iter().all(|&n| (800..1200).contains(&n)), "{seen:?}");
+    }
+
+    #[test]
+    fn zipf_prefers_the_first() {
+        let (zipf, mut rng) = (Zipf::new(1000, 0.9), Rng::new(3));
+        let mut seen = vec![0u32; 1000];
+        for _ in 0..100_000 {
+            seen[zipf.draw(&mut rng) as usize] += 1;
+        }
+        assert!(seen[0] > seen[1] && seen[1] > seen[50] && seen[50] > seen[900], "{:?}", &seen[..5]);
+        // The weight of the first item is 1 / zeta.
+        let expected = 100_000.0 / zipf.zeta_n;
+        assert!((f64::from(seen[0]) - expected).abs() < expected * 0.1, "{} {expected}", seen[0]);
+    }
+}
