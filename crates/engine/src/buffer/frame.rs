@@ -87,6 +87,11 @@ impl Frame {
         self.state.load(Ordering::Relaxed) & !RESIDENT != 0
     }
 
+    #[cfg(test)]
+    pub(crate) fn pin_count(&self) -> u32 {
+        self.state.load(Ordering::Relaxed) & !RESIDENT
+    }
+
     /// Remembers a use, for the evictor.
     #[inline]
     pub(crate) fn warm(&self) {
