@@ -1,0 +1,345 @@
+//! Reading dates and times from text and numbers, as forgiving as MySQL: any punctuation separates, two-digit years
+//! mean 1970..=2069, all-digit strings are cut by their length, and what follows a good prefix is only a warning.
+
+use super::zone::parse_offset;
+use super::{DAY_US, Date, DateTime, SECOND_US, TIME_MAX_US, Time, days_in_month};
+
+/// Which impossible dates are let through (`sql_mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DateRules {
+    /// Month or day may be zero ('2026-00-00').
+    pub zero_in_date: bool,
+    /// '0000-00-00' is a date.
+    pub zero_date: bool,
+    /// Days up to 31 in every month (ALLOW_INVALID_DATES).
+    pub invalid: bool,
+}
+
+impl DateRules {
+    /// What comparisons and functions accept.
+    pub const LENIENT: DateRules = DateRules { zero_in_date: true, zero_date: true, invalid: false };
+    /// Only days of the calendar.
+    pub const STRICT: DateRules = DateRules { zero_in_date: false, zero_date: false, invalid: false };
+
+    /// True if the date passes.
+    pub fn allow(self, date: Date) -> bool {
+        if date == Date::ZERO {
+            return self.zero_date;
+        }
+        if date.month() > 12 || date.day() > 31 || date.year() > 9999 {
+            return false;
+        }
+        if date.has_zero_part() {
+            return self.zero_in_date;
+        }
+        self.invalid || date.day() <= days_in_month(date.year(), date.month())
+    }
+}
+
+/// A parsed moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Temporal {
+    /// The moment; midnight if the text had a date only.
+    pub moment: DateTime,
+    /// The text had a time of day.
+    pub has_time: bool,
+    /// Something unreadable followed, or digits beyond the sixth of the fraction were lost.
+    pub truncated: bool,
+    /// UTC offset in seconds written behind the time, if any.
+    pub offset_seconds: Option<i32>,
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip_spaces(&mut self) -> bool {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+        self.at > start
+    }
+
+    /// Up to `most` digits; number and count.
+    fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
+        let start = self.at;
+        let mut number = 0u32;
+        while self.at - start < most
+            && let Some(byte @ b'0'..=b'9') = self.peek()
+        {
+            number = number.saturating_mul(10).saturating_add(u32::from(byte - b'0'));
+            self.at += 1;
+        }
+        (self.at > start).then_some((number, self.at - start))
+    }
+
+    /// One separator of punctuation (or `T` before a time is handled by the caller).
+    fn punctuation(&mut self) -> bool {
+        if self.peek().is_some_and(|byte| byte.is_ascii_punctuation()) {
+            self.at += 1;
+            return true;
+        }
+        false
+    }
+
+    /// A fraction after the point: microseconds rounded from any number of digits, and digits up to 6.
+    fn fraction(&mut self) -> (u32, u8) {
+        let (mut us, mut count, mut round) = (0, 0u8, false);
+        while let Some(byte @ b'0'..=b'9') = self.peek() {
+            if count < 6 {
+                us = us * 10 + u32::from(byte - b'0');
+                count += 1;
+            } else if count == 6 {
+                round = byte >= b'5';
+                count += 1;
+            }
+            self.at += 1;
+        }
+        let shown = count.min(6);
+        us *= 10u32.pow(6 - u32::from(shown));
+        (us + u32::from(round), shown)
+    }
+
+    fn at_end(&mut self) -> bool {
+        self.skip_spaces();
+        self.at >= self.text.len()
+    }
+}
+
+fn full_year(year: u32, digits: usize) -> u32 {
+    match (digits, year) {
+        (1 | 2, 0..=69) => 2000 + year,
+        (1 | 2, _) => 1900 + year,
+        _ => year,
+    }
+}
+
+/// Parses a date or datetime. `None` if no acceptable date is at the start of the text.
+pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
+    let mut reader = Reader { text, at: 0 };
+    reader.skip_spaces();
+    let run = reader.text[reader.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let next = reader.text.get(reader.at + run).copied();
+    if run >= 5 && !matches!(next, Some(b'-' | b'/')) || run >= 5 && run != 4 && next.is_none() {
+        return parse_digits(reader, run, rules);
+    }
+    let (year, year_digits) = reader.digits(4)?;
+    if !reader.punctuation() {
+        return None;
+    }
+    let (month, _) = reader.digits(2)?;
+    if !reader.punctuation() {
+        return None;
+    }
+    let (day, _) = reader.digits(2)?;
+    let year = if year_digits <= 2 && year == 0 && month == 0 && day == 0 { 0 } else { full_year(year, year_digits) };
+    let date = Date::from_parts(year, month.min(12 + u32::from(month > 12)), day.min(31));
+    if month > 12 || day > 31 || !rules.allow(date) {
+        return None;
+    }
+    let before = reader.at;
+    let separated = match reader.peek() {
+        Some(b'T') => {
+            reader.at += 1;
+            true
+        }
+        _ => reader.skip_spaces(),
+    };
+    if separated && reader.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        return parse_clock(reader, date);
+    }
+    reader.at = before;
+    let truncated = !reader.at_end();
+    Some(Temporal { moment: date.at_midnight(), has_time: false, truncated, offset_seconds: None })
+}
+
+/// `hh[:mm[:ss[.f]]]` behind a date.
+fn parse_clock(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
+    let (hour, _) = reader.digits(2)?;
+    let (mut minute, mut second, mut us, mut fsp) = (0, 0, 0, 0);
+    if reader.peek() == Some(b':') || reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+') {
+        reader.at += 1;
+        minute = reader.digits(2)?.0;
+        if reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+' && byte != b'-') {
+            reader.at += 1;
+            second = reader.digits(2)?.0;
+            if reader.peek() == Some(b'.') {
+                reader.at += 1;
+                (us, fsp) = reader.fraction();
+            }
+        }
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    finish(reader, date, (hour, minute, second), us, fsp)
+}
+
+fn finish(mut reader: Reader<'_>, date: Date, clock: (u32, u32, u32), us: u32, fsp: u8) -> Option<Temporal> {
+    let rest = std::str::from_utf8(&reader.text[reader.at..]).unwrap_or("");
+    let mut offset_seconds = None;
+    if matches!(reader.peek(), Some(b'+' | b'-')) {
+        offset_seconds = parse_offset(rest.trim_end());
+        if offset_seconds.is_some() {
+            reader.at = reader.text.len();
+        }
+    }
+    let truncated = !reader.at_end();
+    let mut moment = DateTime::from_parts(date, clock.0, clock.1, clock.2, us % 1_000_000, fsp);
+    if us >= 1_000_000 {
+        moment = DateTime::from_linear_us(moment.to_linear_us() + SECOND_US, fsp)?;
+    }
+    Some(Temporal { moment, has_time: true, truncated, offset_seconds })
+}
+
+/// A run of digits without separators: YYYYMMDDhhmmss, YYMMDDhhmmss, YYYYMMDD, YYMMDD and shorter tails.
+fn parse_digits(mut reader: Reader<'_>, run: usize, rules: DateRules) -> Option<Temporal> {
+    let wide_year = run == 8 || run >= 14;
+    let mut left = run;
+    let mut take = |reader: &mut Reader<'_>, count: usize| {
+        if left == 0 {
+            return Some(0);
+        }
+        let (number, used) = reader.digits(count.min(left))?;
+        left -= used;
+        Some(number)
+    };
+    let year_digits = if wide_year { 4 } else { 2 };
+    let year = take(&mut reader, year_digits)?;
+    let (month, day) = (take(&mut reader, 2)?, take(&mut reader, 2)?);
+    let (hour, minute, second) = (take(&mut reader, 2)?, take(&mut reader, 2)?, take(&mut reader, 2)?);
+    if month > 12 || day > 31 || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let year = if year_digits == 2 && year + month + day == 0 { 0 } else { full_year(year, year_digits) };
+    let date = Date::from_parts(year, month, day);
+    if !rules.allow(date) {
+        return None;
+    }
+    let has_time = run > 8 || (run > 6 && !wide_year);
+    let (mut us, mut fsp) = (0, 0);
+    if reader.peek() == Some(b'.') && (run == 14 || run == 12) {
+        reader.at += 1;
+        (us, fsp) = reader.fraction();
+    } else if reader.peek() == Some(b'T') && run <= 8 {
+        reader.at += 1;
+        return parse_clock_digits(reader, date);
+    }
+    let mut parsed = finish(reader, date, (hour, minute, second), us, fsp)?;
+    parsed.has_time = has_time;
+    Some(parsed)
+}
+
+/// `20260131T101112`.
+fn parse_clock_digits(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
+    let run = reader.text[reader.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if run <= 2 {
+        return parse_clock(reader, date);
+    }
+    let hour = reader.digits(2)?.0;
+    let minute = reader.digits(2)?.0;
+    let second = reader.digits(2).map_or(0, |(second, _)| second);
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    finish(reader, date, (hour, minute, second), 0, 0)
+}
+
+/// A number as a moment: YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss.
+pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
+    if number == 0 {
+        return rules.zero_date.then_some(Temporal {
+            moment: DateTime::ZERO,
+            has_time: false,
+            truncated: false,
+            offset_seconds: None,
+        });
+    }
+    let full = match number {
+        101..=691_231 => (number + 20_000_000) * 1_000_000,
+        700_101..=991_231 => (number + 19_000_000) * 1_000_000,
+        10_000_101..=99_991_231 => number * 1_000_000,
+        101_000_000..=691_231_235_959 => number + 20_000_000_000_000,
+        700_101_000_000..=991_231_235_959 => number + 19_000_000_000_000,
+        10_000_101_000_000..=99_991_231_235_959 => number,
+        _ => return None,
+    };
+    let (day_part, clock) = (full / 1_000_000, full % 1_000_000);
+    let date = Date::from_parts((day_part / 10_000) as u32, (day_part / 100 % 100) as u32, (day_part % 100) as u32);
+    let (hour, minute, second) = ((clock / 10_000) as u32, (clock / 100 % 100) as u32, (clock % 100) as u32);
+    if day_part / 100 % 100 > 12 || hour > 23 || minute > 59 || second > 59 || !rules.allow(date) {
+        return None;
+    }
+    let moment = DateTime::from_parts(date, hour, minute, second, 0, 0);
+    Some(Temporal { moment, has_time: number > 99_991_231, truncated: false, offset_seconds: None })
+}
+
+/// Parses a TIME: `[-][D ]hh:mm:ss[.f]`, `hh:mm`, `hhmmss`, `ss`, or a full datetime. The flag says that something
+/// was lost (rest unreadable, or clamped to the range).
+pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
+    let mut reader = Reader { text, at: 0 };
+    reader.skip_spaces();
+    let negative = reader.peek() == Some(b'-');
+    reader.at += usize::from(negative);
+    if !negative && looks_like_date_time(&reader.text[reader.at..]) {
+        let parsed = parse_date_time(text, DateRules::LENIENT)?;
+        return Some((parsed.moment.time(), parsed.truncated));
+    }
+    let (first, _) = reader.digits(10)?;
+    let mut days = 0;
+    let (hour, minute, second);
+    let before_space = reader.at;
+    if reader.skip_spaces() && reader.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        days = first;
+        hour = reader.digits(10)?.0;
+        (minute, second) = clock_tail(&mut reader)?;
+    } else if reader.peek() == Some(b':') {
+        hour = first;
+        (minute, second) = clock_tail(&mut reader)?;
+    } else {
+        reader.at = before_space;
+        (hour, minute, second) = (first / 10_000, first / 100 % 100, first % 100);
+    }
+    let (mut us, mut fsp) = (0, 0);
+    if reader.peek() == Some(b'.') {
+        reader.at += 1;
+        (us, fsp) = reader.fraction();
+    }
+    if minute > 59 || second > 59 {
+        return None;
+    }
+    let mut truncated = !reader.at_end();
+    let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
+    let mut total = i64::from(days).saturating_mul(DAY_US).saturating_add(seconds * SECOND_US + i64::from(us));
+    if total > TIME_MAX_US {
+        total = TIME_MAX_US;
+        truncated = true;
+    }
+    Some((Time { us: if negative { -total } else { total }, fsp }, truncated))
+}
+
+fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
+    if reader.peek() != Some(b':') {
+        return Some((0, 0));
+    }
+    reader.at += 1;
+    let minute = reader.digits(2)?.0;
+    if reader.peek() != Some(b':') {
+        return Some((minute, 0));
+    }
+    reader.at += 1;
+    Some((minute, reader.digits(2)?.0))
+}
+
+/// `dddd-d...`, or 12 and more digits: a datetime, not a time.
+fn looks_like_date_time(text: &[u8]) -> bool {
+    let run = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    run >= 12 || (run > 0 && matches!(text.get(run), Some(b'-' | b'/')))
+}

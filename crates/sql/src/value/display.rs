@@ -1,0 +1,109 @@
+//! The text form of values as the text protocol sends them.
+
+use std::io::Write;
+
+use super::{Value, to_bytes};
+use crate::types::ColumnType;
+
+/// A double as MySQL prints it: the shortest digits that read back the same, plain between 1e-15 and 1e15 (17
+/// significant digits at most), with an exponent outside.
+pub fn format_double(number: f64) -> String {
+    shortest(format!("{number:e}"), number)
+}
+
+/// A FLOAT column's value: the six significant digits MySQL shows.
+pub fn format_float(number: f32) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format_double(f64::from(number));
+    }
+    let text = format!("{:.5e}", f64::from(number));
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    shortest(format!("{digits}e{exponent}"), f64::from(number))
+}
+
+fn shortest(scientific: String, number: f64) -> String {
+    if number == 0.0 {
+        return if number.is_sign_negative() { "-0".into() } else { "0".into() };
+    }
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let negative = mantissa.starts_with('-');
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let count = digits.len() as i32;
+    let mut text = String::new();
+    if negative {
+        text.push('-');
+    }
+    if !(-15..15).contains(&exponent) {
+        text.push_str(&digits[..1]);
+        if count > 1 {
+            text.push('.');
+            text.push_str(&digits[1..]);
+        }
+        text.push_str(&format!("e{exponent}"));
+    } else if exponent < 0 {
+        text.push_str("0.");
+        text.push_str(&"0".repeat((-exponent - 1) as usize));
+        text.push_str(&digits);
+    } else if count <= exponent + 1 {
+        text.push_str(&digits);
+        text.push_str(&"0".repeat((exponent + 1 - count) as usize));
+    } else {
+        let point = (exponent + 1) as usize;
+        text.push_str(&digits[..point]);
+        text.push('.');
+        text.push_str(&digits[point..]);
+    }
+    text
+}
+
+/// Appends the text protocol form of a value of a result column. NULL appends nothing: the protocol marks it.
+pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
+    match (value, kind) {
+        (Value::Null, _) => {}
+        (Value::UInt(bits), ColumnType::Bit { bits: width }) => {
+            let bytes = usize::from(width.div_ceil(8));
+            out.extend_from_slice(&bits.to_be_bytes()[8 - bytes..]);
+        }
+        (Value::UInt(year), ColumnType::Year) => push(out, format_args!("{year:04}")),
+        (Value::UInt(number), ColumnType::Int { zerofill: true, display, width, .. }) => {
+            let digits = usize::from(display.unwrap_or(ColumnType::int(*width, true).wire_length() as u8));
+            push(out, format_args!("{number:0digits$}"));
+        }
+        (Value::Double(number), ColumnType::Float { digits: Some((_, scale)), .. })
+        | (Value::Double(number), ColumnType::Double { digits: Some((_, scale)), .. }) => {
+            push(out, format_args!("{number:.*}", usize::from(*scale)));
+        }
+        (Value::Double(number), ColumnType::Float { .. }) => {
+            out.extend_from_slice(format_float(*number as f32).as_bytes());
+        }
+        (Value::Decimal(number), ColumnType::Decimal { scale, .. }) if number.scale() != *scale => {
+            push(out, format_args!("{}", number.round_to(*scale)));
+        }
+        (Value::Int(number), _) => push(out, format_args!("{number}")),
+        (Value::UInt(number), _) => push(out, format_args!("{number}")),
+        (Value::Decimal(number), _) => push(out, format_args!("{number}")),
+        (Value::Date(date), ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }) => {
+            push(out, format_args!("{}", date.at_midnight()));
+        }
+        (Value::Date(date), _) => push(out, format_args!("{date}")),
+        (Value::DateTime(moment), ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp }) => {
+            let mut moment = *moment;
+            moment.fsp = *fsp;
+            push(out, format_args!("{moment}"));
+        }
+        (Value::DateTime(moment), _) => push(out, format_args!("{moment}")),
+        (Value::Time(time), ColumnType::Time { fsp }) => {
+            let mut time = *time;
+            time.fsp = *fsp;
+            push(out, format_args!("{time}"));
+        }
+        (other, _) => out.extend_from_slice(&to_bytes(other)),
+    }
+}
+
+fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to a Vec cannot fail.
+    let _ = out.write_fmt(text);
+}

@@ -1,0 +1,468 @@
+//! Storing a value into a column: conversion to the column's type with MySQL's checks. In strict mode what does not
+//! fit is an error; otherwise (and under IGNORE) it is clamped or cut, with a warning.
+
+use std::sync::Arc;
+
+use super::convert::{apply_offset, shown};
+use super::{EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time};
+use crate::collation::{Collation, trim_spaces};
+use crate::datetime::{self, DateRules, DateTime, Time};
+use crate::decimal::Decimal;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{EvalContext, SqlMode, WarningLevel};
+use crate::types::{ColumnType, IntWidth};
+
+/// Where a value goes.
+#[derive(Clone, Copy)]
+pub struct StoreContext<'a> {
+    /// Column name for messages.
+    pub column: &'a str,
+    /// Row number of the statement, from 1, for messages.
+    pub row: u64,
+    /// NULL is allowed.
+    pub nullable: bool,
+    /// Misfits are errors: strict mode and no IGNORE.
+    pub strict: bool,
+    /// Settings and the place for warnings.
+    pub eval: &'a EvalContext<'a>,
+}
+
+impl StoreContext<'_> {
+    /// An error in strict mode, else a warning.
+    fn misfit(&self, error: SqlError) -> SqlResult<()> {
+        if self.strict {
+            return Err(error);
+        }
+        self.eval.warnings.push(WarningLevel::Warning, error);
+        Ok(())
+    }
+
+    fn out_of_range(&self) -> SqlResult<()> {
+        self.misfit(SqlError::out_of_range_column(self.column, self.row))
+    }
+
+    fn note_truncated(&self) {
+        self.eval.warnings.push(WarningLevel::Note, SqlError::data_truncated(self.column, self.row));
+    }
+
+    fn incorrect(&self, kind: &str, value: &Value) -> SqlError {
+        SqlError::incorrect_value_for_field(kind, shown(&to_bytes(value)), self.column, self.row)
+    }
+
+    fn date_rules(&self) -> DateRules {
+        let mode = self.eval.settings.sql_mode;
+        DateRules {
+            zero_in_date: !mode.has(SqlMode::NO_ZERO_IN_DATE),
+            zero_date: !mode.has(SqlMode::NO_ZERO_DATE),
+            invalid: mode.has(SqlMode::ALLOW_INVALID_DATES),
+        }
+    }
+}
+
+/// Converts a value to the column's type, ready for the row and key encodings. TIMESTAMP values come out in UTC.
+pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
+    match (value, kind) {
+        (Value::Null, _) => {
+            if context.nullable {
+                return Ok(Value::Null);
+            }
+            context.misfit(SqlError::column_cannot_be_null(context.column))?;
+            return store(&zero_of(kind), kind, &StoreContext { strict: false, ..*context });
+        }
+        // The two classes of the hot path.
+        (Value::Int(number), ColumnType::Int { width, unsigned: false, .. }) => {
+            let (low, high) = width.signed_range();
+            if (low..=high).contains(number) {
+                return Ok(Value::Int(*number));
+            }
+        }
+        (Value::Str(text), ColumnType::Varchar { length, .. }) if text.len() <= *length as usize => {
+            return Ok(value.clone());
+        }
+        _ => {}
+    }
+    match kind {
+        ColumnType::Null => Ok(Value::Null),
+        ColumnType::Int { width, unsigned, .. } => store_integer(value, *width, *unsigned, context),
+        ColumnType::Year => store_year(value, context),
+        ColumnType::Bit { bits } => store_bits(value, *bits, context),
+        ColumnType::Decimal { precision, scale, unsigned } => {
+            store_decimal(value, *precision, *scale, *unsigned, context)
+        }
+        ColumnType::Float { unsigned, digits } => store_double(value, true, *unsigned, *digits, context),
+        ColumnType::Double { unsigned, digits } => store_double(value, false, *unsigned, *digits, context),
+        ColumnType::Char { length, collation } | ColumnType::Varchar { length, collation } => {
+            let char_type = matches!(kind, ColumnType::Char { .. });
+            store_text(value, u64::from(*length), false, char_type, *collation, context)
+        }
+        ColumnType::Text { size, collation } => store_text(value, size.max_bytes(), true, false, *collation, context),
+        ColumnType::Binary { length } => {
+            let mut bytes = store_bytes(value, u64::from(*length), context)?;
+            bytes.resize(*length as usize, 0);
+            Ok(Value::bytes(bytes))
+        }
+        ColumnType::Varbinary { length } => Ok(Value::bytes(store_bytes(value, u64::from(*length), context)?)),
+        ColumnType::Blob { size } => Ok(Value::bytes(store_bytes(value, size.max_bytes(), context)?)),
+        ColumnType::Date => store_date(value, context),
+        ColumnType::DateTime { fsp } => store_moment(value, *fsp, false, context),
+        ColumnType::Timestamp { fsp } => store_moment(value, *fsp, true, context),
+        ColumnType::Time { fsp } => store_time(value, *fsp, context),
+        ColumnType::Enum { .. } | ColumnType::Set { .. } => store_enum(value, kind, context),
+        ColumnType::Json => Err(SqlError::not_supported_yet("storing into JSON columns")),
+    }
+}
+
+/// The implicit default of a NOT NULL column outside strict mode.
+fn zero_of(kind: &ColumnType) -> Value {
+    match kind {
+        ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => {
+            Value::DateTime(DateTime::ZERO)
+        }
+        ColumnType::Time { .. } => Value::Time(Time::default()),
+        ColumnType::Enum { .. } => Value::UInt(1),
+        _ if kind.is_string() => Value::text(""),
+        _ => Value::Int(0),
+    }
+}
+
+/// The value as a whole number wide enough for every integer type, with rounding; `None` after a failed string.
+fn whole_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<i128> {
+    Ok(match value {
+        Value::Int(number) => i128::from(*number),
+        Value::UInt(number) => i128::from(*number),
+        Value::Double(number) => number.round_ties_even() as i128,
+        Value::Str(_) | Value::Bytes(_) => {
+            let text = value.as_raw_bytes().unwrap_or(&[]);
+            let parsed = Decimal::parse_prefix(text);
+            let rest = &text[parsed.consumed..];
+            if parsed.consumed == 0 || !rest.iter().all(u8::is_ascii_whitespace) {
+                if parsed.consumed == 0 || !context.strict {
+                    context.misfit(context.incorrect("integer", value))?;
+                } else {
+                    context.misfit(SqlError::data_truncated(context.column, context.row))?;
+                }
+            }
+            decimal_to_i128(&parsed.value)
+        }
+        other => decimal_to_i128(&to_decimal(other, context.eval)?),
+    })
+}
+
+fn decimal_to_i128(number: &Decimal) -> i128 {
+    let rounded = number.round_to(0);
+    rounded.to_scaled_i128().unwrap_or(if rounded.is_negative() { i128::MIN } else { i128::MAX })
+}
+
+fn store_integer(value: &Value, width: IntWidth, unsigned: bool, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let number = whole_number(value, context)?;
+    let (low, high) = if unsigned {
+        (0, i128::from(width.unsigned_max()))
+    } else {
+        let (low, high) = width.signed_range();
+        (i128::from(low), i128::from(high))
+    };
+    let clamped = number.clamp(low, high);
+    if clamped != number {
+        context.out_of_range()?;
+    }
+    Ok(if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) })
+}
+
+fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let is_text = value.is_string();
+    let number = whole_number(value, context)?;
+    let year = match number {
+        0 if is_text && to_bytes(value).len() < 4 => 2000,
+        0 => 0,
+        1..=69 => 2000 + number,
+        70..=99 => 1900 + number,
+        1901..=2155 => number,
+        _ => {
+            context.out_of_range()?;
+            0
+        }
+    };
+    Ok(Value::UInt(year as u64))
+}
+
+fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let largest = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    let number = match value {
+        Value::Str(_) | Value::Bytes(_) => {
+            let bytes = value.as_raw_bytes().unwrap_or(&[]);
+            let significant = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
+            if significant.len() > 8 {
+                u64::MAX
+            } else {
+                significant.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+            }
+        }
+        Value::Int(number) => *number as u64,
+        other => whole_number(other, context)?.clamp(0, i128::from(u64::MAX)) as u64,
+    };
+    if number > largest || value.as_raw_bytes().is_some_and(|bytes| trim_zeros(bytes).len() > 8) {
+        context.misfit(SqlError::data_too_long(context.column, context.row))?;
+        return Ok(Value::UInt(largest));
+    }
+    Ok(Value::UInt(number))
+}
+
+fn trim_zeros(bytes: &[u8]) -> &[u8] {
+    &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..]
+}
+
+fn store_decimal(
+    value: &Value,
+    precision: u8,
+    scale: u8,
+    unsigned: bool,
+    context: &StoreContext<'_>,
+) -> SqlResult<Value> {
+    let number = match value {
+        Value::Str(_) | Value::Bytes(_) => {
+            let text = value.as_raw_bytes().unwrap_or(&[]);
+            let parsed = Decimal::parse_prefix(text);
+            if parsed.consumed == 0 {
+                context.misfit(context.incorrect("decimal", value))?;
+            } else if !text[parsed.consumed..].iter().all(u8::is_ascii_whitespace) {
+                context.misfit(SqlError::data_truncated(context.column, context.row))?;
+            }
+            parsed.value
+        }
+        other => to_decimal(other, context.eval)?,
+    };
+    if unsigned && number.is_negative() {
+        context.out_of_range()?;
+        return Ok(Value::Decimal(Decimal::ZERO.round_to(scale)));
+    }
+    match number.fit(precision, scale) {
+        Ok(fitted) => {
+            if fitted != number && !matches!(value, Value::Double(_)) {
+                context.note_truncated();
+            }
+            Ok(Value::Decimal(fitted))
+        }
+        Err(_) => {
+            context.out_of_range()?;
+            let largest = Decimal::max_value(precision, scale);
+            Ok(Value::Decimal(if number.is_negative() { largest.negate() } else { largest }))
+        }
+    }
+}
+
+fn store_double(
+    value: &Value,
+    single: bool,
+    unsigned: bool,
+    digits: Option<(u8, u8)>,
+    context: &StoreContext<'_>,
+) -> SqlResult<Value> {
+    let mut number = match value {
+        Value::Str(_) | Value::Bytes(_) => {
+            let (number, complete) = parse_double_prefix(value.as_raw_bytes().unwrap_or(&[]));
+            if !complete {
+                context.misfit(SqlError::data_truncated(context.column, context.row))?;
+            }
+            number
+        }
+        other => to_double(other, context.eval)?,
+    };
+    let mut limit = if single { f64::from(f32::MAX) } else { f64::MAX };
+    if let Some((total, scale)) = digits {
+        let unit = 10f64.powi(i32::from(scale));
+        let rounded = (number * unit).round() / unit;
+        number = if rounded.is_finite() { rounded } else { number };
+        limit = limit.min(10f64.powi(i32::from(total) - i32::from(scale)) - 1.0 / unit);
+    }
+    let low = if unsigned { 0.0 } else { -limit };
+    if !(low..=limit).contains(&number) {
+        context.out_of_range()?;
+        number = number.clamp(low, limit);
+    }
+    Ok(Value::Double(if single { f64::from(number as f32) } else { number }))
+}
+
+fn store_text(
+    value: &Value,
+    limit: u64,
+    limit_in_bytes: bool,
+    strip_spaces: bool,
+    collation: Collation,
+    context: &StoreContext<'_>,
+) -> SqlResult<Value> {
+    let text: Arc<str> = match value {
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(error) => {
+                let bad: String =
+                    bytes[error.valid_up_to()..].iter().take(6).map(|byte| format!("\\x{byte:02X}")).collect();
+                context.misfit(SqlError::incorrect_value_for_field("string", bad, context.column, context.row))?;
+                String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into()
+            }
+        },
+        other => to_text(other),
+    };
+    if collation.max_char_bytes() == 3
+        && let Some(place) = text.find(|character| character > '\u{FFFF}')
+    {
+        let bad: String = text[place..].bytes().take(6).map(|byte| format!("\\x{byte:02X}")).collect();
+        context.misfit(SqlError::incorrect_value_for_field("string", bad, context.column, context.row))?;
+    }
+    let kept = if limit_in_bytes {
+        text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end as u64 <= limit).last().unwrap_or(0)
+    } else if text.len() as u64 <= limit {
+        text.len()
+    } else {
+        text.char_indices().nth(limit as usize).map_or(text.len(), |(at, _)| at)
+    };
+    let mut result = text;
+    if kept < result.len() {
+        if result[kept..].bytes().all(|byte| byte == b' ') {
+            if !strip_spaces {
+                context.note_truncated();
+            }
+        } else {
+            context.misfit(SqlError::data_too_long(context.column, context.row))?;
+        }
+        result = result[..kept].into();
+    }
+    if strip_spaces && result.ends_with(' ') {
+        result = result.trim_end_matches(' ').into();
+    }
+    Ok(Value::Str(result))
+}
+
+fn store_bytes(value: &Value, limit: u64, context: &StoreContext<'_>) -> SqlResult<Vec<u8>> {
+    let mut bytes = to_bytes(value).into_owned();
+    if bytes.len() as u64 > limit {
+        context.misfit(SqlError::data_too_long(context.column, context.row))?;
+        bytes.truncate(limit as usize);
+    }
+    Ok(bytes)
+}
+
+/// Parses a moment under the rules of `sql_mode`; a misfit gives the zero date.
+fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlResult<DateTime> {
+    let rules = context.date_rules();
+    let moment = match value {
+        Value::DateTime(moment) => Some(*moment),
+        Value::Date(date) => Some(date.at_midnight()),
+        Value::Time(_) => to_date_time(value, context.eval)?,
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+            let text = to_bytes(value);
+            let parsed = datetime::parse_date_time(&text, rules);
+            if let Some(found) = parsed
+                && found.truncated
+            {
+                let error =
+                    SqlError::incorrect_value_for_column(kind, shown(&text), context.column, context.row);
+                context.misfit(error)?;
+            }
+            parsed.map(|found| apply_offset(found.moment, found.offset_seconds, context.eval))
+        }
+        number => {
+            let exact = to_decimal(number, context.eval)?;
+            let whole = exact.truncate_places(0).to_i64();
+            match whole.and_then(|whole| datetime::parse_number(whole, rules)) {
+                Some(_) if exact.scale() > 0 => to_date_time(number, context.eval)?,
+                parsed => parsed.map(|found| found.moment),
+            }
+        }
+    };
+    match moment.filter(|moment| rules.allow(moment.date())) {
+        Some(moment) => Ok(moment),
+        None => {
+            let text = shown(&to_bytes(value));
+            context.misfit(SqlError::incorrect_value_for_column(kind, text, context.column, context.row))?;
+            Ok(DateTime::ZERO)
+        }
+    }
+}
+
+fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let moment = parse_moment(value, "date", context)?;
+    if moment.time_of_day_us() != 0 && value.is_string() {
+        context.note_truncated();
+    }
+    Ok(Value::Date(moment.date()))
+}
+
+fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let moment = parse_moment(value, "datetime", context)?;
+    let rounded = if context.eval.settings.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {
+        Some(moment.truncate_to(fsp))
+    } else {
+        moment.round_to(fsp)
+    };
+    let text = || shown(&to_bytes(value));
+    let Some(mut rounded) = rounded else {
+        context.misfit(SqlError::incorrect_value_for_column("datetime", text(), context.column, context.row))?;
+        return Ok(Value::DateTime(DateTime::ZERO));
+    };
+    if timestamp && rounded != DateTime::ZERO {
+        rounded = context.eval.settings.time_zone.to_utc(rounded);
+        // 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999.
+        let seconds = rounded.to_unix_us().div_euclid(datetime::SECOND_US);
+        if !(1..=i64::from(i32::MAX)).contains(&seconds) {
+            context.misfit(SqlError::incorrect_value_for_column("datetime", text(), context.column, context.row))?;
+            return Ok(Value::DateTime(DateTime::ZERO));
+        }
+    }
+    rounded.fsp = fsp;
+    Ok(Value::DateTime(rounded))
+}
+
+fn store_time(value: &Value, fsp: u8, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let text = to_bytes(value);
+    let time = match value {
+        Value::Str(_) | Value::Bytes(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
+            match datetime::parse_time(&text) {
+                Some((time, false)) => time,
+                other => {
+                    let error =
+                        SqlError::incorrect_value_for_column("time", shown(&text), context.column, context.row);
+                    context.misfit(error)?;
+                    other.map_or(Time::default(), |(time, _)| time)
+                }
+            }
+        }
+        other => to_time(other, context.eval)?.unwrap_or_default(),
+    };
+    Ok(Value::Time(time.round_to(fsp)))
+}
+
+fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let (ColumnType::Enum { names, collation } | ColumnType::Set { names, collation }) = kind else {
+        return Ok(Value::Null);
+    };
+    let chosen = |bits| Value::Enum(EnumValue { names: Arc::clone(names), bits });
+    let find = |text: &[u8]| {
+        let wanted = trim_spaces(text);
+        names.names.iter().position(|name| collation.compare(name.as_bytes(), wanted).is_eq())
+    };
+    let count = names.names.len() as u64;
+    let number_limit = if names.multiple { if count >= 64 { u64::MAX } else { (1 << count) - 1 } } else { count };
+    let by_number = |number: i128| u64::try_from(number).ok().filter(|number| *number <= number_limit);
+    let bits = match value {
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+            let text = to_bytes(value);
+            if names.multiple {
+                let members = text.split(|byte| *byte == b',').filter(|member| !member.is_empty());
+                members.map(|member| find(member).map(|position| 1u64 << position)).try_fold(0, |sum, bit| Some(sum | bit?))
+            } else {
+                find(&text).map(|position| position as u64 + 1).or_else(|| {
+                    let (number, complete) = super::parse_integer_prefix(&text);
+                    by_number(number).filter(|number| complete && *number > 0)
+                })
+            }
+        }
+        number => by_number(whole_number(number, context)?).filter(|number| *number > 0 || names.multiple),
+    };
+    match bits {
+        Some(bits) => Ok(chosen(bits)),
+        None => {
+            context.misfit(SqlError::data_truncated(context.column, context.row))?;
+            Ok(chosen(0))
+        }
+    }
+}
