@@ -9,12 +9,14 @@
 //! proleptic Gregorian rules of Howard Hinnant's `days_from_civil`. Fractional digits (`fsp`) ride along for display
 //! only and do not take part in comparisons.
 
+mod parse;
 mod week;
 mod zone;
 
 use std::cmp::Ordering;
 use std::fmt;
 
+pub use parse::{DateRules, Temporal, parse_date_time, parse_number, parse_time};
 pub use week::{day_of_week, day_of_year, week_number, year_week};
 pub use zone::TimeZone;
 

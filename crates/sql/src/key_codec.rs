@@ -89,7 +89,11 @@ impl KeyPart {
 }
 
 /// Appends all parts; returns false if any value was NULL.
-pub fn encode_key<'v>(parts: &[KeyPart], values: impl IntoIterator<Item = &'v Value>, out: &mut Vec<u8>) -> bool {
+pub fn encode_key<'v>(
+    parts: &[KeyPart],
+    values: impl IntoIterator<Item = &'v Value>,
+    out: &mut Vec<u8>,
+) -> bool {
     let mut complete = true;
     for (part, value) in parts.iter().zip(values) {
         complete &= part.append(value, out);

@@ -139,7 +139,11 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
         return None;
     }
     let (day, _) = reader.digits(2)?;
-    let year = if year_digits <= 2 && year == 0 && month == 0 && day == 0 { 0 } else { full_year(year, year_digits) };
+    let year = if year_digits <= 2 && year == 0 && month == 0 && day == 0 {
+        0
+    } else {
+        full_year(year, year_digits)
+    };
     let date = Date::from_parts(year, month.min(12 + u32::from(month > 12)), day.min(31));
     if month > 12 || day > 31 || !rules.allow(date) {
         return None;
@@ -164,7 +168,9 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
 fn parse_clock(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
     let (hour, _) = reader.digits(2)?;
     let (mut minute, mut second, mut us, mut fsp) = (0, 0, 0, 0);
-    if reader.peek() == Some(b':') || reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+') {
+    if reader.peek() == Some(b':')
+        || reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+')
+    {
         reader.at += 1;
         minute = reader.digits(2)?.0;
         if reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+' && byte != b'-') {
@@ -272,7 +278,8 @@ pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
         _ => return None,
     };
     let (day_part, clock) = (full / 1_000_000, full % 1_000_000);
-    let date = Date::from_parts((day_part / 10_000) as u32, (day_part / 100 % 100) as u32, (day_part % 100) as u32);
+    let date =
+        Date::from_parts((day_part / 10_000) as u32, (day_part / 100 % 100) as u32, (day_part % 100) as u32);
     let (hour, minute, second) = ((clock / 10_000) as u32, (clock / 100 % 100) as u32, (clock % 100) as u32);
     if day_part / 100 % 100 > 12 || hour > 23 || minute > 59 || second > 59 || !rules.allow(date) {
         return None;
@@ -317,7 +324,8 @@ pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
     }
     let mut truncated = !reader.at_end();
     let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
-    let mut total = i64::from(days).saturating_mul(DAY_US).saturating_add(seconds * SECOND_US + i64::from(us));
+    let mut total =
+        i64::from(days).saturating_mul(DAY_US).saturating_add(seconds * SECOND_US + i64::from(us));
     if total > TIME_MAX_US {
         total = TIME_MAX_US;
         truncated = true;

@@ -37,7 +37,9 @@ pub fn search_value(
         (_, Value::Null) => SearchValue::Unusable,
         (ColumnType::Int { unsigned: false, .. }, Value::Int(_)) => integer(value, kind),
         (ColumnType::Int { .. } | ColumnType::Year | ColumnType::Bit { .. }, _) => integer(value, kind),
-        (ColumnType::Decimal { precision, scale, unsigned }, _) => decimal(value, *precision, *scale, *unsigned),
+        (ColumnType::Decimal { precision, scale, unsigned }, _) => {
+            decimal(value, *precision, *scale, *unsigned)
+        }
         (ColumnType::Double { .. } | ColumnType::Float { .. }, _) => double(value, kind),
         (ColumnType::Char { .. } | ColumnType::Varchar { .. } | ColumnType::Text { .. }, Value::Str(_)) => {
             if kind.collation() == Some(collation) {
@@ -46,9 +48,10 @@ pub fn search_value(
                 SearchValue::Unusable
             }
         }
-        (ColumnType::Binary { .. } | ColumnType::Varbinary { .. } | ColumnType::Blob { .. }, Value::Str(_) | Value::Bytes(_)) => {
-            SearchValue::Exact(Value::bytes(to_bytes(value).into_owned()))
-        }
+        (
+            ColumnType::Binary { .. } | ColumnType::Varbinary { .. } | ColumnType::Blob { .. },
+            Value::Str(_) | Value::Bytes(_),
+        ) => SearchValue::Exact(Value::bytes(to_bytes(value).into_owned())),
         (ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }, _) => {
             moment(value, kind, context)
         }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::*;
 use crate::decimal::Decimal;
-use crate::expr::{EvalSettings, NoSession, Warnings};
+use crate::expr::{EvalContext, EvalSettings, NoSession, Warnings};
 use crate::types::IntWidth;
 use crate::value::compare;
 
@@ -25,18 +25,23 @@ impl Random {
                 let (low, high) = width.signed_range();
                 Value::Int(((bits as i64) * if self.next() & 1 == 0 { 1 } else { -1 }).clamp(low, high))
             }
-            ColumnType::Double { .. } => Value::Double(bits as f64 / 1e6 * if self.next() & 1 == 0 { 1.0 } else { -1.0 }),
+            ColumnType::Double { .. } => {
+                Value::Double(bits as f64 / 1e6 * if self.next() & 1 == 0 { 1.0 } else { -1.0 } + 0.0)
+            }
             ColumnType::Float { .. } => Value::Double(f64::from((bits % 1000) as f32 - 500.0)),
             ColumnType::Decimal { scale, .. } => {
                 let digits = i128::from(bits % 10_000_000_000) * if self.next() & 1 == 0 { 1 } else { -1 };
                 Value::Decimal(Decimal::from_scaled_i128(digits, *scale))
             }
             ColumnType::Date => Value::Date(Date::from_days(1 + (bits % 3_000_000) as i64).unwrap()),
-            ColumnType::DateTime { .. } => Value::DateTime(DateTime::from_unix_us(bits as i64 % 1_000_000_000_000, 6).unwrap()),
+            ColumnType::DateTime { .. } => {
+                Value::DateTime(DateTime::from_unix_us(bits as i64 % 1_000_000_000_000, 6).unwrap())
+            }
             ColumnType::Time { .. } => Value::Time(Time { us: (bits % 1_000_000) as i64 - 500_000, fsp: 6 }),
             _ => {
                 let alphabet = ["a", "A", "b", "ä", "z", " ", "\0", "日", "ß", "1", "\u{1}"];
-                let text: String = (0..bits % 6).map(|_| alphabet[self.next() as usize % alphabet.len()]).collect();
+                let text: String =
+                    (0..bits % 6).map(|_| alphabet[self.next() as usize % alphabet.len()]).collect();
                 if kind.is_binary_string() { Value::bytes(text.into_bytes()) } else { Value::text(text) }
             }
         }
@@ -110,8 +115,12 @@ fn null_sorts_first_and_prefixes_cut_characters() {
 #[test]
 fn search_values() {
     let warnings = Warnings::new();
-    let context =
-        EvalContext { settings: EvalSettings::default(), parameters: &[], session: &NoSession, warnings: &warnings };
+    let context = EvalContext {
+        settings: EvalSettings::default(),
+        parameters: &[],
+        session: &NoSession,
+        warnings: &warnings,
+    };
     let find = |value: Value, kind: &ColumnType| search_value(&value, kind, Collation::DEFAULT, &context);
     let tiny = ColumnType::int(IntWidth::Tiny, false);
     assert_eq!(find(Value::Int(5), &tiny), SearchValue::Exact(Value::Int(5)));
@@ -123,4 +132,3 @@ fn search_values() {
     assert_eq!(find(Value::text("2026-01-31"), &ColumnType::Date), SearchValue::Exact(day.clone()));
     assert_eq!(find(Value::text("2026-01-31 10:00:00"), &ColumnType::Date), SearchValue::After(day));
 }
-use crate::expr::EvalContext;

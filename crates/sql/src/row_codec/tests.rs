@@ -20,12 +20,18 @@ fn layout() -> (RowLayout, Vec<Value>) {
         (ColumnType::Float { unsigned: false, digits: None }, Value::Double(f64::from(1.5f32))),
         (ColumnType::Date, Value::Date(Date::from_parts(9999, 12, 31))),
         (ColumnType::Time { fsp: 6 }, Value::Time(Time { us: -3_020_399_000_000, fsp: 6 })),
-        (ColumnType::DateTime { fsp: 0 }, Value::DateTime(DateTime::from_parts(Date::from_parts(2026, 1, 2), 3, 4, 5, 0, 0))),
+        (
+            ColumnType::DateTime { fsp: 0 },
+            Value::DateTime(DateTime::from_parts(Date::from_parts(2026, 1, 2), 3, 4, 5, 0, 0)),
+        ),
         (
             ColumnType::Enum { names: Arc::clone(&names), collation: Collation::DEFAULT },
             Value::Enum(EnumValue { names, bits: 2 }),
         ),
-        (ColumnType::Decimal { precision: 10, scale: 2, unsigned: false }, Value::Decimal(Decimal::parse("-99999999.99").unwrap())),
+        (
+            ColumnType::Decimal { precision: 10, scale: 2, unsigned: false },
+            Value::Decimal(Decimal::parse("-99999999.99").unwrap()),
+        ),
     ];
     let values = columns.iter().map(|(_, value)| value.clone()).collect();
     (RowLayout::new(columns.into_iter().map(|(kind, _)| (kind, Value::Null))), values)
@@ -45,7 +51,10 @@ fn round_trip() {
 
 #[test]
 fn long_strings_use_wide_offsets() {
-    let layout = RowLayout::new([(ColumnType::Blob { size: BlobSize::Long }, Value::Null), (ColumnType::INT, Value::Null)]);
+    let layout = RowLayout::new([
+        (ColumnType::Blob { size: BlobSize::Long }, Value::Null),
+        (ColumnType::INT, Value::Null),
+    ]);
     let values = vec![Value::bytes(vec![7; 100_000]), Value::Int(3)];
     let mut bytes = Vec::new();
     layout.encode(&values, &mut bytes);

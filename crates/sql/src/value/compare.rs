@@ -34,9 +34,10 @@ impl Comparison {
             (V::Time(_), other) | (other, V::Time(_)) if other.is_string() => Comparison::Times,
             (V::Time(_), _) | (_, V::Time(_)) => Comparison::Doubles,
             _ if left.is_temporal() || right.is_temporal() => Comparison::Moments,
-            (V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Enum(_), V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Enum(_)) => {
-                Comparison::Exact
-            }
+            (
+                V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Enum(_),
+                V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Enum(_),
+            ) => Comparison::Exact,
             _ => Comparison::Doubles,
         }
     }
@@ -48,7 +49,9 @@ pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Orde
     match (left, right) {
         (Value::Null, _) | (_, Value::Null) => return None,
         (Value::Int(one), Value::Int(other)) => return Some(one.cmp(other)),
-        (Value::Str(one), Value::Str(other)) => return Some(collation.compare(one.as_bytes(), other.as_bytes())),
+        (Value::Str(one), Value::Str(other)) => {
+            return Some(collation.compare(one.as_bytes(), other.as_bytes()));
+        }
         (Value::Date(one), Value::Date(other)) => return Some(one.cmp(other)),
         (Value::DateTime(one), Value::DateTime(other)) => return Some(one.cmp(other)),
         _ => {}
@@ -140,9 +143,8 @@ fn quiet_moment(value: &Value) -> Option<DateTime> {
             datetime::parse_date_time(&to_bytes(value), DateRules::LENIENT).map(|parsed| parsed.moment)
         }
         Value::Int(number) => datetime::parse_number(*number, DateRules::LENIENT).map(|parsed| parsed.moment),
-        Value::UInt(number) => {
-            datetime::parse_number(i64::try_from(*number).ok()?, DateRules::LENIENT).map(|parsed| parsed.moment)
-        }
+        Value::UInt(number) => datetime::parse_number(i64::try_from(*number).ok()?, DateRules::LENIENT)
+            .map(|parsed| parsed.moment),
         _ => None,
     }
 }

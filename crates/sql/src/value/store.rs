@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::convert::{apply_offset, shown};
-use super::{EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time};
+use super::{
+    EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time,
+};
 use crate::collation::{Collation, trim_spaces};
 use crate::datetime::{self, DateRules, DateTime, Time};
 use crate::decimal::Decimal;
@@ -95,13 +97,17 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
             let char_type = matches!(kind, ColumnType::Char { .. });
             store_text(value, u64::from(*length), false, char_type, *collation, context)
         }
-        ColumnType::Text { size, collation } => store_text(value, size.max_bytes(), true, false, *collation, context),
+        ColumnType::Text { size, collation } => {
+            store_text(value, size.max_bytes(), true, false, *collation, context)
+        }
         ColumnType::Binary { length } => {
             let mut bytes = store_bytes(value, u64::from(*length), context)?;
             bytes.resize(*length as usize, 0);
             Ok(Value::bytes(bytes))
         }
-        ColumnType::Varbinary { length } => Ok(Value::bytes(store_bytes(value, u64::from(*length), context)?)),
+        ColumnType::Varbinary { length } => {
+            Ok(Value::bytes(store_bytes(value, u64::from(*length), context)?))
+        }
         ColumnType::Blob { size } => Ok(Value::bytes(store_bytes(value, size.max_bytes(), context)?)),
         ColumnType::Date => store_date(value, context),
         ColumnType::DateTime { fsp } => store_moment(value, *fsp, false, context),
@@ -153,7 +159,12 @@ fn decimal_to_i128(number: &Decimal) -> i128 {
     rounded.to_scaled_i128().unwrap_or(if rounded.is_negative() { i128::MIN } else { i128::MAX })
 }
 
-fn store_integer(value: &Value, width: IntWidth, unsigned: bool, context: &StoreContext<'_>) -> SqlResult<Value> {
+fn store_integer(
+    value: &Value,
+    width: IntWidth,
+    unsigned: bool,
+    context: &StoreContext<'_>,
+) -> SqlResult<Value> {
     let number = whole_number(value, context)?;
     let (low, high) = if unsigned {
         (0, i128::from(width.unsigned_max()))
@@ -294,9 +305,17 @@ fn store_text(
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(error) => {
-                let bad: String =
-                    bytes[error.valid_up_to()..].iter().take(6).map(|byte| format!("\\x{byte:02X}")).collect();
-                context.misfit(SqlError::incorrect_value_for_field("string", bad, context.column, context.row))?;
+                let bad: String = bytes[error.valid_up_to()..]
+                    .iter()
+                    .take(6)
+                    .map(|byte| format!("\\x{byte:02X}"))
+                    .collect();
+                context.misfit(SqlError::incorrect_value_for_field(
+                    "string",
+                    bad,
+                    context.column,
+                    context.row,
+                ))?;
                 String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into()
             }
         },
@@ -309,7 +328,11 @@ fn store_text(
         context.misfit(SqlError::incorrect_value_for_field("string", bad, context.column, context.row))?;
     }
     let kept = if limit_in_bytes {
-        text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end as u64 <= limit).last().unwrap_or(0)
+        text.char_indices()
+            .map(|(at, c)| at + c.len_utf8())
+            .take_while(|end| *end as u64 <= limit)
+            .last()
+            .unwrap_or(0)
     } else if text.len() as u64 <= limit {
         text.len()
     } else {
@@ -396,7 +419,12 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
     };
     let text = || shown(&to_bytes(value));
     let Some(mut rounded) = rounded else {
-        context.misfit(SqlError::incorrect_value_for_column("datetime", text(), context.column, context.row))?;
+        context.misfit(SqlError::incorrect_value_for_column(
+            "datetime",
+            text(),
+            context.column,
+            context.row,
+        ))?;
         return Ok(Value::DateTime(DateTime::ZERO));
     };
     if timestamp && rounded != DateTime::ZERO {
@@ -404,7 +432,12 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
         // 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999.
         let seconds = rounded.to_unix_us().div_euclid(datetime::SECOND_US);
         if !(1..=i64::from(i32::MAX)).contains(&seconds) {
-            context.misfit(SqlError::incorrect_value_for_column("datetime", text(), context.column, context.row))?;
+            context.misfit(SqlError::incorrect_value_for_column(
+                "datetime",
+                text(),
+                context.column,
+                context.row,
+            ))?;
             return Ok(Value::DateTime(DateTime::ZERO));
         }
     }
@@ -415,17 +448,20 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
 fn store_time(value: &Value, fsp: u8, context: &StoreContext<'_>) -> SqlResult<Value> {
     let text = to_bytes(value);
     let time = match value {
-        Value::Str(_) | Value::Bytes(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
-            match datetime::parse_time(&text) {
-                Some((time, false)) => time,
-                other => {
-                    let error =
-                        SqlError::incorrect_value_for_column("time", shown(&text), context.column, context.row);
-                    context.misfit(error)?;
-                    other.map_or(Time::default(), |(time, _)| time)
-                }
+        Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Decimal(_)
+        | Value::Double(_) => match datetime::parse_time(&text) {
+            Some((time, false)) => time,
+            other => {
+                let error =
+                    SqlError::incorrect_value_for_column("time", shown(&text), context.column, context.row);
+                context.misfit(error)?;
+                other.map_or(Time::default(), |(time, _)| time)
             }
-        }
+        },
         other => to_time(other, context.eval)?.unwrap_or_default(),
     };
     Ok(Value::Time(time.round_to(fsp)))
@@ -441,14 +477,17 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
         names.names.iter().position(|name| collation.compare(name.as_bytes(), wanted).is_eq())
     };
     let count = names.names.len() as u64;
-    let number_limit = if names.multiple { if count >= 64 { u64::MAX } else { (1 << count) - 1 } } else { count };
+    let number_limit =
+        if names.multiple { if count >= 64 { u64::MAX } else { (1 << count) - 1 } } else { count };
     let by_number = |number: i128| u64::try_from(number).ok().filter(|number| *number <= number_limit);
     let bits = match value {
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
             let text = to_bytes(value);
             if names.multiple {
                 let members = text.split(|byte| *byte == b',').filter(|member| !member.is_empty());
-                members.map(|member| find(member).map(|position| 1u64 << position)).try_fold(0, |sum, bit| Some(sum | bit?))
+                members
+                    .map(|member| find(member).map(|position| 1u64 << position))
+                    .try_fold(0, |sum, bit| Some(sum | bit?))
             } else {
                 find(&text).map(|position| position as u64 + 1).or_else(|| {
                     let (number, complete) = super::parse_integer_prefix(&text);
