@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod error;
 pub mod ids;
 pub mod interrupt;
+pub mod lock;
 mod memory;
 pub mod page;
 pub mod wal;

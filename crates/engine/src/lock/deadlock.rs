@@ -1,0 +1,229 @@
+//! Deadlock detection: no thread, no scan of queues; a search begins where a wait begins, and goes from waiter to holder.
+//!
+//! ```text
+//!   W0 begins to wait ── holds nothing? ─────────────── no search: nobody can wait for W0
+//!                     ── its blockers all run? ──────── no search: the chain ends here
+//!                     └─ else: depth first from W0 along "waits for", one shard mutex at a time, under the search mutex,
+//!                        until W0 is met again; every edge of the cycle is then read a second time; the lightest loses
+//! ```
+//! Why every cycle is found, once, and nothing else is: README, "Deadlocks". In short: each member of a cycle entered its queue
+//! before it looked, so the last to look sees all; searches take turns, and the first breaks the cycle; an edge that is
+//! there at both readings was there in between, when all the others were too.
+
+use super::owner::TxnLocks;
+use super::shard::Shard;
+use super::snapshot::LockInfo;
+use super::table::{DeadlockHook, LockTable};
+use super::wait::{Outcome, Waiter};
+use crate::ids::TxnId;
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+/// Guarded by the search mutex: one search at a time.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    /// Number of the current pass; transactions marked with it have been looked at.
+    pass: u64,
+}
+
+/// A transaction in a deadlock.
+#[derive(Clone, Debug)]
+pub struct DeadlockMember {
+    /// Its id, if it has written.
+    pub txn_id: Option<TxnId>,
+    /// Its connection's number.
+    pub session: u64,
+    /// Its place in the order of beginnings.
+    pub start_sequence: u64,
+    /// What rolling it back throws away: undo records and locks.
+    pub weight: u64,
+    /// How long it had waited.
+    pub waited: Duration,
+    /// The lock it waited for.
+    pub waiting_for: LockInfo,
+    /// The lock by which it blocked the member before it in the circle; missing if it blocked by its place in a queue.
+    pub holds: Option<LockInfo>,
+}
+
+/// A deadlock that was broken. Each member waits for the next, the last for the first.
+#[derive(Clone, Debug)]
+pub struct DeadlockRecord {
+    /// When.
+    pub at: SystemTime,
+    /// The circle, beginning with the transaction whose wait closed it.
+    pub members: Vec<DeadlockMember>,
+    /// Position of the victim.
+    pub victim: usize,
+}
+
+/// A waiting transaction on the path of a search.
+struct Step {
+    txn: Arc<TxnLocks>,
+    waiter: Arc<Waiter>,
+    /// Blockers that wait themselves (or are the start), not yet followed.
+    ahead: SmallVec<[Arc<TxnLocks>; 4]>,
+}
+
+impl LockTable {
+    pub(super) fn detects(&self) -> bool {
+        self.settings.deadlock_detect.load(Ordering::Relaxed)
+    }
+
+    /// Whether the wait just begun can have closed a cycle. Under the shard's mutex, after the wait is entered.
+    pub(super) fn needs_search(&self, shard: &Shard, txn: &TxnLocks, waiter: &Waiter) -> bool {
+        if !self.detects() || txn.lock_count.load(Ordering::SeqCst) == 0 {
+            return false;
+        }
+        let mut somebody_waits = false;
+        shard.each_blocker(waiter.node, |blocker| {
+            somebody_waits = blocker.is_waiting();
+            if somebody_waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        somebody_waits
+    }
+
+    /// Breaks every cycle through this transaction.
+    pub(super) fn search_from(&self, start: &Arc<TxnLocks>) {
+        loop {
+            let mut search = self.search.lock();
+            let Some(cycle) = self.find_cycle(&mut search, start) else { return };
+            if !self.confirm(&cycle) {
+                continue;
+            }
+            let victim = choose_victim(&cycle);
+            let Some(record) = self.describe(&cycle, victim).map(Arc::new) else { continue };
+            let ended = self.cancel(&cycle[victim].waiter, Outcome::Victim);
+            drop(search);
+            if ended {
+                *self.last_deadlock.lock() = Some(record.clone());
+                if let Some(hook) = self.on_deadlock.get() {
+                    hook(&record);
+                }
+                if Arc::ptr_eq(&cycle[victim].txn, start) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Depth first from `start`; the path back to it, if there is one.
+    fn find_cycle(&self, search: &mut Search, start: &Arc<TxnLocks>) -> Option<Vec<Step>> {
+        search.pass += 1;
+        self.counters.searches.fetch_add(1, Ordering::Relaxed);
+        start.mark.store(search.pass, Ordering::Relaxed);
+        let mut path = vec![self.step(start, start)?];
+        while let Some(top) = path.last_mut() {
+            let Some(next) = top.ahead.pop() else {
+                path.pop();
+                continue;
+            };
+            if Arc::ptr_eq(&next, start) {
+                return Some(path);
+            }
+            if next.mark.swap(search.pass, Ordering::Relaxed) != search.pass
+                && let Some(step) = self.step(&next, start)
+            {
+                path.push(step);
+            }
+        }
+        None
+    }
+
+    /// The waiting transaction with those of its blockers that can be part of a cycle.
+    fn step(&self, txn: &Arc<TxnLocks>, start: &Arc<TxnLocks>) -> Option<Step> {
+        let waiter = txn.inner.lock().wait.clone()?;
+        let mut ahead = SmallVec::new();
+        let mut edges = 0;
+        {
+            let shard = self.shard(waiter.shard);
+            if !waiter.queued.load(Ordering::Relaxed) {
+                return None;
+            }
+            shard.each_blocker(waiter.node, |blocker| {
+                edges += 1;
+                if Arc::ptr_eq(blocker, start) || blocker.is_waiting() {
+                    ahead.push(blocker.clone());
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        self.counters.edges.fetch_add(edges, Ordering::Relaxed);
+        Some(Step { txn: txn.clone(), waiter, ahead })
+    }
+
+    /// Whether every edge of the cycle is still there, by the same waits.
+    fn confirm(&self, cycle: &[Step]) -> bool {
+        cycle.iter().zip(cycle.iter().cycle().skip(1)).all(|(step, next)| {
+            let shard = self.shard(step.waiter.shard);
+            let mut blocked = false;
+            if step.waiter.queued.load(Ordering::Relaxed) {
+                shard.each_blocker(step.waiter.node, |blocker| {
+                    blocked = Arc::ptr_eq(blocker, &next.txn);
+                    if blocked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            }
+            blocked
+        })
+    }
+
+    /// The cycle in words; `None` if a timeout or a kill has broken it meanwhile.
+    fn describe(&self, cycle: &[Step], victim: usize) -> Option<DeadlockRecord> {
+        let mut members: Vec<DeadlockMember> = Vec::with_capacity(cycle.len());
+        let mut by_which: Vec<Option<LockInfo>> = Vec::with_capacity(cycle.len());
+        for (step, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+            let shard = self.shard(step.waiter.shard);
+            if !step.waiter.queued.load(Ordering::Relaxed) {
+                return None;
+            }
+            let entry = shard.node(step.waiter.node).entry;
+            by_which.push(shard.own_hold(entry, &next.txn).map(|node| shard.describe(node)));
+            members.push(DeadlockMember {
+                txn_id: step.txn.txn_id(),
+                session: step.txn.session(),
+                start_sequence: step.txn.start_sequence(),
+                weight: step.txn.weight(),
+                waited: step.waiter.since.elapsed(),
+                waiting_for: shard.describe(step.waiter.node),
+                holds: None,
+            });
+        }
+        // What blocks a member is held by the next.
+        by_which.rotate_right(1);
+        for (member, holds) in members.iter_mut().zip(by_which) {
+            member.holds = holds;
+        }
+        Some(DeadlockRecord { at: SystemTime::now(), members, victim })
+    }
+
+    /// Searches from every waiting transaction: after `innodb_deadlock_detect` was switched on, for the cycles that closed
+    /// while it was off.
+    pub fn detect_all(&self) {
+        for number in self.shard_numbers() {
+            let waiting: Vec<Arc<TxnLocks>> = {
+                let shard = self.shard(number);
+                let waits = shard.nodes.iter().filter(|node| node.waiter.is_some());
+                waits.filter_map(|node| node.txn.clone()).collect()
+            };
+            waiting.iter().for_each(|txn| self.search_from(txn));
+        }
+    }
+
+    /// The last deadlock broken (LATEST DETECTED DEADLOCK).
+    pub fn last_deadlock(&self) -> Option<Arc<DeadlockRecord>> {
+        self.last_deadlock.lock().clone()
+    }
+
+    /// Has every deadlock reported from now on (`innodb_print_all_deadlocks`). Can be set once; a second is refused (false).
+    pub fn set_deadlock_hook(&self, hook: DeadlockHook) -> bool {
+        self.on_deadlock.set(hook).is_ok()
+    }
+}
+
+/// The lightest; of equals the youngest.
+fn choose_victim(cycle: &[Step]) -> usize {
+    let order = |step: &Step| (step.txn.weight(), u64::MAX - step.txn.start_sequence());
+    (0..cycle.len()).min_by_key(|&position| order(&cycle[position])).expect("a cycle has members")
+}

@@ -1,0 +1,26 @@
+#![doc = include_str!("README.md")]
+#![forbid(unsafe_code)]
+
+mod deadlock;
+mod inherit;
+mod mode;
+mod name;
+mod owner;
+mod queue;
+mod shard;
+mod snapshot;
+mod statistics;
+mod table;
+mod wait;
+
+pub use deadlock::{DeadlockMember, DeadlockRecord};
+pub use mode::{LockKind, LockMode};
+pub use name::{LockName, OwnedName};
+pub use owner::TxnLocks;
+pub use snapshot::{LockId, LockInfo, LockShape, LockSnapshot, LockWaitInfo};
+pub use statistics::LockStatistics;
+pub use table::{Acquire, DeadlockHook, LockTable};
+pub use wait::{Outcome, Patience, Wait, Waiter};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! `TxnLocks`: what the lock table knows of one transaction. Shared by reference between the transaction, the table's nodes
+//! and whoever waits; it carries no pointer back to the transaction.
+//!
+//! ```text
+//!   field            written by                              read by
+//!   inner            owner; granter; converter of implicit   owner; deadlock search (its wait)     short mutex, innermost
+//!   lock_count       under the shard mutex of the name       deadlock pre-check, victim choice
+//!   filter           under the shard mutex of the name       requests of the owner, same mutex
+//!   waiting          under the shard mutex of the wait       deadlock pre-check and search (SeqCst)
+//!   undo_records     owner                                   victim choice
+//!   transient        owner                                   requests that met it; its own release
+//!   mark             deadlock search, under its mutex        the same
+//! ```
+
+use super::wait::Waiter;
+use crate::ids::{TableId, TxnId};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// One hold, found again without its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HeldRef {
+    pub shard: u32,
+    pub node: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Inner {
+    pub held: SmallVec<[HeldRef; 6]>,
+    /// Table locks once more, so that the intention lock of every statement after the first costs no shared access.
+    pub tables: SmallVec<[(TableId, u8); 2]>,
+    pub wait: Option<Arc<Waiter>>,
+    /// Set by `release_all`: nobody may add a lock on this transaction's behalf any more.
+    pub ended: bool,
+}
+
+/// The locks of one transaction.
+#[derive(Debug)]
+pub struct TxnLocks {
+    pub(super) inner: Mutex<Inner>,
+    pub(super) lock_count: AtomicU32,
+    /// A bit per hash of every name it ever held: a clear bit spares the walk through a name's holders.
+    pub(super) filter: AtomicU64,
+    pub(super) waiting: AtomicBool,
+    pub(super) mark: AtomicU64,
+    transient: AtomicBool,
+    skip_gaps: AtomicBool,
+    undo_records: AtomicU64,
+    txn_id: AtomicU64,
+    session: u64,
+    start_sequence: u64,
+}
+
+impl TxnLocks {
+    /// Locks of a transaction that begins. `start_sequence` grows with every transaction (the younger of two has the greater);
+    /// `session` is the connection's number, for people who look.
+    pub fn new(start_sequence: u64, session: u64) -> Arc<Self> {
+        Arc::new(TxnLocks {
+            inner: Mutex::new(Inner::default()),
+            lock_count: AtomicU32::new(0),
+            filter: AtomicU64::new(0),
+            waiting: AtomicBool::new(false),
+            mark: AtomicU64::new(0),
+            transient: AtomicBool::new(false),
+            skip_gaps: AtomicBool::new(false),
+            undo_records: AtomicU64::new(0),
+            txn_id: AtomicU64::new(0),
+            session,
+            start_sequence,
+        })
+    }
+
+    /// Makes the locks of a finished transaction those of a new one. `None` if somebody still looks at the old one (a snapshot,
+    /// a search): then make a new one.
+    pub fn recycle(self: &mut Arc<Self>, start_sequence: u64) -> Option<()> {
+        let locks = Arc::get_mut(self)?;
+        let inner = locks.inner.get_mut();
+        debug_assert!(
+            inner.held.is_empty() && inner.wait.is_none(),
+            "only a finished transaction is recycled"
+        );
+        inner.ended = false;
+        inner.tables.clear();
+        *locks.lock_count.get_mut() = 0;
+        *locks.filter.get_mut() = 0;
+        *locks.transient.get_mut() = false;
+        *locks.skip_gaps.get_mut() = false;
+        *locks.undo_records.get_mut() = 0;
+        *locks.txn_id.get_mut() = 0;
+        locks.start_sequence = start_sequence;
+        Some(())
+    }
+
+    /// Position in the order in which transactions began.
+    pub fn start_sequence(&self) -> u64 {
+        self.start_sequence
+    }
+    /// The connection's number.
+    pub fn session(&self) -> u64 {
+        self.session
+    }
+    /// The transaction's id, once it has written.
+    pub fn txn_id(&self) -> Option<TxnId> {
+        Some(self.txn_id.load(Ordering::Relaxed)).filter(|id| *id != 0).map(TxnId)
+    }
+    /// Tells the id, at the first write.
+    pub fn set_txn_id(&self, id: TxnId) {
+        self.txn_id.store(id.0, Ordering::Relaxed);
+    }
+    /// Undo records written so far: half of the weight. Set by the owner whenever it has written one.
+    pub fn set_undo_records(&self, count: u64) {
+        self.undo_records.store(count, Ordering::Relaxed);
+    }
+    /// What rolling this transaction back would throw away: undo records and locks. The lightest of a cycle is the victim.
+    pub fn weight(&self) -> u64 {
+        self.undo_records.load(Ordering::Relaxed) + u64::from(self.lock_count.load(Ordering::Relaxed))
+    }
+    /// Names on which it holds locks.
+    pub fn lock_count(&self) -> u32 {
+        self.lock_count.load(Ordering::Relaxed)
+    }
+    /// Whether its locks are short: it is an autocommit statement that runs right now and will release them before it waits
+    /// for anything. The owner sets it when such a statement starts and must clear it before any other wait than a lock wait
+    /// (which does so itself).
+    pub fn is_transient(&self) -> bool {
+        self.transient.load(Ordering::Relaxed)
+    }
+    /// See [`TxnLocks::is_transient`].
+    pub fn set_transient(&self, transient: bool) {
+        self.transient.store(transient, Ordering::Relaxed);
+    }
+    /// Whether gap inheritance passes this transaction's record locks by (READ COMMITTED and below).
+    pub fn set_skip_gaps(&self, skip: bool) {
+        self.skip_gaps.store(skip, Ordering::Relaxed);
+    }
+    pub(super) fn skips_gaps(&self) -> bool {
+        self.skip_gaps.load(Ordering::Relaxed)
+    }
+    /// Whether it waits for a lock at this moment.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn may_hold(&self, hash: u64) -> bool {
+        self.filter.load(Ordering::Relaxed) & filter_bit(hash) != 0
+    }
+    pub(super) fn remember(&self, hash: u64) {
+        self.filter.fetch_or(filter_bit(hash), Ordering::Relaxed);
+    }
+}
+
+fn filter_bit(hash: u64) -> u64 {
+    1 << (hash >> 20 & 63)
+}

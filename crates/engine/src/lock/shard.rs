@@ -1,0 +1,294 @@
+//! One shard of the table: the names that hash to it, who holds them, all behind one short mutex.
+//!
+//! Two slabs, entries (one per locked name) and nodes (one per hold or wait), indexed by `u32` and reused through free lists,
+//! so that locking and releasing a row allocates nothing once the shard is warm. A hold can be found from its transaction by
+//! its node number, and is unlinked in constant time however many others share the name (thousands of sessions hold IX
+//! on one table). Waiters are in `queue.rs`.
+
+use super::mode::{BITS, Want};
+use super::name::{LockName, OwnedName};
+use super::owner::{HeldRef, TxnLocks};
+use super::queue::Queue;
+use super::wait::{Outcome, Waiter};
+use hashbrown::HashTable;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// No entry, no node.
+pub(super) const NONE: u32 = u32::MAX;
+/// Slabs beyond this many entries are given back when the shard falls empty.
+const KEEP_ENTRIES: usize = 1024;
+
+/// Waiters to be told once the shard's mutex is free: with an outcome, or (`None`) to try for themselves.
+pub(super) type Woken = SmallVec<[(Arc<Waiter>, Option<Outcome>); 4]>;
+
+/// A hold or a wait.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// `None` in the free list.
+    pub txn: Option<Arc<TxnLocks>>,
+    /// The wait; `None` for a hold.
+    pub waiter: Option<Arc<Waiter>>,
+    pub entry: u32,
+    pub prev: u32,
+    pub next: u32,
+    /// What is held; nothing for a wait.
+    pub bits: u8,
+}
+
+/// A doubly linked list of nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    pub first: u32,
+    pub last: u32,
+}
+
+impl List {
+    pub const EMPTY: List = List { first: NONE, last: NONE };
+}
+
+/// A locked name.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub hash: u64,
+    pub name: OwnedName,
+    pub holders: List,
+    /// Holders per bit; a transaction counts once in each of its bits.
+    pub held: [u32; BITS],
+    /// Kept when it empties: a name that was waited for will be again.
+    pub queue: Option<Box<Queue>>,
+}
+
+impl Entry {
+    pub fn is_table(&self) -> bool {
+        self.name.is_table()
+    }
+
+    /// Whether a transaction other than the one that holds `own` holds any of `bits`.
+    pub fn held_by_others(&self, bits: u8, own: u8) -> bool {
+        (0..BITS).any(|bit| bits & 1 << bit != 0 && self.held[bit] > u32::from(own >> bit & 1))
+    }
+
+    fn count(&mut self, bits: u8, change: i32) {
+        for (bit, count) in self.held.iter_mut().enumerate() {
+            if bits & 1 << bit != 0 {
+                *count = count.wrapping_add_signed(change);
+            }
+        }
+    }
+
+    pub fn waiters(&self) -> u32 {
+        self.queue.as_ref().map_or(0, |queue| queue.length)
+    }
+}
+
+/// What the shard's mutex guards.
+#[derive(Debug, Default)]
+pub(super) struct Shard {
+    /// This shard's number.
+    pub number: u32,
+    names: HashTable<u32>,
+    pub entries: Vec<Entry>,
+    free_entries: Vec<u32>,
+    pub nodes: Vec<Node>,
+    free_nodes: Vec<u32>,
+    /// Holds ever made and ever dropped.
+    pub created: u64,
+    pub removed: u64,
+}
+
+impl Shard {
+    pub fn entry(&self, entry: u32) -> &Entry {
+        &self.entries[entry as usize]
+    }
+    pub fn entry_mut(&mut self, entry: u32) -> &mut Entry {
+        &mut self.entries[entry as usize]
+    }
+    pub fn node(&self, node: u32) -> &Node {
+        &self.nodes[node as usize]
+    }
+    pub fn owner(&self, node: u32) -> &Arc<TxnLocks> {
+        self.nodes[node as usize].txn.as_ref().expect("a node in a list has its transaction")
+    }
+
+    pub fn find(&self, name: LockName<'_>, hash: u64) -> Option<u32> {
+        self.names.find(hash, |&entry| self.entries[entry as usize].name.matches(name)).copied()
+    }
+
+    pub fn find_or_create(&mut self, name: LockName<'_>, hash: u64) -> u32 {
+        if let Some(entry) = self.find(name, hash) {
+            return entry;
+        }
+        let entry = match self.free_entries.pop() {
+            Some(entry) => {
+                let reused = self.entry_mut(entry);
+                reused.hash = hash;
+                reused.name.assign(name);
+                entry
+            }
+            None => {
+                let entry = u32::try_from(self.entries.len()).expect("fewer than 2^32 names per shard");
+                let holders = List::EMPTY;
+                self.entries.push(Entry { hash, name: name.into(), holders, held: [0; BITS], queue: None });
+                entry
+            }
+        };
+        let entries = &self.entries;
+        self.names.insert_unique(hash, entry, |&other| entries[other as usize].hash);
+        entry
+    }
+
+    /// Drops the name if nobody holds it or waits for it.
+    pub fn drop_if_idle(&mut self, entry: u32) {
+        let idle = self.entry(entry);
+        if idle.holders.first != NONE || idle.waiters() > 0 {
+            return;
+        }
+        let hash = idle.hash;
+        let found = self.names.find_entry(hash, |&other| other == entry);
+        found.expect("a name in use is in the map").remove();
+        self.free_entries.push(entry);
+        if self.names.is_empty() && self.entries.len() > KEEP_ENTRIES {
+            let (number, created, removed) = (self.number, self.created, self.removed);
+            *self = Shard { number, created, removed, ..Shard::default() };
+        }
+    }
+
+    /// The node by which this transaction holds this name.
+    pub fn own_hold(&self, entry: u32, txn: &TxnLocks) -> Option<u32> {
+        if !txn.may_hold(self.entry(entry).hash) {
+            return None;
+        }
+        let mut node = self.entry(entry).holders.first;
+        while node != NONE {
+            let hold = self.node(node);
+            if hold.txn.as_ref().is_some_and(|owner| std::ptr::eq(&raw const **owner, txn)) {
+                return Some(node);
+            }
+            node = hold.next;
+        }
+        None
+    }
+
+    /// Makes the transaction hold `bits` more. False, and nothing happens, if it has released everything already: its
+    /// end and a lock on its behalf meet under `inner`.
+    pub fn add_hold(&mut self, entry: u32, own: Option<u32>, txn: &Arc<TxnLocks>, bits: u8) -> bool {
+        let is_table = self.entry(entry).is_table();
+        let mut inner = txn.inner.lock();
+        if inner.ended {
+            return false;
+        }
+        if is_table && let LockName::Table(table) = self.entry(entry).name.name() {
+            match inner.tables.iter_mut().find(|(other, _)| *other == table) {
+                Some((_, held)) => *held |= bits,
+                None => inner.tables.push((table, bits)),
+            }
+        }
+        let added = match own {
+            Some(node) => {
+                let hold = &mut self.nodes[node as usize];
+                let added = bits & !hold.bits;
+                hold.bits |= bits;
+                added
+            }
+            None => {
+                let node = self.new_node(txn.clone(), None, entry, bits);
+                inner.held.push(HeldRef { shard: self.number, node });
+                txn.lock_count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                txn.remember(self.entry(entry).hash);
+                let mut holders = self.entry(entry).holders;
+                self.link_last(&mut holders, node);
+                self.entry_mut(entry).holders = holders;
+                self.created += 1;
+                bits
+            }
+        };
+        drop(inner);
+        self.entry_mut(entry).count(added, 1);
+        if own.is_none() && txn.is_waiting() {
+            self.mark_converting(entry, txn);
+        }
+        true
+    }
+
+    /// Takes `bits` from a hold; true if that was all of it and its node is gone (the transaction's list is the caller's).
+    pub fn remove_bits(&mut self, node: u32, bits: u8) -> bool {
+        let hold = &mut self.nodes[node as usize];
+        let (removed, entry) = (hold.bits & bits, hold.entry);
+        hold.bits &= !bits;
+        let gone = hold.bits == 0;
+        self.entry_mut(entry).count(removed, -1);
+        if gone {
+            let mut holders = self.entry(entry).holders;
+            self.unlink(&mut holders, node);
+            self.entry_mut(entry).holders = holders;
+            self.free_node(node);
+            self.removed += 1;
+        }
+        gone
+    }
+
+    pub fn new_node(&mut self, txn: Arc<TxnLocks>, waiter: Option<Arc<Waiter>>, entry: u32, bits: u8) -> u32 {
+        let node = Node { txn: Some(txn), waiter, entry, prev: NONE, next: NONE, bits };
+        match self.free_nodes.pop() {
+            Some(free) => {
+                self.nodes[free as usize] = node;
+                free
+            }
+            None => {
+                self.nodes.push(node);
+                u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 locks per shard")
+            }
+        }
+    }
+
+    pub fn free_node(&mut self, node: u32) {
+        let free = &mut self.nodes[node as usize];
+        (free.txn, free.waiter) = (None, None);
+        self.free_nodes.push(node);
+    }
+
+    pub fn link_last(&mut self, list: &mut List, node: u32) {
+        let linked = &mut self.nodes[node as usize];
+        (linked.prev, linked.next) = (list.last, NONE);
+        match list.last {
+            NONE => list.first = node,
+            last => self.nodes[last as usize].next = node,
+        }
+        list.last = node;
+    }
+
+    pub fn unlink(&mut self, list: &mut List, node: u32) {
+        let (prev, next) = (self.node(node).prev, self.node(node).next);
+        match prev {
+            NONE => list.first = next,
+            prev => self.nodes[prev as usize].next = next,
+        }
+        match next {
+            NONE => list.last = prev,
+            next => self.nodes[next as usize].prev = prev,
+        }
+    }
+
+    /// Names now locked or waited for.
+    pub fn names(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether every conflicting holder of this name holds it only for a moment.
+    pub fn blockers_are_transient(&self, entry: u32, txn: &TxnLocks, want: Want) -> bool {
+        let mut node = self.entry(entry).holders.first;
+        while node != NONE {
+            let hold = self.node(node);
+            let owner = self.owner(node);
+            if hold.bits & want.conflicts != 0
+                && !std::ptr::eq(&raw const **owner, txn)
+                && !owner.is_transient()
+            {
+                return false;
+            }
+            node = hold.next;
+        }
+        true
+    }
+}

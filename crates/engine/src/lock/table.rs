@@ -1,0 +1,480 @@
+//! The lock table: what the rows above call.
+//!
+//! Order of mutexes: search (deadlock.rs), then one shard, then one transaction's `inner`, then one wait cell. Never two shards at a
+//! time. Wakers run when no mutex of this room is held.
+
+use super::deadlock::{DeadlockRecord, Search};
+use super::mode::{LockKind, LockMode, Want};
+use super::name::LockName;
+use super::owner::{HeldRef, TxnLocks};
+use super::shard::{Shard, Woken};
+use super::statistics::{Counters, LockStatistics};
+use super::wait::{Outcome, Patience, Wait, Waiter};
+use crate::api::{Settings, TableLock};
+use crate::error::Result;
+use crate::ids::TableId;
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Shards; a power of two.
+const SHARDS: usize = 64;
+/// Locks released under one hold of a shard's mutex, at most.
+const RELEASE_BATCH: usize = 64;
+/// How long a running autocommit statement spins for the short lock of another before it queues.
+const SPIN_BUDGET: Duration = Duration::from_micros(10);
+
+/// Answer of a request that does not wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acquire {
+    /// Held now, and was not before.
+    Granted,
+    /// This or a stronger lock was held already: nothing to release if the statement does not want it.
+    AlreadyHeld,
+    /// Somebody else's.
+    Conflict,
+}
+
+/// Called with every deadlock, after it is broken, outside all mutexes.
+pub type DeadlockHook = Box<dyn Fn(&DeadlockRecord) + Send + Sync>;
+
+#[repr(align(128))]
+#[derive(Debug, Default)]
+struct Slot {
+    shard: Mutex<Shard>,
+    /// Releases so far: what a spinning request watches without touching the mutex.
+    released: AtomicU64,
+}
+
+/// All locks of the engine.
+pub struct LockTable {
+    slots: Box<[Slot]>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) counters: Counters,
+    pub(super) search: Mutex<Search>,
+    pub(super) last_deadlock: Mutex<Option<Arc<DeadlockRecord>>>,
+    pub(super) on_deadlock: OnceLock<DeadlockHook>,
+}
+
+impl std::fmt::Debug for LockTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LockTable").field("statistics", &self.statistics()).finish_non_exhaustive()
+    }
+}
+
+impl LockTable {
+    /// An empty table. `settings.deadlock_detect` is read at every wait.
+    pub fn new(settings: Arc<Settings>) -> Self {
+        let slots: Box<[Slot]> = (0..SHARDS).map(|_| Slot::default()).collect();
+        for (number, slot) in slots.iter().enumerate() {
+            slot.shard.lock().number = number as u32;
+        }
+        LockTable {
+            slots,
+            settings,
+            counters: Counters::default(),
+            search: Mutex::default(),
+            last_deadlock: Mutex::default(),
+            on_deadlock: OnceLock::new(),
+        }
+    }
+
+    fn slot(&self, hash: u64) -> &Slot {
+        &self.slots[(hash >> 40) as usize % SHARDS]
+    }
+    pub(super) fn shard(&self, number: u32) -> MutexGuard<'_, Shard> {
+        self.slots[number as usize].shard.lock()
+    }
+    pub(super) fn shard_numbers(&self) -> impl Iterator<Item = u32> + use<> {
+        0..SHARDS as u32
+    }
+
+    /// Locks a row, the end of an index, or the gap before either, if that needs no wait.
+    pub fn try_acquire(
+        &self,
+        txn: &Arc<TxnLocks>,
+        name: LockName<'_>,
+        mode: LockMode,
+        kind: LockKind,
+    ) -> Acquire {
+        self.request(txn, name, Want::row(mode, kind, name.is_supremum()))
+    }
+
+    /// Locks a table, if that needs no wait.
+    pub fn try_acquire_table(&self, txn: &Arc<TxnLocks>, table: TableId, lock: TableLock) -> Acquire {
+        let want = Want::table(lock);
+        let held =
+            txn.inner.lock().tables.iter().find(|(held, _)| *held == table).map_or(0, |(_, bits)| *bits);
+        if want.is_covered_by(held, true) {
+            return Acquire::AlreadyHeld;
+        }
+        self.request(txn, LockName::Table(table), want)
+    }
+
+    fn request(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want) -> Acquire {
+        let hash = name.hash();
+        let mut woken = Woken::new();
+        let acquire = self.slot(hash).shard.lock().attempt(txn, name, hash, want, &mut woken);
+        self.deliver(woken);
+        acquire
+    }
+
+    /// Tries for up to `budget` as long as everybody in the way holds the lock only for a moment (see
+    /// [`TxnLocks::is_transient`]): cheaper than a wait when the holder is running on another thread.
+    pub fn spin_for(
+        &self,
+        txn: &Arc<TxnLocks>,
+        name: LockName<'_>,
+        mode: LockMode,
+        kind: LockKind,
+        budget: Duration,
+    ) -> Acquire {
+        self.spin(txn, name, Want::row(mode, kind, name.is_supremum()), budget)
+    }
+
+    fn spin(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want, budget: Duration) -> Acquire {
+        let hash = name.hash();
+        let slot = self.slot(hash);
+        let deadline = Instant::now() + budget;
+        loop {
+            let seen = slot.released.load(Ordering::Acquire);
+            let mut woken = Woken::new();
+            let (acquire, hopeful) = {
+                let mut shard = slot.shard.lock();
+                let acquire = shard.attempt(txn, name, hash, want, &mut woken);
+                let hopeful =
+                    acquire == Acquire::Conflict && shard.is_held_for_a_moment(txn, name, hash, want);
+                (acquire, hopeful)
+            };
+            self.deliver(woken);
+            if !hopeful {
+                return acquire;
+            }
+            while slot.released.load(Ordering::Acquire) == seen {
+                for _ in 0..16 {
+                    std::hint::spin_loop();
+                }
+                if Instant::now() >= deadline {
+                    return Acquire::Conflict;
+                }
+            }
+        }
+    }
+
+    /// Joins the queue for a row lock (or takes it, if it has become free).
+    pub fn enqueue<'a>(
+        &'a self,
+        txn: &'a Arc<TxnLocks>,
+        name: LockName<'_>,
+        mode: LockMode,
+        kind: LockKind,
+        patience: Patience<'a>,
+    ) -> Wait<'a> {
+        self.join(txn, name, Want::row(mode, kind, name.is_supremum()), patience)
+    }
+
+    /// Joins the queue for a table lock (or takes it, if it has become free).
+    pub fn enqueue_table<'a>(
+        &'a self,
+        txn: &'a Arc<TxnLocks>,
+        table: TableId,
+        lock: TableLock,
+        patience: Patience<'a>,
+    ) -> Wait<'a> {
+        self.join(txn, LockName::Table(table), Want::table(lock), patience)
+    }
+
+    fn join<'a>(
+        &'a self,
+        txn: &'a Arc<TxnLocks>,
+        name: LockName<'_>,
+        want: Want,
+        patience: Patience<'a>,
+    ) -> Wait<'a> {
+        let hash = name.hash();
+        let was_transient = txn.is_transient();
+        let mut woken = Woken::new();
+        let mut search = false;
+        let waiter = {
+            let mut shard = self.slot(hash).shard.lock();
+            match shard.attempt(txn, name, hash, want, &mut woken) {
+                Acquire::Granted | Acquire::AlreadyHeld => None,
+                Acquire::Conflict => {
+                    txn.set_transient(false);
+                    let entry = shard.find(name, hash).expect("only a locked name conflicts");
+                    let waiter = shard.join_queue(entry, txn, want);
+                    self.counters.began(&waiter);
+                    search = self.needs_search(&shard, txn, &waiter);
+                    Some(waiter)
+                }
+            }
+        };
+        self.deliver(woken);
+        if search {
+            self.search_from(txn);
+        }
+        Wait { table: self, txn, waiter, patience, was_transient, timer: None }
+    }
+
+    /// Locks a row, waiting if need be: tries, spins if both sides are short, queues.
+    pub async fn acquire(
+        &self,
+        txn: &Arc<TxnLocks>,
+        name: LockName<'_>,
+        mode: LockMode,
+        kind: LockKind,
+        patience: Patience<'_>,
+    ) -> Result<Acquire> {
+        self.acquire_wanted(txn, name, Want::row(mode, kind, name.is_supremum()), patience).await
+    }
+
+    /// Locks a table, waiting if need be.
+    pub async fn acquire_table(
+        &self,
+        txn: &Arc<TxnLocks>,
+        table: TableId,
+        lock: TableLock,
+        patience: Patience<'_>,
+    ) -> Result<Acquire> {
+        match self.try_acquire_table(txn, table, lock) {
+            Acquire::Conflict => {}
+            done => return Ok(done),
+        }
+        self.enqueue_table(txn, table, lock, patience).await.into_result()?;
+        Ok(Acquire::Granted)
+    }
+
+    async fn acquire_wanted(
+        &self,
+        txn: &Arc<TxnLocks>,
+        name: LockName<'_>,
+        want: Want,
+        patience: Patience<'_>,
+    ) -> Result<Acquire> {
+        let mut acquire = self.request(txn, name, want);
+        if acquire == Acquire::Conflict && txn.is_transient() {
+            acquire = self.spin(txn, name, want, SPIN_BUDGET);
+        }
+        if acquire == Acquire::Conflict {
+            self.join(txn, name, want, patience).await.into_result()?;
+            acquire = Acquire::Granted;
+        }
+        Ok(acquire)
+    }
+
+    /// Releases everything, for good: the end of the transaction. Waiters of a transient owner are invited, those of others
+    /// are handed their locks.
+    pub fn release_all(&self, txn: &TxnLocks) {
+        let mut held = {
+            let mut inner = txn.inner.lock();
+            inner.ended = true;
+            inner.tables.clear();
+            std::mem::take(&mut inner.held)
+        };
+        txn.lock_count.store(0, Ordering::SeqCst);
+        let invite = txn.is_transient();
+        if held.len() > 8 {
+            held.sort_unstable_by_key(|held| held.shard);
+        }
+        let mut rest: &[HeldRef] = &held;
+        while let Some(first) = rest.first() {
+            let same = rest.iter().take(RELEASE_BATCH).take_while(|held| held.shard == first.shard).count();
+            let mut woken = Woken::new();
+            let slot = &self.slots[first.shard as usize];
+            {
+                let mut shard = slot.shard.lock();
+                for held in &rest[..same] {
+                    shard.release(held.node, u8::MAX, invite, &mut woken);
+                }
+                slot.released.fetch_add(1, Ordering::Release);
+            }
+            self.deliver(woken);
+            rest = &rest[same..];
+        }
+    }
+
+    /// Releases one row lock that was `Granted` to a statement which turned out not to want the row (READ COMMITTED). Meant
+    /// for `Record`; a lock the transaction had before, in another mode, stays.
+    pub fn release_one(&self, txn: &TxnLocks, name: LockName<'_>, mode: LockMode, kind: LockKind) {
+        self.release_bits(txn, name, Want::row(mode, kind, name.is_supremum()).bits);
+    }
+
+    /// Releases one table lock: AUTO_INC at the end of its statement, LOCK TABLES at UNLOCK TABLES.
+    pub fn release_table(&self, txn: &TxnLocks, table: TableId, lock: TableLock) {
+        self.release_bits(txn, LockName::Table(table), Want::table(lock).bits);
+    }
+
+    fn release_bits(&self, txn: &TxnLocks, name: LockName<'_>, bits: u8) {
+        let hash = name.hash();
+        let slot = self.slot(hash);
+        let mut woken = Woken::new();
+        {
+            let mut shard = slot.shard.lock();
+            let Some(entry) = shard.find(name, hash) else { return };
+            let Some(node) = shard.own_hold(entry, txn) else { return };
+            let held = HeldRef { shard: shard.number, node };
+            let gone = shard.release(node, bits, txn.is_transient(), &mut woken);
+            slot.released.fetch_add(1, Ordering::Release);
+            let mut inner = txn.inner.lock();
+            if gone && let Some(position) = inner.held.iter().rposition(|other| *other == held) {
+                inner.held.swap_remove(position);
+                txn.lock_count.fetch_sub(1, Ordering::SeqCst);
+            }
+            if let LockName::Table(table) = name {
+                inner
+                    .tables
+                    .iter_mut()
+                    .filter(|(held, _)| *held == table)
+                    .for_each(|(_, held)| *held &= !bits);
+            }
+        }
+        self.deliver(woken);
+    }
+
+    /// Tells waiters, outside all mutexes.
+    pub(super) fn deliver(&self, woken: Woken) {
+        for (waiter, outcome) in woken {
+            match outcome {
+                Some(outcome) => {
+                    self.counters.ended(&waiter, outcome);
+                    let first = waiter.cell.complete(outcome);
+                    debug_assert!(first, "who takes a waiter out of the queue is alone");
+                }
+                None => waiter.cell.nudge(),
+            }
+        }
+    }
+
+    pub(super) fn accept_invitation(&self, waiter: &Waiter) {
+        let mut woken = Woken::new();
+        {
+            let mut shard = self.shard(waiter.shard);
+            if waiter.queued.load(Ordering::Relaxed) {
+                shard.accept_invitation(waiter.node, &mut woken);
+            }
+        }
+        self.deliver(woken);
+    }
+
+    /// Ends a wait from outside. False if it had ended already.
+    pub(super) fn cancel(&self, waiter: &Waiter, outcome: Outcome) -> bool {
+        let mut woken = Woken::new();
+        {
+            let mut shard = self.shard(waiter.shard);
+            if !waiter.queued.load(Ordering::Relaxed) {
+                return false;
+            }
+            let entry = shard.node(waiter.node).entry;
+            let (_txn, waiter) = shard.leave_queue(waiter.node);
+            woken.push((waiter, Some(outcome)));
+            shard.settle(entry, false, &mut woken);
+            shard.drop_if_idle(entry);
+        }
+        self.deliver(woken);
+        true
+    }
+
+    /// The counters now.
+    pub fn statistics(&self) -> LockStatistics {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counters = &self.counters;
+        let mut statistics = LockStatistics {
+            row_waits: load(&counters.row_waits),
+            table_waits: load(&counters.table_waits),
+            current_waits: load(&counters.current_waits),
+            wait_us_total: load(&counters.wait_us_total),
+            wait_us_max: load(&counters.wait_us_max),
+            deadlocks: load(&counters.deadlocks),
+            timeouts: load(&counters.timeouts),
+            kills: load(&counters.kills),
+            searches: load(&counters.searches),
+            edges: load(&counters.edges),
+            ..LockStatistics::default()
+        };
+        for number in self.shard_numbers() {
+            let shard = self.shard(number);
+            statistics.created += shard.created;
+            statistics.removed += shard.removed;
+            statistics.names += shard.names() as u64;
+        }
+        statistics
+    }
+
+    pub(super) fn with_name<T>(&self, name: LockName<'_>, look: impl FnOnce(&mut Shard, u64) -> T) -> T {
+        let hash = name.hash();
+        look(&mut self.slot(hash).shard.lock(), hash)
+    }
+}
+
+impl Shard {
+    /// A request that does not wait, under the shard's mutex.
+    fn attempt(
+        &mut self,
+        txn: &Arc<TxnLocks>,
+        name: LockName<'_>,
+        hash: u64,
+        want: Want,
+        woken: &mut Woken,
+    ) -> Acquire {
+        let Some(entry) = self.find(name, hash) else {
+            if want.bits != 0 {
+                let entry = self.find_or_create(name, hash);
+                let alive = self.add_hold(entry, None, txn, want.bits);
+                debug_assert!(alive, "a transaction that asks has not ended");
+            }
+            return Acquire::Granted;
+        };
+        let own = self.own_hold(entry, txn);
+        let own_bits = own.map_or(0, |hold| self.node(hold).bits);
+        if want.is_covered_by(own_bits, name.is_table()) {
+            return Acquire::AlreadyHeld;
+        }
+        if self.entry(entry).held_by_others(want.conflicts, own_bits) {
+            return Acquire::Conflict;
+        }
+        if !want.converts(own_bits, name.is_table())
+            && let Some(first) = self.first_conflicting_waiter(entry, want, u64::MAX)
+            && !self.may_pass(entry, first, txn, woken)
+        {
+            return Acquire::Conflict;
+        }
+        if want.bits != 0 {
+            let alive = self.add_hold(entry, own, txn, want.bits);
+            debug_assert!(alive, "a transaction that asks has not ended");
+        }
+        Acquire::Granted
+    }
+
+    /// Whether a newcomer may take the lock before a waiter: only for a moment, only while the lock is free for the waiter
+    /// and offered to it, and only until the waiter has been passed over for long enough; then it is handed the lock here.
+    fn may_pass(&mut self, entry: u32, first: u32, txn: &TxnLocks, woken: &mut Woken) -> bool {
+        let waiter = self.waiter(first).clone();
+        let its_own = self.own_hold(entry, self.owner(first)).map_or(0, |hold| self.node(hold).bits);
+        if !txn.is_transient() || self.entry(entry).held_by_others(waiter.want.conflicts, its_own) {
+            return false;
+        }
+        if waiter.is_overdue(Instant::now()) {
+            self.settle(entry, false, woken);
+            return false;
+        }
+        waiter.passed.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    fn release(&mut self, node: u32, bits: u8, invite: bool, woken: &mut Woken) -> bool {
+        let entry = self.node(node).entry;
+        let gone = self.remove_bits(node, bits);
+        self.settle(entry, invite, woken);
+        self.drop_if_idle(entry);
+        gone
+    }
+
+    fn is_held_for_a_moment(&self, txn: &TxnLocks, name: LockName<'_>, hash: u64, want: Want) -> bool {
+        self.find(name, hash).is_some_and(|entry| {
+            let own = self.own_hold(entry, txn).map_or(0, |hold| self.node(hold).bits);
+            self.entry(entry).held_by_others(want.conflicts, own)
+                && self.blockers_are_transient(entry, txn, want)
+        })
+    }
+}

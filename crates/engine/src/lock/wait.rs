@@ -1,0 +1,169 @@
+//! One wait: a value in a queue, a cell that is completed once, a future that looks at clock and interrupt.
+//!
+//! Who takes the waiter out of the queue decides how the wait ends, and the queue is under the shard's mutex; so grant,
+//! timeout, kill and deadlock cannot all win, and the cell is completed exactly once. The future never decides by itself: when
+//! the clock or the interrupt says stop, it asks the table to take it out, and believes what the cell says.
+
+use super::mode::Want;
+use super::owner::TxnLocks;
+use super::table::LockTable;
+use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+use turnstile_sys::park::WaitCell;
+use turnstile_sys::timer::{Timer, TimerGuard};
+
+/// How a lock wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The lock is held.
+    Granted,
+    /// Chosen to break a deadlock: the transaction is to be rolled back.
+    Victim,
+    /// The lock wait timeout passed: the statement is to be rolled back.
+    TimedOut,
+    /// KILL, or the waiting session went away.
+    Killed,
+}
+
+impl Outcome {
+    /// The outcome as the caller's error.
+    pub fn into_result(self) -> Result<()> {
+        match self {
+            Outcome::Granted => Ok(()),
+            Outcome::Victim => Err(Error::Deadlock),
+            Outcome::TimedOut => Err(Error::LockWaitTimeout),
+            Outcome::Killed => Err(Error::Killed),
+        }
+    }
+}
+
+/// How long a session is prepared to wait, and what else may end the wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience<'a> {
+    /// `innodb_lock_wait_timeout`.
+    pub timeout: Duration,
+    /// The session's interrupt.
+    pub interrupt: Option<&'a Interrupt>,
+}
+
+/// Passed over this often, a waiter is handed the lock.
+pub(super) const PASSED_MAX: u32 = 16;
+/// Waiting this long, a waiter is handed the lock.
+pub(super) const PATIENT_FOR: Duration = Duration::from_millis(1);
+
+/// A place in a queue. `queued`, `converting` and `passed` change under the shard's mutex only.
+#[derive(Debug)]
+pub struct Waiter {
+    pub(super) cell: WaitCell<Outcome>,
+    pub(super) queued: AtomicBool,
+    pub(super) converting: AtomicBool,
+    /// Woken to take a free lock for itself; cleared by its own poll.
+    pub(super) invited: AtomicBool,
+    pub(super) passed: AtomicU32,
+    pub(super) shard: u32,
+    pub(super) node: u32,
+    pub(super) arrival: u64,
+    pub(super) want: Want,
+    pub(super) is_table: bool,
+    pub(super) since: Instant,
+}
+
+impl Waiter {
+    pub(super) fn new(shard: u32, node: u32, arrival: u64, want: Want, is_table: bool) -> Self {
+        Waiter {
+            cell: WaitCell::new(),
+            queued: AtomicBool::new(true),
+            converting: AtomicBool::new(false),
+            invited: AtomicBool::new(false),
+            passed: AtomicU32::new(0),
+            shard,
+            node,
+            arrival,
+            want,
+            is_table,
+            since: Instant::now(),
+        }
+    }
+
+    /// Whether it has been passed over enough: from now on a free lock is handed to it, not offered.
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        self.passed.load(Ordering::Relaxed) >= PASSED_MAX || now.duration_since(self.since) >= PATIENT_FOR
+    }
+}
+
+/// The wait as a future. Dropping it leaves the queue. It holds no thread, and of mutexes only the shard's for moments.
+#[derive(Debug)]
+#[must_use = "a wait does nothing until it is awaited, and leaves the queue when dropped"]
+pub struct Wait<'a> {
+    pub(super) table: &'a LockTable,
+    pub(super) txn: &'a TxnLocks,
+    /// `None` if the lock was free after all.
+    pub(super) waiter: Option<Arc<Waiter>>,
+    pub(super) patience: Patience<'a>,
+    pub(super) was_transient: bool,
+    pub(super) timer: Option<(TimerGuard, Waker)>,
+}
+
+impl Wait<'_> {
+    fn finish(&mut self, outcome: Outcome) -> Poll<Outcome> {
+        self.waiter = None;
+        self.timer = None;
+        self.txn.set_transient(self.was_transient);
+        Poll::Ready(outcome)
+    }
+
+    /// The reason to stop, if clock or interrupt have one; else both will wake the task.
+    fn reason_to_stop(&mut self, deadline: Instant, context: &mut Context<'_>) -> Option<Outcome> {
+        if self.patience.interrupt.is_some_and(|interrupt| interrupt.poll_killed(context).is_ready()) {
+            return Some(Outcome::Killed);
+        }
+        if Instant::now() >= deadline {
+            return Some(Outcome::TimedOut);
+        }
+        if !self.timer.as_ref().is_some_and(|(_, waker)| waker.will_wake(context.waker())) {
+            let waker = context.waker().clone();
+            self.timer = Some((Timer::global().wake_at(deadline, waker.clone()), waker));
+        }
+        None
+    }
+}
+
+impl Future for Wait<'_> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        let Some(waiter) = self.waiter.clone() else { return Poll::Ready(Outcome::Granted) };
+        // The waker is left first; whatever is looked at afterwards cannot change unseen.
+        if let Poll::Ready(outcome) = waiter.cell.poll_wait(context) {
+            return self.finish(outcome);
+        }
+        if waiter.invited.swap(false, Ordering::SeqCst) {
+            self.table.accept_invitation(&waiter);
+        }
+        let deadline = waiter.since + self.patience.timeout;
+        if waiter.cell.reason().is_none()
+            && let Some(reason) = self.reason_to_stop(deadline, context)
+        {
+            self.table.cancel(&waiter, reason);
+        }
+        // If somebody else took the waiter out a moment ago and has not filled the cell yet, its wake-up is to come.
+        match waiter.cell.reason() {
+            Some(outcome) => self.finish(outcome),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if let Some(waiter) = self.waiter.take() {
+            self.table.cancel(&waiter, Outcome::Killed);
+        }
+    }
+}
