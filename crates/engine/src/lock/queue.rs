@@ -46,22 +46,16 @@ impl Shard {
         self.node(node).waiter.as_ref().expect("a node in the queue has its waiter")
     }
 
-    /// Appends a waiter. `own` is its hold on the same name, if it has one: then it waits before all who have none, for they
-    /// wait for its hold anyway.
-    pub fn join_queue(
-        &mut self,
-        entry: u32,
-        own: Option<u32>,
-        txn: &Arc<TxnLocks>,
-        want: Want,
-    ) -> Arc<Waiter> {
+    /// Appends a waiter to those of its class, or to those who convert a hold of theirs.
+    pub fn join_queue(&mut self, entry: u32, txn: &Arc<TxnLocks>, want: Want) -> Arc<Waiter> {
+        let is_table = self.entry(entry).is_table();
+        let own = self.own_bits(entry, txn);
         let mut queue = self.entry_mut(entry).queue.take().unwrap_or_default();
         queue.arrivals += 1;
         let node = self.new_node(txn.clone(), None, entry, 0);
-        let waiter =
-            Arc::new(Waiter::new(self.number, node, queue.arrivals, want, self.entry(entry).is_table()));
+        let waiter = Arc::new(Waiter::new(self.number, node, queue.arrivals, want, is_table));
         self.nodes[node as usize].waiter = Some(waiter.clone());
-        if own.is_some() {
+        if want.converts(own, is_table) {
             waiter.converting.store(true, Ordering::Relaxed);
             self.link_last(&mut queue.converting, node);
             queue.converting_count[want.class as usize] += 1;
@@ -102,7 +96,8 @@ impl Shard {
         let here = waiter.shard == self.number
             && waiter.queued.load(Ordering::Relaxed)
             && self.node(waiter.node).entry == entry;
-        if !here || waiter.converting.swap(true, Ordering::Relaxed) {
+        let converts = here && waiter.want.converts(self.own_bits(entry, txn), waiter.is_table);
+        if !converts || waiter.converting.swap(true, Ordering::Relaxed) {
             return;
         }
         let mut queue = self.entry_mut(entry).queue.take().expect("an entry with waiters has a queue");
@@ -170,7 +165,7 @@ impl Shard {
             let next = self.node(node).next;
             let conflicts = self.waiter(node).want.conflicts;
             let txn = self.owner(node).clone();
-            let own = self.own_hold(entry, &txn).map_or(0, |hold| self.node(hold).bits);
+            let own = self.own_bits(entry, &txn);
             if !self.entry(entry).held_by_others(conflicts, own) {
                 self.let_go(node, now, woken);
             } else if (0..super::mode::BITS)
@@ -224,7 +219,7 @@ impl Shard {
     pub fn accept_invitation(&mut self, node: u32, woken: &mut Woken) {
         let entry = self.node(node).entry;
         let waiter = self.waiter(node).clone();
-        let own = self.own_hold(entry, self.owner(node)).map_or(0, |hold| self.node(hold).bits);
+        let own = self.own_bits(entry, self.owner(node));
         let blocked = self.entry(entry).held_by_others(waiter.want.conflicts, own)
             || !waiter.converting.load(Ordering::Relaxed)
                 && self.first_conflicting_waiter(entry, waiter.want, waiter.arrival).is_some();

@@ -170,6 +170,11 @@ impl Shard {
         None
     }
 
+    /// What this transaction holds on this name.
+    pub fn own_bits(&self, entry: u32, txn: &TxnLocks) -> u8 {
+        self.own_hold(entry, txn).map_or(0, |node| self.node(node).bits)
+    }
+
     /// Makes the transaction hold `bits` more. False, and nothing happens, if it has released everything already: its
     /// end and a lock on its behalf meet under `inner`.
     pub fn add_hold(&mut self, entry: u32, own: Option<u32>, txn: &Arc<TxnLocks>, bits: u8) -> bool {
@@ -205,7 +210,7 @@ impl Shard {
         };
         drop(inner);
         self.entry_mut(entry).count(added, 1);
-        if own.is_none() && txn.is_waiting() {
+        if txn.is_waiting() {
             self.mark_converting(entry, txn);
         }
         true

@@ -450,7 +450,7 @@ impl Shard {
     /// and offered to it, and only until the waiter has been passed over for long enough; then it is handed the lock here.
     fn may_pass(&mut self, entry: u32, first: u32, txn: &TxnLocks, woken: &mut Woken) -> bool {
         let waiter = self.waiter(first).clone();
-        let its_own = self.own_hold(entry, self.owner(first)).map_or(0, |hold| self.node(hold).bits);
+        let its_own = self.own_bits(entry, self.owner(first));
         if !txn.is_transient() || self.entry(entry).held_by_others(waiter.want.conflicts, its_own) {
             return false;
         }
@@ -472,7 +472,7 @@ impl Shard {
 
     fn is_held_for_a_moment(&self, txn: &TxnLocks, name: LockName<'_>, hash: u64, want: Want) -> bool {
         self.find(name, hash).is_some_and(|entry| {
-            let own = self.own_hold(entry, txn).map_or(0, |hold| self.node(hold).bits);
+            let own = self.own_bits(entry, txn);
             self.entry(entry).held_by_others(want.conflicts, own)
                 && self.blockers_are_transient(entry, txn, want)
         })
