@@ -1,4 +1,326 @@
 //! SQL text to syntax tree: recursive descent for statements, precedence climbing for expressions.
+//!
+//! The parser looks at one token and, in a few places, at the one after it; it never backtracks, so its time is linear
+//! in the length of the text. Its recursion, and the depth of the tree it builds, are bounded by [`DEPTH_MAX`].
+//! Syntax errors have MySQL's words and MySQL's idea of the place: the first token that cannot be part of a statement.
 
-/// Deepest tree, and deepest recursion, that a statement may ask for.
-pub const DEPTH_MAX: usize = 200;
+mod account;
+mod administration;
+mod alter;
+mod column;
+mod data_change;
+mod definition;
+mod error;
+mod expression;
+mod function;
+mod name;
+mod primary;
+mod query;
+mod set;
+mod show;
+mod statement;
+mod table_reference;
+#[cfg(test)]
+mod tests;
+
+pub use error::{ParseError, ParseErrorKind};
+
+use crate::ast::Statement;
+use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
+use error::Failure;
+
+/// Deepest recursion, and deepest tree, that a statement may ask for.
+pub const DEPTH_MAX: u32 = 200;
+
+/// Parts of `sql_mode` that change the grammar, and whether `?` is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// ANSI_QUOTES: `"x"` is an identifier.
+    pub ansi_quotes: bool,
+    /// PIPES_AS_CONCAT: `||` joins strings; otherwise it is OR.
+    pub pipes_as_concat: bool,
+    /// NO_BACKSLASH_ESCAPES: a backslash in a string is itself.
+    pub no_backslash_escapes: bool,
+    /// HIGH_NOT_PRECEDENCE: NOT binds as tightly as `!`.
+    pub high_not_precedence: bool,
+    /// REAL_AS_FLOAT: REAL is FLOAT, not DOUBLE.
+    pub real_as_float: bool,
+    /// Whether `?` stands for a parameter (PREPARE) or is a syntax error (a plain query).
+    pub parameters: bool,
+}
+
+impl Default for ParseOptions {
+    /// The default `sql_mode`, with parameters allowed.
+    fn default() -> Self {
+        ParseOptions {
+            ansi_quotes: false,
+            pipes_as_concat: false,
+            no_backslash_escapes: false,
+            high_not_precedence: false,
+            real_as_float: false,
+            parameters: true,
+        }
+    }
+}
+
+impl ParseOptions {
+    /// The lexer's share.
+    #[must_use]
+    pub fn lex_options(&self) -> LexOptions {
+        LexOptions { ansi_quotes: self.ansi_quotes, no_backslash_escapes: self.no_backslash_escapes }
+    }
+}
+
+/// One statement of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// The statement.
+    pub statement: Statement,
+    /// How many `?` it has.
+    pub parameter_count: u32,
+    /// Where the statement's own text ends: before its semicolon.
+    pub statement_end: usize,
+    /// Where the next statement begins: after the semicolon and what is blank; the text's length when there is none.
+    pub next: usize,
+}
+
+/// Parses the statement at the start of `text`.
+///
+/// # Errors
+/// [`ParseError`]; an empty text is [`ParseErrorKind::Empty`].
+pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, ParseError> {
+    parse_at(text, 0, options)
+}
+
+/// Parses the statement that begins at byte `start` of `text`; the way through a text of several statements is to
+/// start again at [`Parsed::next`] until it is the text's length.
+///
+/// # Errors
+/// [`ParseError`]; nothing but blanks from `start` on is [`ParseErrorKind::Empty`].
+pub fn parse_at(text: &[u8], start: usize, options: ParseOptions) -> Result<Parsed, ParseError> {
+    let start = start.min(text.len());
+    if u32::try_from(text.len()).is_err() {
+        return Err(Failure { kind: ParseErrorKind::TooComplex, offset: 0 }.locate(text, 0));
+    }
+    let mut parser = Parser::new(text, start, options);
+    let result = parser.parse_one();
+    result.map_err(|failure| failure.locate(text, start))
+}
+
+/// For fuzzing: parses every statement of `data` under several modes, and computes the digests. The first byte
+/// chooses the modes. Must return, whatever `data` is.
+pub fn fuzz_parse(data: &[u8]) {
+    let Some((&modes, text)) = data.split_first() else { return };
+    let options = ParseOptions {
+        ansi_quotes: modes & 1 != 0,
+        pipes_as_concat: modes & 2 != 0,
+        no_backslash_escapes: modes & 4 != 0,
+        high_not_precedence: modes & 8 != 0,
+        real_as_float: modes & 16 != 0,
+        parameters: modes & 32 == 0,
+    };
+    let mut start = 0;
+    while let Ok(parsed) = parse_at(text, start, options) {
+        assert!(parsed.next > start && parsed.statement_end <= parsed.next, "a statement has a length");
+        start = parsed.next;
+        if start >= text.len() {
+            break;
+        }
+    }
+    let _ = crate::digest::digest(text, options.lex_options());
+}
+
+type Parse<T> = Result<T, Failure>;
+
+/// The state of parsing one statement.
+struct Parser<'a> {
+    text: &'a [u8],
+    lexer: Lexer<'a>,
+    /// The token to be parsed next.
+    token: Token,
+    /// Where the token before it ended.
+    previous_end: u32,
+    options: ParseOptions,
+    /// Levels of recursion now.
+    depth: u32,
+    /// Deepest level that any part of the innermost expression under construction reaches.
+    deepest: u32,
+    parameter_count: u32,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a [u8], start: usize, options: ParseOptions) -> Self {
+        let mut lexer = Lexer::new(text, start, options.lex_options());
+        let token = lexer.next_token();
+        Parser {
+            text,
+            lexer,
+            token,
+            previous_end: start as u32,
+            options,
+            depth: 0,
+            deepest: 0,
+            parameter_count: 0,
+        }
+    }
+
+    fn parse_one(&mut self) -> Parse<Parsed> {
+        // Stray semicolons before a statement are an error in MySQL; only a wholly blank text is "empty".
+        if self.token.kind == TokenKind::End || self.token.kind == TokenKind::Semicolon {
+            return Err(self.failure(ParseErrorKind::Empty));
+        }
+        let statement = self.statement()?;
+        let statement_end = self.previous_end as usize;
+        let next = match self.token.kind {
+            TokenKind::End => self.text.len(),
+            TokenKind::Semicolon => {
+                let after = self.token.end as usize;
+                self.advance();
+                if self.token.kind == TokenKind::End { self.text.len() } else { after }
+            }
+            _ => return Err(self.unexpected()),
+        };
+        Ok(Parsed { statement, parameter_count: self.parameter_count, statement_end, next })
+    }
+
+    /// Steps over the current token and returns it.
+    fn advance(&mut self) -> Token {
+        let token = self.token;
+        self.previous_end = token.end;
+        self.token = self.lexer.next_token();
+        token
+    }
+
+    /// The kind of the token after the current one.
+    fn peek(&self) -> TokenKind {
+        let mut ahead = self.lexer;
+        ahead.next_token().kind
+    }
+
+    fn span(&self, token: Token) -> &'a [u8] {
+        &self.text[token.start as usize..token.end as usize]
+    }
+
+    fn failure(&self, kind: ParseErrorKind) -> Failure {
+        Failure { kind, offset: self.token.start }
+    }
+
+    /// The current token cannot stand here.
+    #[cold]
+    fn unexpected(&self) -> Failure {
+        self.failure(ParseErrorKind::Syntax)
+    }
+
+    #[cold]
+    fn not_supported(&self, feature: &'static str) -> Failure {
+        self.failure(ParseErrorKind::NotSupported(feature))
+    }
+
+    fn is(&self, kind: TokenKind) -> bool {
+        self.token.kind == kind
+    }
+
+    fn at(&self, keyword: Keyword) -> bool {
+        self.token.kind == TokenKind::Keyword(keyword)
+    }
+
+    /// The current token's keyword, if it is one.
+    fn keyword(&self) -> Option<Keyword> {
+        match self.token.kind {
+            TokenKind::Keyword(keyword) => Some(keyword),
+            _ => None,
+        }
+    }
+
+    fn peek_is(&self, keyword: Keyword) -> bool {
+        self.peek() == TokenKind::Keyword(keyword)
+    }
+
+    fn eat_kind(&mut self, kind: TokenKind) -> bool {
+        let found = self.is(kind);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn eat(&mut self, keyword: Keyword) -> bool {
+        self.eat_kind(TokenKind::Keyword(keyword))
+    }
+
+    /// Steps over one of `keywords`, if it is there.
+    fn eat_any(&mut self, keywords: &[Keyword]) -> Option<Keyword> {
+        let keyword = self.keyword().filter(|keyword| keywords.contains(keyword))?;
+        self.advance();
+        Some(keyword)
+    }
+
+    fn expect_kind(&mut self, kind: TokenKind) -> Parse<Token> {
+        if self.is(kind) { Ok(self.advance()) } else { Err(self.unexpected()) }
+    }
+
+    fn expect(&mut self, keyword: Keyword) -> Parse<()> {
+        self.expect_kind(TokenKind::Keyword(keyword)).map(|_| ())
+    }
+
+    /// All of `keywords`, in order.
+    fn expect_all(&mut self, keywords: &[Keyword]) -> Parse<()> {
+        keywords.iter().try_for_each(|&keyword| self.expect(keyword))
+    }
+
+    /// `first` alone decides: when it is there, `rest` must follow.
+    fn eat_all(&mut self, first: Keyword, rest: &[Keyword]) -> Parse<bool> {
+        if !self.eat(first) {
+            return Ok(false);
+        }
+        self.expect_all(rest)?;
+        Ok(true)
+    }
+
+    /// `if [NOT] EXISTS`
+    fn if_exists(&mut self) -> Parse<bool> {
+        self.eat_all(Keyword::If, &[Keyword::Exists])
+    }
+
+    fn if_not_exists(&mut self) -> Parse<bool> {
+        self.eat_all(Keyword::If, &[Keyword::Not, Keyword::Exists])
+    }
+
+    /// `item [, item ...]`
+    fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat_kind(TokenKind::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `(item [, item ...])`
+    fn parenthesized_list<T>(&mut self, item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        self.expect_kind(TokenKind::LeftParen)?;
+        let items = self.comma_list(item)?;
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(items)
+    }
+
+    /// Runs `inner` one level deeper.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+        if self.depth > DEPTH_MAX {
+            return Err(self.failure(ParseErrorKind::TooComplex));
+        }
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Everything parsed since `deepest` was last lowered is now one level deeper in the tree.
+    fn deepen(&mut self) -> Parse<()> {
+        self.deepest += 1;
+        if self.deepest > DEPTH_MAX {
+            return Err(self.failure(ParseErrorKind::TooComplex));
+        }
+        Ok(())
+    }
+}

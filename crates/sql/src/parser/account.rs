@@ -1,0 +1,270 @@
+//! CREATE and ALTER USER, GRANT, REVOKE.
+
+use super::name::upper;
+use super::{Parse, Parser};
+use crate::ast::{
+    Authentication, Grant, Name, Privilege, PrivilegeLevel, Revoke, Statement, UserSpec, UserStatement,
+};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// CREATE USER, ALTER USER
+    pub(super) fn user_statement(&mut self, alter: bool) -> Parse<Statement> {
+        self.expect(Keyword::User)?;
+        let if_exists_clause = if alter { self.if_exists()? } else { self.if_not_exists()? };
+        let users = self.comma_list(Self::user_spec)?;
+        let mut user = UserStatement {
+            alter,
+            if_exists_clause,
+            users,
+            lock: None,
+            require_tls: None,
+            limits: Vec::new(),
+            password_expired: false,
+        };
+        if self.at(Keyword::Default) {
+            return Err(self.not_supported("roles"));
+        }
+        if self.eat(Keyword::Require) {
+            user.require_tls = Some(self.tls_requirement()?);
+        }
+        if self.eat(Keyword::With) {
+            user.limits = self.resource_limits(&mut false)?;
+        }
+        self.account_options(&mut user)?;
+        Ok(Statement::User(Box::new(user)))
+    }
+
+    fn user_spec(&mut self) -> Parse<UserSpec> {
+        let name = self.user_name()?;
+        // `USER()` in ALTER USER means oneself too.
+        let mut spec = UserSpec { name, plugin: None, authentication: None };
+        if !self.eat(Keyword::Identified) {
+            return Ok(spec);
+        }
+        if self.eat(Keyword::With) {
+            spec.plugin = Some(self.name_or_text()?);
+        }
+        if self.eat(Keyword::By) {
+            spec.authentication = Some(if self.eat_all(Keyword::Random, &[Keyword::Password])? {
+                Authentication::Random
+            } else if self.eat(Keyword::Password) {
+                Authentication::Hash(self.text()?)
+            } else {
+                Authentication::Password(self.text()?)
+            });
+        } else if self.eat(Keyword::As) {
+            spec.authentication = Some(Authentication::Hash(self.authentication_text()?));
+        } else if spec.plugin.is_none() {
+            return Err(self.unexpected());
+        }
+        if self.eat(Keyword::Replace) {
+            self.text()?;
+        }
+        if self.eat_all(Keyword::Retain, &[Keyword::Current, Keyword::Password])? {
+            return Err(self.not_supported("dual passwords"));
+        }
+        Ok(spec)
+    }
+
+    /// A string, or its bytes in hexadecimal.
+    fn authentication_text(&mut self) -> Parse<crate::ast::Text> {
+        if let TokenKind::HexNumber | TokenKind::HexString = self.token.kind
+            && let crate::ast::Literal::Hex(bytes) = self.literal()?
+        {
+            return Ok(bytes);
+        }
+        self.text()
+    }
+
+    fn tls_requirement(&mut self) -> Parse<bool> {
+        if self.eat(Keyword::None) {
+            return Ok(false);
+        }
+        if self.eat_any(&[Keyword::Ssl, Keyword::X509]).is_some() {
+            return Ok(true);
+        }
+        let words = [Keyword::Subject, Keyword::Issuer, Keyword::Cipher];
+        if self.eat_any(&words).is_none() {
+            return Err(self.unexpected());
+        }
+        self.text()?;
+        loop {
+            let had_and = self.eat(Keyword::And);
+            if self.eat_any(&words).is_some() {
+                self.text()?;
+            } else if had_and {
+                return Err(self.unexpected());
+            } else {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// After WITH: MAX_... limits, and GRANT OPTION in a GRANT.
+    fn resource_limits(&mut self, grant_option: &mut bool) -> Parse<Vec<(Name, u64)>> {
+        let words = [
+            Keyword::MaxConnectionsPerHour,
+            Keyword::MaxQueriesPerHour,
+            Keyword::MaxUpdatesPerHour,
+            Keyword::MaxUserConnections,
+        ];
+        let mut limits = Vec::new();
+        loop {
+            if let Some(word) = self.eat_any(&words) {
+                limits.push((word.text().into(), self.integer()?));
+            } else if self.eat_all(Keyword::Grant, &[Keyword::Option])? {
+                *grant_option = true;
+            } else if limits.is_empty() && !*grant_option {
+                return Err(self.unexpected());
+            } else {
+                return Ok(limits);
+            }
+        }
+    }
+
+    fn account_options(&mut self, user: &mut UserStatement) -> Parse<()> {
+        loop {
+            if self.eat(Keyword::Account) {
+                user.lock = Some(if self.eat(Keyword::Lock) {
+                    true
+                } else {
+                    self.expect(Keyword::Unlock)?;
+                    false
+                });
+            } else if self.eat(Keyword::Password) {
+                self.password_option(user)?;
+            } else if self.eat_any(&[Keyword::Comment, Keyword::Attribute]).is_some() {
+                self.text()?;
+            } else if matches!(self.token.kind, TokenKind::Identifier)
+                && self.span(self.token).eq_ignore_ascii_case(b"failed_login_attempts")
+            {
+                self.advance();
+                self.integer()?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// After PASSWORD: EXPIRE, HISTORY, REUSE and the like. Only a plain EXPIRE is kept.
+    fn password_option(&mut self, user: &mut UserStatement) -> Parse<()> {
+        if self.eat(Keyword::Expire) {
+            if self.eat(Keyword::Interval) {
+                self.integer()?;
+                return self.expect(Keyword::Day);
+            }
+            user.password_expired = self.eat_any(&[Keyword::Default, Keyword::Never]).is_none();
+            return Ok(());
+        }
+        // HISTORY n, REUSE INTERVAL n DAY, REQUIRE CURRENT ..., password lock time.
+        if !self.at_name() && !self.at(Keyword::Require) {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        while self.is(TokenKind::Integer)
+            || matches!(
+                self.keyword(),
+                Some(Keyword::Interval | Keyword::Day | Keyword::Default | Keyword::Current)
+            )
+        {
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// GRANT ...
+    pub(super) fn grant(&mut self) -> Parse<Statement> {
+        self.advance();
+        let privileges = self.comma_list(Self::privilege)?;
+        let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
+        self.expect(Keyword::To)?;
+        let users = self.comma_list(Self::user_spec)?;
+        let mut grant_option = false;
+        if self.eat(Keyword::Require) {
+            self.tls_requirement()?;
+        }
+        if self.eat(Keyword::With) {
+            if level.is_none() {
+                return Err(self.not_supported("roles"));
+            }
+            self.resource_limits(&mut grant_option)?;
+        }
+        Ok(Statement::Grant(Box::new(Grant { privileges, level, users, grant_option })))
+    }
+
+    /// REVOKE ...
+    pub(super) fn revoke(&mut self) -> Parse<Statement> {
+        self.advance();
+        let if_exists = self.if_exists()?;
+        let privileges = self.comma_list(Self::privilege)?;
+        let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
+        self.expect(Keyword::From)?;
+        let users = self.comma_list(Self::user_name)?;
+        Ok(Statement::Revoke(Box::new(Revoke { privileges, level, users, if_exists })))
+    }
+
+    /// One privilege: words up to a comma, ON, TO, FROM or a column list; or a role in quotes.
+    fn privilege(&mut self) -> Parse<Privilege> {
+        if let TokenKind::String | TokenKind::QuotedIdentifier = self.token.kind {
+            let name = self.name_or_text()?;
+            if self.is(TokenKind::UserVariable) {
+                self.variable_name()?;
+            }
+            return Ok(Privilege { name, columns: Vec::new() });
+        }
+        let mut words = String::new();
+        loop {
+            let stop = [Keyword::On, Keyword::To, Keyword::From];
+            let is_word = match self.token.kind {
+                TokenKind::Keyword(keyword) => !stop.contains(&keyword),
+                TokenKind::Identifier => true,
+                _ => false,
+            };
+            // A privilege has three words at most.
+            if !is_word || words.matches(' ').count() >= 3 {
+                break;
+            }
+            let token = self.advance();
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(&self.name_of(token)?);
+        }
+        if words.is_empty() {
+            return Err(self.unexpected());
+        }
+        let mut name = upper(words.into());
+        if *name == *"ALL" {
+            name = "ALL PRIVILEGES".into();
+        }
+        let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
+        Ok(Privilege { name, columns })
+    }
+
+    fn privilege_level(&mut self) -> Parse<PrivilegeLevel> {
+        if matches!(self.keyword(), Some(Keyword::Procedure | Keyword::Function)) {
+            self.advance();
+            let name = self.table_name()?;
+            return Ok(PrivilegeLevel::Routine { schema: name.schema, name: name.table });
+        }
+        if self.at(Keyword::Table) {
+            self.advance();
+        }
+        if self.eat_kind(TokenKind::Star) {
+            if self.eat_kind(TokenKind::Dot) {
+                self.expect_kind(TokenKind::Star)?;
+                return Ok(PrivilegeLevel::Global);
+            }
+            return Ok(PrivilegeLevel::CurrentSchema);
+        }
+        let first = self.name()?;
+        if !self.eat_kind(TokenKind::Dot) {
+            return Ok(PrivilegeLevel::Table { schema: None, table: first });
+        }
+        if self.eat_kind(TokenKind::Star) {
+            return Ok(PrivilegeLevel::Schema(first));
+        }
+        Ok(PrivilegeLevel::Table { schema: Some(first), table: self.any_name()? })
+    }
+}

@@ -1,0 +1,276 @@
+//! Transactions, prepared statements, KILL, FLUSH, LOCK TABLES, EXPLAIN, table maintenance.
+
+use super::name::upper;
+use super::{Parse, Parser};
+use crate::ast::{
+    Begin, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, Kill, LockedTable,
+    MaintenanceKind, PrepareSource, Show, ShowFilter, ShowWhat, Statement, TableMaintenance,
+};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// BEGIN, START TRANSACTION, COMMIT, ROLLBACK
+    pub(super) fn transaction(&mut self, keyword: Keyword) -> Parse<Statement> {
+        self.advance();
+        match keyword {
+            Keyword::Begin => {
+                self.eat(Keyword::Work);
+                Ok(Statement::Begin(Begin::default()))
+            }
+            Keyword::Start => self.start_transaction(),
+            Keyword::Commit => {
+                self.eat(Keyword::Work);
+                Ok(Statement::Commit(self.completion()?))
+            }
+            _ => {
+                self.eat(Keyword::Work);
+                if self.eat(Keyword::To) {
+                    self.eat(Keyword::Savepoint);
+                    return Ok(Statement::RollbackTo(self.name()?));
+                }
+                Ok(Statement::Rollback(self.completion()?))
+            }
+        }
+    }
+
+    fn start_transaction(&mut self) -> Parse<Statement> {
+        if matches!(self.keyword(), Some(Keyword::Slave | Keyword::Replica)) {
+            return Err(self.not_supported("replication"));
+        }
+        self.expect(Keyword::Transaction)?;
+        let mut begin = Begin::default();
+        loop {
+            if self.eat_all(Keyword::With, &[Keyword::Consistent, Keyword::Snapshot])? {
+                begin.consistent_snapshot = true;
+            } else if self.eat(Keyword::Read) {
+                match self.eat_any(&[Keyword::Only, Keyword::Write]) {
+                    Some(word) if begin.read_only.is_none() => begin.read_only = Some(word == Keyword::Only),
+                    _ => return Err(self.unexpected()),
+                }
+            } else {
+                return Ok(Statement::Begin(begin));
+            }
+            if !self.eat_kind(TokenKind::Comma) {
+                return Ok(Statement::Begin(begin));
+            }
+            if !self.at(Keyword::With) && !self.at(Keyword::Read) {
+                return Err(self.unexpected());
+            }
+        }
+    }
+
+    /// `[AND [NO] CHAIN] [[NO] RELEASE]`
+    fn completion(&mut self) -> Parse<Completion> {
+        let mut completion = Completion::default();
+        if self.eat(Keyword::And) {
+            completion.chain = Some(!self.eat(Keyword::No));
+            self.expect(Keyword::Chain)?;
+        }
+        if self.at(Keyword::No) || self.at(Keyword::Release) {
+            completion.release = Some(!self.eat(Keyword::No));
+            self.expect(Keyword::Release)?;
+        }
+        Ok(completion)
+    }
+
+    /// SAVEPOINT, RELEASE SAVEPOINT
+    pub(super) fn savepoint(&mut self, keyword: Keyword) -> Parse<Statement> {
+        self.advance();
+        if keyword == Keyword::Release {
+            self.expect(Keyword::Savepoint)?;
+            return Ok(Statement::ReleaseSavepoint(self.name()?));
+        }
+        Ok(Statement::Savepoint(self.name()?))
+    }
+
+    /// PREPARE, EXECUTE, DEALLOCATE PREPARE
+    pub(super) fn prepared(&mut self, keyword: Keyword) -> Parse<Statement> {
+        self.advance();
+        if keyword == Keyword::Deallocate {
+            self.expect(Keyword::Prepare)?;
+            return Ok(Statement::Deallocate(self.name()?));
+        }
+        let name = self.name()?;
+        if keyword == Keyword::Execute {
+            let variables =
+                if self.eat(Keyword::Using) { self.comma_list(Self::variable_name)? } else { Vec::new() };
+            return Ok(Statement::Execute { name, variables });
+        }
+        self.expect(Keyword::From)?;
+        let source = if self.is(TokenKind::UserVariable) {
+            PrepareSource::Variable(self.variable_name()?)
+        } else {
+            PrepareSource::Text(self.text()?)
+        };
+        Ok(Statement::Prepare { name, source })
+    }
+
+    /// KILL [CONNECTION | QUERY] id
+    pub(super) fn kill(&mut self) -> Parse<Statement> {
+        self.advance();
+        let query_only = self.eat_any(&[Keyword::Connection, Keyword::Query]) == Some(Keyword::Query);
+        Ok(Statement::Kill(Kill { query_only, id: self.expression()? }))
+    }
+
+    /// FLUSH ...
+    pub(super) fn flush(&mut self) -> Parse<Statement> {
+        self.advance();
+        let _ = self.eat_any(&[Keyword::Local, Keyword::NoWriteToBinlog]);
+        Ok(Statement::Flush(self.comma_list(Self::flush_target)?))
+    }
+
+    fn flush_target(&mut self) -> Parse<FlushTarget> {
+        let Some(keyword) = self.keyword() else { return Ok(FlushTarget::Other(upper(self.name()?))) };
+        self.advance();
+        Ok(match keyword {
+            Keyword::Tables | Keyword::Table => {
+                let names = if self.at_name() { self.comma_list(Self::table_name)? } else { Vec::new() };
+                let read_lock = self.eat_all(Keyword::With, &[Keyword::Read, Keyword::Lock])?;
+                let export = self.eat_all(Keyword::For, &[Keyword::Export])?;
+                FlushTarget::Tables { names, read_lock, export }
+            }
+            Keyword::Privileges => FlushTarget::Privileges,
+            Keyword::Status => FlushTarget::Status,
+            Keyword::Logs => FlushTarget::Logs,
+            Keyword::Binary
+            | Keyword::Engine
+            | Keyword::Error
+            | Keyword::General
+            | Keyword::Slow
+            | Keyword::Relay => {
+                self.expect(Keyword::Logs)?;
+                FlushTarget::Logs
+            }
+            Keyword::Hosts | Keyword::OptimizerCosts => FlushTarget::Other(keyword.text().into()),
+            _ => return Err(self.unexpected()),
+        })
+    }
+
+    /// LOCK TABLES, UNLOCK TABLES
+    pub(super) fn lock_tables(&mut self, keyword: Keyword) -> Parse<Statement> {
+        self.advance();
+        if self.span(self.token).eq_ignore_ascii_case(b"instance") {
+            return Err(self.not_supported("LOCK INSTANCE"));
+        }
+        if self.eat_any(&[Keyword::Tables, Keyword::Table]).is_none() {
+            return Err(self.unexpected());
+        }
+        if keyword == Keyword::Unlock {
+            return Ok(Statement::UnlockTables);
+        }
+        let tables = self.comma_list(|parser| {
+            let name = parser.table_name()?;
+            let alias = parser.table_alias()?;
+            parser.eat(Keyword::LowPriority);
+            let write = match parser.eat_any(&[Keyword::Read, Keyword::Write]) {
+                Some(word) => word == Keyword::Write,
+                None => return Err(parser.unexpected()),
+            };
+            if !write {
+                parser.eat(Keyword::Local);
+            }
+            Ok(LockedTable { name, alias, write })
+        })?;
+        Ok(Statement::LockTables(tables))
+    }
+
+    /// ANALYZE, OPTIMIZE, CHECK, CHECKSUM, REPAIR TABLE
+    pub(super) fn table_maintenance(&mut self, keyword: Keyword) -> Parse<Statement> {
+        self.advance();
+        let kind = match keyword {
+            Keyword::Analyze => MaintenanceKind::Analyze,
+            Keyword::Optimize => MaintenanceKind::Optimize,
+            Keyword::Check => MaintenanceKind::Check,
+            Keyword::Checksum => MaintenanceKind::Checksum,
+            _ => MaintenanceKind::Repair,
+        };
+        let _ = self.eat_any(&[Keyword::Local, Keyword::NoWriteToBinlog]);
+        if self.eat_any(&[Keyword::Table, Keyword::Tables]).is_none() {
+            return Err(self.unexpected());
+        }
+        let tables = self.comma_list(Self::table_name)?;
+        if kind == MaintenanceKind::Analyze && (self.at(Keyword::Update) || self.at(Keyword::Drop)) {
+            return Err(self.not_supported("histograms"));
+        }
+        // QUICK, EXTENDED and the like change how thorough the check is, not what it says.
+        let words = [Keyword::Quick, Keyword::Fast, Keyword::Medium, Keyword::Extended, Keyword::Changed];
+        while self.eat_any(&words).is_some() {}
+        if self.eat(Keyword::For) {
+            // FOR UPGRADE
+            self.name()?;
+        }
+        Ok(Statement::TableMaintenance(TableMaintenance { kind, tables }))
+    }
+
+    /// RESET ...
+    pub(super) fn reset(&mut self) -> Parse<Statement> {
+        self.advance();
+        let start = self.token.start as usize;
+        let mut end = start;
+        while self.keyword().is_some() {
+            end = self.advance().end as usize;
+        }
+        if end == start {
+            return Err(self.unexpected());
+        }
+        let words = String::from_utf8_lossy(&self.text[start..end]).to_ascii_uppercase();
+        Ok(Statement::Reset(words.split_ascii_whitespace().collect::<Vec<_>>().join(" ").into()))
+    }
+
+    /// DESCRIBE table, EXPLAIN statement
+    pub(super) fn explain(&mut self) -> Parse<Statement> {
+        self.advance();
+        let mut analyze = self.eat(Keyword::Analyze);
+        let mut format = None;
+        if self.at(Keyword::Format) && self.peek() == TokenKind::Equal {
+            self.advance();
+            self.advance();
+            format = Some(self.explain_format()?);
+            analyze |= self.eat(Keyword::Analyze);
+        } else {
+            let _ = self.eat_any(&[Keyword::Extended, Keyword::Partitions]);
+        }
+        let explainable = [Keyword::Select, Keyword::With, Keyword::Table, Keyword::Values];
+        let target = match self.keyword() {
+            Some(word) if explainable.contains(&word) => self.nested(Self::statement)?,
+            Some(Keyword::Insert | Keyword::Replace | Keyword::Update | Keyword::Delete) => {
+                self.nested(Self::statement)?
+            }
+            Some(Keyword::For) if !analyze => {
+                self.expect_all(&[Keyword::For, Keyword::Connection])?;
+                let target = ExplainTarget::Connection(self.integer()?);
+                return Ok(Statement::Explain(Box::new(Explain { format, analyze, target })));
+            }
+            _ if self.is(TokenKind::LeftParen) => self.nested(Self::statement)?,
+            _ if analyze || format.is_some() => return Err(self.unexpected()),
+            _ => return self.describe(),
+        };
+        let target = ExplainTarget::Statement(target);
+        Ok(Statement::Explain(Box::new(Explain { format, analyze, target })))
+    }
+
+    fn explain_format(&mut self) -> Parse<ExplainFormat> {
+        let place = self.unexpected();
+        let word = upper(self.name_or_text()?);
+        match &*word {
+            "TRADITIONAL" => Ok(ExplainFormat::Traditional),
+            "TREE" => Ok(ExplainFormat::Tree),
+            "JSON" => Ok(ExplainFormat::Json),
+            _ => Err(place),
+        }
+    }
+
+    /// After DESCRIBE: `table [column | 'pattern']`
+    fn describe(&mut self) -> Parse<Statement> {
+        let table = self.table_name()?;
+        let filter = if self.is(TokenKind::String) {
+            Some(ShowFilter::Like(self.text()?))
+        } else if self.at_name() {
+            Some(ShowFilter::Like(self.name()?.as_bytes().into()))
+        } else {
+            None
+        };
+        let what = ShowWhat::Columns { full: false, table };
+        Ok(Statement::Show(Box::new(Show { what, filter })))
+    }
+}

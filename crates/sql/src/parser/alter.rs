@@ -1,0 +1,254 @@
+//! ALTER of tables, databases and users; RENAME TABLE and RENAME USER.
+
+use super::{Parse, Parser};
+use crate::ast::{AlterAction, AlterTable, ColumnPosition, Statement};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// ALTER ...
+    pub(super) fn alter(&mut self) -> Parse<Statement> {
+        self.advance();
+        match self.keyword() {
+            Some(Keyword::Table) => self.alter_table(),
+            Some(Keyword::Database | Keyword::Schema) => {
+                self.advance();
+                let name = if self.at_name() { Some(self.name()?) } else { None };
+                Ok(Statement::AlterDatabase { name, options: self.database_options()? })
+            }
+            Some(Keyword::User) => self.user_statement(true),
+            Some(Keyword::View | Keyword::Algorithm) => Err(self.not_supported("views")),
+            Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
+            Some(Keyword::Event) => Err(self.not_supported("events")),
+            Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn alter_table(&mut self) -> Parse<Statement> {
+        self.advance();
+        let name = self.table_name()?;
+        let mut actions = Vec::new();
+        if !self.is(TokenKind::End) && !self.is(TokenKind::Semicolon) {
+            self.alter_action(&mut actions)?;
+            loop {
+                // Table options may follow each other without commas.
+                if self.eat_kind(TokenKind::Comma) || matches!(actions.last(), Some(AlterAction::Option(_))) {
+                    if self.is(TokenKind::End) || self.is(TokenKind::Semicolon) {
+                        break;
+                    }
+                    self.alter_action(&mut actions)?;
+                } else {
+                    break;
+                }
+            }
+        }
+        Ok(Statement::AlterTable(Box::new(AlterTable { name, actions })))
+    }
+
+    fn alter_action(&mut self, actions: &mut Vec<AlterAction>) -> Parse<()> {
+        let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
+        match keyword {
+            Keyword::Add => return self.alter_add(actions),
+            Keyword::Drop => actions.push(self.alter_drop()?),
+            Keyword::Modify | Keyword::Change => return self.alter_change(keyword, actions),
+            Keyword::Rename => actions.push(self.alter_rename()?),
+            Keyword::Alter => actions.push(self.alter_alter()?),
+            Keyword::Convert => {
+                self.advance();
+                self.expect(Keyword::To)?;
+                if !self.eat_charset()? {
+                    return Err(self.unexpected());
+                }
+                let charset = if self.eat(Keyword::Default) { None } else { Some(self.charset_name()?) };
+                let collation = if self.eat(Keyword::Collate) { Some(self.charset_name()?) } else { None };
+                actions.push(AlterAction::ConvertCharset { charset, collation });
+            }
+            Keyword::Enable | Keyword::Disable => {
+                self.advance();
+                self.expect(Keyword::Keys)?;
+                actions.push(AlterAction::EnableKeys(keyword == Keyword::Enable));
+            }
+            Keyword::Force => {
+                self.advance();
+                actions.push(AlterAction::Force);
+            }
+            Keyword::With | Keyword::Without => {
+                self.advance();
+                self.expect(Keyword::Validation)?;
+            }
+            Keyword::Algorithm | Keyword::Lock => {
+                self.online_option()?;
+            }
+            // MySQL itself ignores it.
+            Keyword::Order => {
+                self.order_by()?;
+            }
+            Keyword::Discard | Keyword::Import => return Err(self.not_supported("tablespaces")),
+            Keyword::Partition | Keyword::Remove | Keyword::Reorganize => {
+                return Err(self.not_supported("partitions"));
+            }
+            _ => match self.table_option()? {
+                Some(option) => actions.push(AlterAction::Option(option)),
+                None => return Err(self.unexpected()),
+            },
+        }
+        Ok(())
+    }
+
+    fn column_position(&mut self) -> Parse<Option<ColumnPosition>> {
+        if self.eat(Keyword::First) {
+            return Ok(Some(ColumnPosition::First));
+        }
+        if self.eat(Keyword::After) { Ok(Some(ColumnPosition::After(self.name()?))) } else { Ok(None) }
+    }
+
+    fn alter_add(&mut self, actions: &mut Vec<AlterAction>) -> Parse<()> {
+        self.advance();
+        if self.at(Keyword::Partition) {
+            return Err(self.not_supported("partitions"));
+        }
+        let is_column = self.eat(Keyword::Column);
+        if !is_column && (self.at_key() || self.at(Keyword::Constraint) || self.at(Keyword::Check)) {
+            actions.push(match self.key_or_check()? {
+                Ok(key) => AlterAction::AddKey(key),
+                Err(check) => AlterAction::AddCheck(check),
+            });
+            return Ok(());
+        }
+        let mut checks = Vec::new();
+        if self.eat_kind(TokenKind::LeftParen) {
+            loop {
+                if self.at_key() || self.at(Keyword::Constraint) || self.at(Keyword::Check) {
+                    actions.push(match self.key_or_check()? {
+                        Ok(key) => AlterAction::AddKey(key),
+                        Err(check) => AlterAction::AddCheck(check),
+                    });
+                } else {
+                    let column = self.column_definition(&mut checks)?;
+                    actions.push(AlterAction::AddColumn { column, position: None });
+                }
+                if !self.eat_kind(TokenKind::Comma) {
+                    break;
+                }
+            }
+            self.expect_kind(TokenKind::RightParen)?;
+        } else {
+            let column = self.column_definition(&mut checks)?;
+            let position = self.column_position()?;
+            actions.push(AlterAction::AddColumn { column, position });
+        }
+        actions.extend(checks.into_iter().map(AlterAction::AddCheck));
+        Ok(())
+    }
+
+    fn alter_change(&mut self, keyword: Keyword, actions: &mut Vec<AlterAction>) -> Parse<()> {
+        self.advance();
+        self.eat(Keyword::Column);
+        let old_name = self.name()?;
+        let new_name = if keyword == Keyword::Change { self.name()? } else { old_name.clone() };
+        let mut checks = Vec::new();
+        let column = self.column_after_name(new_name, &mut checks)?;
+        let position = self.column_position()?;
+        actions.push(AlterAction::ChangeColumn { old_name, column, position });
+        actions.extend(checks.into_iter().map(AlterAction::AddCheck));
+        Ok(())
+    }
+
+    fn alter_drop(&mut self) -> Parse<AlterAction> {
+        self.advance();
+        match self.keyword() {
+            Some(Keyword::Primary) => {
+                self.expect_all(&[Keyword::Primary, Keyword::Key])?;
+                Ok(AlterAction::DropPrimaryKey)
+            }
+            Some(Keyword::Index | Keyword::Key) => {
+                self.advance();
+                Ok(AlterAction::DropKey(self.index_name()?))
+            }
+            Some(Keyword::Foreign) => {
+                self.expect_all(&[Keyword::Foreign, Keyword::Key])?;
+                Ok(AlterAction::DropForeignKey(self.name()?))
+            }
+            Some(Keyword::Check | Keyword::Constraint) => {
+                self.advance();
+                Ok(AlterAction::DropConstraint(self.name()?))
+            }
+            Some(Keyword::Partition) => Err(self.not_supported("partitions")),
+            _ => {
+                self.eat(Keyword::Column);
+                let column = self.name()?;
+                let _ = self.eat_any(&[Keyword::Restrict, Keyword::Cascade]);
+                Ok(AlterAction::DropColumn(column))
+            }
+        }
+    }
+
+    fn alter_rename(&mut self) -> Parse<AlterAction> {
+        self.advance();
+        match self.eat_any(&[Keyword::Column, Keyword::Index, Keyword::Key]) {
+            Some(word) => {
+                let old_name = self.name()?;
+                self.expect(Keyword::To)?;
+                let new_name = self.name()?;
+                Ok(if word == Keyword::Column {
+                    AlterAction::RenameColumn { old_name, new_name }
+                } else {
+                    AlterAction::RenameKey { old_name, new_name }
+                })
+            }
+            None => {
+                if self.eat_any(&[Keyword::To, Keyword::As]).is_none() {
+                    self.eat_kind(TokenKind::Equal);
+                }
+                Ok(AlterAction::Rename(self.table_name()?))
+            }
+        }
+    }
+
+    fn alter_alter(&mut self) -> Parse<AlterAction> {
+        self.advance();
+        if self.eat(Keyword::Index) {
+            let name = self.name()?;
+            return match self.eat_any(&[Keyword::Visible, Keyword::Invisible]) {
+                Some(word) => Ok(AlterAction::SetKeyVisibility { name, visible: word == Keyword::Visible }),
+                None => Err(self.unexpected()),
+            };
+        }
+        if self.at(Keyword::Check) || self.at(Keyword::Constraint) {
+            return Err(self.not_supported("ALTER CONSTRAINT"));
+        }
+        self.eat(Keyword::Column);
+        let column = self.name()?;
+        if self.eat_all(Keyword::Drop, &[Keyword::Default])? {
+            return Ok(AlterAction::SetDefault { column, default: None });
+        }
+        self.expect(Keyword::Set)?;
+        if self.at(Keyword::Visible) || self.at(Keyword::Invisible) {
+            return Err(self.not_supported("ALTER COLUMN ... SET INVISIBLE"));
+        }
+        self.expect(Keyword::Default)?;
+        Ok(AlterAction::SetDefault { column, default: Some(self.column_default()?) })
+    }
+
+    /// RENAME TABLE, RENAME USER
+    pub(super) fn rename(&mut self) -> Parse<Statement> {
+        self.advance();
+        if self.eat(Keyword::User) {
+            let pairs = self.comma_list(|parser| {
+                let old_name = parser.user_name()?;
+                parser.expect(Keyword::To)?;
+                Ok((old_name, parser.user_name()?))
+            })?;
+            return Ok(Statement::RenameUser(pairs));
+        }
+        if self.eat_any(&[Keyword::Table, Keyword::Tables]).is_none() {
+            return Err(self.unexpected());
+        }
+        let pairs = self.comma_list(|parser| {
+            let old_name = parser.table_name()?;
+            parser.expect(Keyword::To)?;
+            Ok((old_name, parser.table_name()?))
+        })?;
+        Ok(Statement::RenameTable(pairs))
+    }
+}

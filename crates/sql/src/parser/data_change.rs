@@ -1,0 +1,188 @@
+//! INSERT, REPLACE, UPDATE, DELETE.
+
+use super::{Parse, Parser};
+use crate::ast::{
+    Assignment, Delete, Expr, Insert, InsertSource, Name, RowAlias, Statement, TableFactor, TableRef, Update,
+};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// INSERT and REPLACE.
+    pub(super) fn insert(&mut self) -> Parse<Statement> {
+        let replace = self.advance().kind == TokenKind::Keyword(Keyword::Replace);
+        let _ = self.eat_any(&[Keyword::LowPriority, Keyword::Delayed, Keyword::HighPriority]);
+        let ignore = !replace && self.eat(Keyword::Ignore);
+        self.eat(Keyword::Into);
+        let table = self.table_name()?;
+        if self.at(Keyword::Partition) {
+            return Err(self.not_supported("PARTITION"));
+        }
+        let mut insert = Insert {
+            replace,
+            ignore,
+            table,
+            columns: Vec::new(),
+            source: InsertSource::Rows(Vec::new()),
+            row_alias: None,
+            on_duplicate: Vec::new(),
+        };
+        if self.eat(Keyword::Set) {
+            self.insert_set(&mut insert)?;
+        } else {
+            self.insert_columns_and_rows(&mut insert)?;
+        }
+        if !replace {
+            self.insert_tail(&mut insert)?;
+        }
+        Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    /// `SET a = 1, b = 2`: the columns and one row.
+    fn insert_set(&mut self, insert: &mut Insert) -> Parse<()> {
+        let mut row = Vec::new();
+        for assignment in self.assignments()? {
+            insert.columns.push(assignment.column.column);
+            row.push(assignment.value);
+        }
+        insert.source = InsertSource::Rows(vec![row]);
+        Ok(())
+    }
+
+    fn insert_columns_and_rows(&mut self, insert: &mut Insert) -> Parse<()> {
+        let mut parenthesized_query = false;
+        if self.is(TokenKind::LeftParen) {
+            let next = self.peek();
+            parenthesized_query = matches!(
+                next,
+                TokenKind::LeftParen | TokenKind::Keyword(Keyword::Select | Keyword::With | Keyword::Table)
+            );
+            if !parenthesized_query {
+                insert.columns = self.insert_columns()?;
+            }
+        }
+        if !parenthesized_query && self.eat_any(&[Keyword::Values, Keyword::Value]).is_some() {
+            insert.source = InsertSource::Rows(self.value_rows()?);
+        } else if self.at_query() || self.is(TokenKind::LeftParen) {
+            insert.source = InsertSource::Query(Box::new(self.nested(Self::query)?));
+        } else {
+            return Err(self.unexpected());
+        }
+        Ok(())
+    }
+
+    fn insert_columns(&mut self) -> Parse<Vec<Name>> {
+        self.expect_kind(TokenKind::LeftParen)?;
+        if self.eat_kind(TokenKind::RightParen) {
+            return Ok(Vec::new());
+        }
+        let columns = self.comma_list(|parser| Ok(parser.column_name()?.column))?;
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(columns)
+    }
+
+    /// `(1, 2), (3, DEFAULT)`, also `ROW(1, 2), ...` and the empty row `()`
+    fn value_rows(&mut self) -> Parse<Vec<Vec<Expr>>> {
+        self.comma_list(|parser| {
+            parser.eat(Keyword::Row);
+            parser.expect_kind(TokenKind::LeftParen)?;
+            if parser.eat_kind(TokenKind::RightParen) {
+                return Ok(Vec::new());
+            }
+            let row = parser.comma_list(Self::expression)?;
+            parser.expect_kind(TokenKind::RightParen)?;
+            Ok(row)
+        })
+    }
+
+    fn insert_tail(&mut self, insert: &mut Insert) -> Parse<()> {
+        if matches!(insert.source, InsertSource::Rows(_)) && self.eat(Keyword::As) {
+            let table = self.name()?;
+            let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
+            insert.row_alias = Some(RowAlias { table, columns });
+        }
+        if self.eat_all(Keyword::On, &[Keyword::Duplicate, Keyword::Key, Keyword::Update])? {
+            insert.on_duplicate = self.assignments()?;
+        }
+        Ok(())
+    }
+
+    /// `a = 1, t.b := DEFAULT`
+    fn assignments(&mut self) -> Parse<Vec<Assignment>> {
+        self.comma_list(|parser| {
+            let column = parser.column_name()?;
+            if !parser.eat_kind(TokenKind::Equal) {
+                parser.expect_kind(TokenKind::Assign)?;
+            }
+            Ok(Assignment { column, value: parser.expression()? })
+        })
+    }
+
+    /// UPDATE.
+    pub(super) fn update(&mut self) -> Parse<Statement> {
+        self.advance();
+        self.eat(Keyword::LowPriority);
+        let ignore = self.eat(Keyword::Ignore);
+        let tables = self.comma_list(Self::table_reference)?;
+        self.expect(Keyword::Set)?;
+        let assignments = self.assignments()?;
+        let condition = self.where_condition()?;
+        let mut update = Update { ignore, tables, assignments, condition, order_by: Vec::new(), limit: None };
+        if let [TableRef::Table(_)] = update.tables.as_slice() {
+            update.order_by = self.order_by()?;
+            update.limit = self.row_limit()?;
+        }
+        Ok(Statement::Update(Box::new(update)))
+    }
+
+    /// LIMIT of a data change: no offset.
+    fn row_limit(&mut self) -> Parse<Option<crate::ast::Limit>> {
+        let limit = self.limit()?;
+        if limit.as_ref().is_some_and(|limit| limit.offset.is_some()) {
+            return Err(self.unexpected());
+        }
+        Ok(limit)
+    }
+
+    /// DELETE.
+    pub(super) fn delete(&mut self) -> Parse<Statement> {
+        self.advance();
+        let mut ignore = false;
+        while let Some(word) = self.eat_any(&[Keyword::LowPriority, Keyword::Quick, Keyword::Ignore]) {
+            ignore |= word == Keyword::Ignore;
+        }
+        let mut delete = Delete {
+            ignore,
+            targets: Vec::new(),
+            from: Vec::new(),
+            condition: None,
+            order_by: Vec::new(),
+            limit: None,
+        };
+        if !self.eat(Keyword::From) {
+            // DELETE a, b FROM ...
+            delete.targets = self.comma_list(Self::delete_target)?;
+            self.expect(Keyword::From)?;
+            delete.from = self.comma_list(Self::table_reference)?;
+            delete.condition = self.where_condition()?;
+            return Ok(Statement::Delete(Box::new(delete)));
+        }
+        let first = self.delete_target()?;
+        if self.is(TokenKind::Comma) || self.at(Keyword::Using) {
+            // DELETE FROM a, b USING ...
+            delete.targets.push(first);
+            while self.eat_kind(TokenKind::Comma) {
+                delete.targets.push(self.delete_target()?);
+            }
+            self.expect(Keyword::Using)?;
+            delete.from = self.comma_list(Self::table_reference)?;
+            delete.condition = self.where_condition()?;
+            return Ok(Statement::Delete(Box::new(delete)));
+        }
+        let alias = self.table_alias()?;
+        delete.from.push(TableRef::Table(TableFactor { name: first, alias, hints: Vec::new() }));
+        delete.condition = self.where_condition()?;
+        delete.order_by = self.order_by()?;
+        delete.limit = self.row_limit()?;
+        Ok(Statement::Delete(Box::new(delete)))
+    }
+}

@@ -1,0 +1,454 @@
+//! CREATE and DROP of databases, tables and indexes.
+
+use super::name::upper;
+use super::{Parse, Parser};
+use crate::ast::{
+    CheckDef, CreateDatabase, CreateIndex, CreateTable, DatabaseOptions, DropTable, KeyDef, KeyKind,
+    KeyOptions, KeyPart, KeyTarget, Name, ReferenceAction, References, Statement, TableOption,
+};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// CREATE ...
+    pub(super) fn create(&mut self) -> Parse<Statement> {
+        self.advance();
+        match self.keyword() {
+            Some(Keyword::Database | Keyword::Schema) => self.create_database(),
+            Some(Keyword::Temporary) => {
+                self.advance();
+                self.create_table(true)
+            }
+            Some(Keyword::Table) => self.create_table(false),
+            Some(Keyword::Unique | Keyword::Index | Keyword::Fulltext | Keyword::Spatial) => {
+                self.create_index()
+            }
+            Some(Keyword::User) => self.user_statement(false),
+            Some(Keyword::View | Keyword::Algorithm | Keyword::Or) => Err(self.not_supported("views")),
+            Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
+            Some(Keyword::Trigger) => Err(self.not_supported("triggers")),
+            Some(Keyword::Event) => Err(self.not_supported("events")),
+            Some(Keyword::Role) => Err(self.not_supported("roles")),
+            Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
+            _ if self.is(TokenKind::Identifier) && self.span(self.token).eq_ignore_ascii_case(b"definer") => {
+                Err(self.not_supported("stored programs and views"))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// DROP ...
+    pub(super) fn drop_statement(&mut self) -> Parse<Statement> {
+        self.advance();
+        match self.keyword() {
+            Some(Keyword::Database | Keyword::Schema) => {
+                self.advance();
+                let if_exists = self.if_exists()?;
+                Ok(Statement::DropDatabase { name: self.name()?, if_exists })
+            }
+            Some(Keyword::Temporary | Keyword::Table | Keyword::Tables) => self.drop_table(),
+            Some(Keyword::Index) => {
+                self.advance();
+                let name = self.index_name()?;
+                self.expect(Keyword::On)?;
+                let table = self.table_name()?;
+                while self.online_option()? {}
+                Ok(Statement::DropIndex { name, table })
+            }
+            Some(Keyword::View) => {
+                self.advance();
+                let if_exists = self.if_exists()?;
+                let names = self.comma_list(Self::table_name)?;
+                let _ = self.eat_any(&[Keyword::Restrict, Keyword::Cascade]);
+                Ok(Statement::DropView { names, if_exists })
+            }
+            Some(Keyword::User) => {
+                self.advance();
+                let if_exists = self.if_exists()?;
+                Ok(Statement::DropUser { users: self.comma_list(Self::user_name)?, if_exists })
+            }
+            Some(Keyword::Prepare) => {
+                self.advance();
+                Ok(Statement::Deallocate(self.name()?))
+            }
+            Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
+            Some(Keyword::Trigger) => Err(self.not_supported("triggers")),
+            Some(Keyword::Event) => Err(self.not_supported("events")),
+            Some(Keyword::Role) => Err(self.not_supported("roles")),
+            Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn drop_table(&mut self) -> Parse<Statement> {
+        let temporary = self.eat(Keyword::Temporary);
+        if self.eat_any(&[Keyword::Table, Keyword::Tables]).is_none() {
+            return Err(self.unexpected());
+        }
+        let if_exists = self.if_exists()?;
+        let names = self.comma_list(Self::table_name)?;
+        let _ = self.eat_any(&[Keyword::Restrict, Keyword::Cascade]);
+        Ok(Statement::DropTable(DropTable { names, if_exists, temporary }))
+    }
+
+    fn create_database(&mut self) -> Parse<Statement> {
+        self.advance();
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.name()?;
+        let options = self.database_options()?;
+        Ok(Statement::CreateDatabase(CreateDatabase { name, if_not_exists, options }))
+    }
+
+    pub(super) fn database_options(&mut self) -> Parse<DatabaseOptions> {
+        let mut options = DatabaseOptions::default();
+        loop {
+            let default = self.eat(Keyword::Default);
+            if self.eat_charset()? {
+                self.eat_kind(TokenKind::Equal);
+                options.charset = Some(self.charset_name()?);
+            } else if self.eat(Keyword::Collate) {
+                self.eat_kind(TokenKind::Equal);
+                options.collation = Some(self.charset_name()?);
+            } else if self.eat(Keyword::Encryption) {
+                self.eat_kind(TokenKind::Equal);
+                if !self.text()?.eq_ignore_ascii_case(b"n") {
+                    return Err(self.not_supported("ENCRYPTION"));
+                }
+            } else if self.at(Keyword::Read) && !default {
+                return Err(self.not_supported("READ ONLY databases"));
+            } else if default {
+                return Err(self.unexpected());
+            } else {
+                return Ok(options);
+            }
+        }
+    }
+
+    fn create_table(&mut self, temporary: bool) -> Parse<Statement> {
+        self.expect(Keyword::Table)?;
+        let if_not_exists = self.if_not_exists()?;
+        let mut table = CreateTable {
+            name: self.table_name()?,
+            if_not_exists,
+            temporary,
+            like: None,
+            columns: Vec::new(),
+            keys: Vec::new(),
+            checks: Vec::new(),
+            options: Vec::new(),
+            partitioned: false,
+            query: None,
+        };
+        if self.eat(Keyword::Like) {
+            table.like = Some(self.table_name()?);
+            return Ok(Statement::CreateTable(Box::new(table)));
+        }
+        if self.is(TokenKind::LeftParen) && !matches!(self.peek(), TokenKind::Keyword(Keyword::Select)) {
+            self.advance();
+            if self.eat(Keyword::Like) {
+                table.like = Some(self.table_name()?);
+                self.expect_kind(TokenKind::RightParen)?;
+                return Ok(Statement::CreateTable(Box::new(table)));
+            }
+            self.table_element(&mut table)?;
+            while self.eat_kind(TokenKind::Comma) {
+                self.table_element(&mut table)?;
+            }
+            self.expect_kind(TokenKind::RightParen)?;
+        }
+        while let Some(option) = self.table_option()? {
+            table.options.push(option);
+            self.eat_kind(TokenKind::Comma);
+        }
+        if self.at(Keyword::Partition) {
+            return Err(self.not_supported("PARTITION BY"));
+        }
+        let _ = self.eat_any(&[Keyword::Ignore, Keyword::Replace]);
+        if self.eat(Keyword::As) || self.at_query() || self.is(TokenKind::LeftParen) {
+            table.query = Some(Box::new(self.nested(Self::query)?));
+        }
+        if table.columns.is_empty() && table.query.is_none() {
+            return Err(self.unexpected());
+        }
+        Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    /// A column, key or constraint.
+    fn table_element(&mut self, table: &mut CreateTable) -> Parse<()> {
+        if self.at(Keyword::Check) || self.at(Keyword::Constraint) || self.at_key() {
+            match self.key_or_check()? {
+                Ok(key) => table.keys.push(key),
+                Err(check) => table.checks.push(check),
+            }
+            return Ok(());
+        }
+        let column = self.column_definition(&mut table.checks)?;
+        table.columns.push(column);
+        Ok(())
+    }
+
+    pub(super) fn at_key(&self) -> bool {
+        matches!(
+            self.keyword(),
+            Some(
+                Keyword::Primary
+                    | Keyword::Unique
+                    | Keyword::Index
+                    | Keyword::Key
+                    | Keyword::Fulltext
+                    | Keyword::Spatial
+                    | Keyword::Foreign
+            )
+        )
+    }
+
+    /// `[CONSTRAINT [name]]`
+    pub(super) fn constraint_name(&mut self) -> Parse<Option<Name>> {
+        if self.eat(Keyword::Constraint) && self.at_name() { self.name().map(Some) } else { Ok(None) }
+    }
+
+    /// A key, or (as the error) a CHECK.
+    pub(super) fn key_or_check(&mut self) -> Parse<Result<KeyDef, CheckDef>> {
+        let constraint = self.constraint_name()?;
+        if self.at(Keyword::Check) {
+            return Ok(Err(self.check(constraint)?));
+        }
+        Ok(Ok(self.key_definition(constraint)?))
+    }
+
+    pub(super) fn check(&mut self, name: Option<Name>) -> Parse<CheckDef> {
+        self.expect(Keyword::Check)?;
+        self.expect_kind(TokenKind::LeftParen)?;
+        let expr = self.expression()?;
+        self.expect_kind(TokenKind::RightParen)?;
+        // `NOT` may also begin a column's `NOT NULL`.
+        let negated = self.at(Keyword::Not) && self.peek_is(Keyword::Enforced);
+        if negated {
+            self.advance();
+        }
+        self.eat(Keyword::Enforced);
+        Ok(CheckDef { name, expr, enforced: !negated })
+    }
+
+    fn key_definition(&mut self, constraint: Option<Name>) -> Parse<KeyDef> {
+        let Some(first) = self.keyword() else { return Err(self.unexpected()) };
+        self.advance();
+        let mut kind = match first {
+            Keyword::Primary | Keyword::Foreign => {
+                self.expect(Keyword::Key)?;
+                KeyKind::Primary
+            }
+            Keyword::Unique => KeyKind::Unique,
+            Keyword::Fulltext => KeyKind::FullText,
+            Keyword::Spatial => KeyKind::Spatial,
+            Keyword::Index | Keyword::Key => KeyKind::Index,
+            _ => return Err(self.unexpected()),
+        };
+        if matches!(first, Keyword::Unique | Keyword::Fulltext | Keyword::Spatial) {
+            let _ = self.eat_any(&[Keyword::Index, Keyword::Key]);
+        }
+        let own_name = if self.at_name() { Some(self.name()?) } else { None };
+        let mut options = KeyOptions::default();
+        self.key_type(&mut options)?;
+        let parts = self.parenthesized_list(Self::key_part)?;
+        if first == Keyword::Foreign {
+            kind = KeyKind::Foreign(Box::new(self.references()?));
+        } else {
+            self.key_options(&mut options)?;
+        }
+        let name = if first == Keyword::Foreign { constraint.or(own_name) } else { own_name.or(constraint) };
+        Ok(KeyDef { kind, name, parts, options })
+    }
+
+    fn key_part(&mut self) -> Parse<KeyPart> {
+        let (target, length) = if self.eat_kind(TokenKind::LeftParen) {
+            let expr = self.expression()?;
+            self.expect_kind(TokenKind::RightParen)?;
+            (KeyTarget::Expr(Box::new(expr)), None)
+        } else {
+            (KeyTarget::Column(self.name()?), self.optional_length()?)
+        };
+        let descending = self.eat_any(&[Keyword::Asc, Keyword::Desc]) == Some(Keyword::Desc);
+        Ok(KeyPart { target, length, descending })
+    }
+
+    /// `[USING BTREE]`
+    fn key_type(&mut self, options: &mut KeyOptions) -> Parse<bool> {
+        if !self.eat(Keyword::Using) {
+            return Ok(false);
+        }
+        options.using = Some(upper(self.name()?));
+        Ok(true)
+    }
+
+    fn key_options(&mut self, options: &mut KeyOptions) -> Parse<()> {
+        loop {
+            match self.keyword() {
+                Some(Keyword::Using) => {
+                    self.key_type(options)?;
+                }
+                Some(Keyword::Comment) => {
+                    self.advance();
+                    options.comment = Some(self.text()?);
+                }
+                Some(Keyword::KeyBlockSize) => {
+                    self.advance();
+                    self.eat_kind(TokenKind::Equal);
+                    options.key_block_size = Some(self.integer()?);
+                }
+                Some(word @ (Keyword::Visible | Keyword::Invisible)) => {
+                    self.advance();
+                    options.invisible = word == Keyword::Invisible;
+                }
+                Some(Keyword::With) => {
+                    self.expect_all(&[Keyword::With, Keyword::Parser])?;
+                    self.name()?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// `REFERENCES table (columns) [MATCH ...] [ON DELETE ...] [ON UPDATE ...]`
+    pub(super) fn references(&mut self) -> Parse<References> {
+        self.expect(Keyword::References)?;
+        let table = self.table_name()?;
+        let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
+        if self.eat(Keyword::Match)
+            && self.eat_any(&[Keyword::Full, Keyword::Partial, Keyword::Simple]).is_none()
+        {
+            return Err(self.unexpected());
+        }
+        let mut references = References { table, columns, on_delete: None, on_update: None };
+        while self.at(Keyword::On) && (self.peek_is(Keyword::Delete) || self.peek_is(Keyword::Update)) {
+            self.advance();
+            let is_delete = self.eat(Keyword::Delete);
+            if !is_delete {
+                self.expect(Keyword::Update)?;
+                // At a column, `ON UPDATE CURRENT_TIMESTAMP` may not follow REFERENCES in MySQL either.
+            }
+            let action = Some(self.reference_action()?);
+            if is_delete { references.on_delete = action } else { references.on_update = action }
+        }
+        Ok(references)
+    }
+
+    fn reference_action(&mut self) -> Parse<ReferenceAction> {
+        Ok(match self.eat_any(&[Keyword::Restrict, Keyword::Cascade, Keyword::Set, Keyword::No]) {
+            Some(Keyword::Restrict) => ReferenceAction::Restrict,
+            Some(Keyword::Cascade) => ReferenceAction::Cascade,
+            Some(Keyword::No) => self.expect(Keyword::Action).map(|()| ReferenceAction::NoAction)?,
+            Some(_) if self.eat(Keyword::Null) => ReferenceAction::SetNull,
+            Some(_) => self.expect(Keyword::Default).map(|()| ReferenceAction::SetDefault)?,
+            None => return Err(self.unexpected()),
+        })
+    }
+
+    fn create_index(&mut self) -> Parse<Statement> {
+        let kind = match self.eat_any(&[Keyword::Unique, Keyword::Fulltext, Keyword::Spatial]) {
+            Some(Keyword::Unique) => KeyKind::Unique,
+            Some(Keyword::Fulltext) => KeyKind::FullText,
+            Some(_) => KeyKind::Spatial,
+            None => KeyKind::Index,
+        };
+        self.expect(Keyword::Index)?;
+        let name = Some(self.name()?);
+        let mut options = KeyOptions::default();
+        self.key_type(&mut options)?;
+        self.expect(Keyword::On)?;
+        let table = self.table_name()?;
+        let parts = self.parenthesized_list(Self::key_part)?;
+        self.key_options(&mut options)?;
+        while self.online_option()? {}
+        let key = KeyDef { kind, name, parts, options };
+        Ok(Statement::CreateIndex(Box::new(CreateIndex { table, key })))
+    }
+
+    /// `ALGORITHM [=] x`, `LOCK [=] x`: accepted, without effect.
+    pub(super) fn online_option(&mut self) -> Parse<bool> {
+        if self.eat_any(&[Keyword::Algorithm, Keyword::Lock]).is_none() {
+            return Ok(false);
+        }
+        self.eat_kind(TokenKind::Equal);
+        if !self.eat(Keyword::Default) {
+            self.name()?;
+        }
+        Ok(true)
+    }
+
+    /// One table option, if one is there.
+    pub(super) fn table_option(&mut self) -> Parse<Option<TableOption>> {
+        let has_default = self.at(Keyword::Default);
+        if has_default {
+            self.advance();
+        }
+        if self.eat_charset()? {
+            self.eat_kind(TokenKind::Equal);
+            return Ok(Some(TableOption::Charset(self.charset_name()?)));
+        }
+        if self.eat(Keyword::Collate) {
+            self.eat_kind(TokenKind::Equal);
+            return Ok(Some(TableOption::Collation(self.charset_name()?)));
+        }
+        if has_default {
+            return Err(self.unexpected());
+        }
+        let Some(keyword) = self.keyword() else { return Ok(None) };
+        let option = match keyword {
+            Keyword::Engine => TableOption::Engine(self.option_value()?),
+            Keyword::AutoIncrement => {
+                self.advance();
+                self.eat_kind(TokenKind::Equal);
+                TableOption::AutoIncrement(self.integer()?)
+            }
+            Keyword::RowFormat => TableOption::RowFormat(upper(self.option_value()?)),
+            Keyword::Comment => {
+                self.advance();
+                self.eat_kind(TokenKind::Equal);
+                TableOption::Comment(self.text()?)
+            }
+            Keyword::Data | Keyword::Index => {
+                self.advance();
+                if !self.at(Keyword::Directory) {
+                    return Err(self.unexpected());
+                }
+                TableOption::Other(format!("{} DIRECTORY", keyword.text()).into(), self.option_value()?)
+            }
+            Keyword::MaxRows
+            | Keyword::MinRows
+            | Keyword::AvgRowLength
+            | Keyword::Checksum
+            | Keyword::DelayKeyWrite
+            | Keyword::PackKeys
+            | Keyword::StatsPersistent
+            | Keyword::StatsAutoRecalc
+            | Keyword::StatsSamplePages
+            | Keyword::KeyBlockSize
+            | Keyword::Compression
+            | Keyword::Connection
+            | Keyword::Password
+            | Keyword::InsertMethod
+            | Keyword::Encryption
+            | Keyword::Tablespace
+            | Keyword::EngineAttribute
+            | Keyword::SecondaryEngine
+            | Keyword::SecondaryEngineAttribute
+            | Keyword::AutoextendSize => TableOption::Other(keyword.text().into(), self.option_value()?),
+            _ => return Ok(None),
+        };
+        Ok(Some(option))
+    }
+
+    /// After an option's last word: `[=] value`, a word, number or string.
+    fn option_value(&mut self) -> Parse<Name> {
+        self.advance();
+        self.eat_kind(TokenKind::Equal);
+        match self.token.kind {
+            TokenKind::String => self.utf8_text(),
+            TokenKind::Integer | TokenKind::Keyword(Keyword::Default | Keyword::Null) => {
+                let token = self.advance();
+                self.name_of(token)
+            }
+            _ => self.name(),
+        }
+    }
+}

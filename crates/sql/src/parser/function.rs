@@ -1,0 +1,405 @@
+//! Function calls: plain ones, those with a syntax of their own, and those whose names are reserved words.
+
+use super::name::lower;
+use super::{Parse, Parser};
+use crate::ast::{
+    BinaryOp, CastType, Expr, FunctionCall, IntervalUnit, Literal, Name, StringLiteral, TrimSide,
+};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// At the parenthesis after `name`.
+    pub(super) fn call_of(&mut self, name: Name) -> Parse<Expr> {
+        let name = lower(name);
+        match &*name {
+            "count" | "sum" | "avg" | "min" | "max" | "bit_and" | "bit_or" | "bit_xor" | "std" | "stddev"
+            | "stddev_pop" | "stddev_samp" | "var_pop" | "var_samp" | "variance" | "group_concat"
+            | "json_arrayagg" | "json_objectagg" => self.aggregate(name),
+            "cast" => self.cast(),
+            "extract" => self.extract(),
+            "trim" => self.trim(),
+            "substring" | "substr" | "mid" => self.substring(),
+            "position" => self.position(),
+            "date_add" | "adddate" => self.date_arithmetic(false, name.starts_with('a')),
+            "date_sub" | "subdate" => self.date_arithmetic(true, name.starts_with('s')),
+            "timestampadd" => self.timestamp_add(),
+            "timestampdiff" => self.timestamp_diff(),
+            "get_format" => self.get_format(),
+            _ => self.plain_call(canonical(name)),
+        }
+    }
+
+    /// `schema.name(...)`
+    pub(super) fn stored_call(&mut self, schema: Name, name: Name) -> Parse<Expr> {
+        match self.plain_call(lower(name))? {
+            Expr::Function(mut function) => {
+                function.schema = Some(schema);
+                Ok(Expr::Function(function))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// At a reserved word that begins an operand only if it is a function.
+    pub(super) fn reserved_call(&mut self, keyword: Keyword) -> Parse<Expr> {
+        match keyword {
+            Keyword::CurrentTimestamp | Keyword::Localtime | Keyword::Localtimestamp => {
+                self.call_maybe_bare("now")
+            }
+            Keyword::CurrentDate => self.call_maybe_bare("curdate"),
+            Keyword::CurrentTime => self.call_maybe_bare("curtime"),
+            Keyword::CurrentUser => self.call_maybe_bare("current_user"),
+            Keyword::UtcDate => self.call_maybe_bare("utc_date"),
+            Keyword::UtcTime => self.call_maybe_bare("utc_time"),
+            Keyword::UtcTimestamp => self.call_maybe_bare("utc_timestamp"),
+            Keyword::If => self.call_named("if"),
+            Keyword::Left => self.call_named("left"),
+            Keyword::Right => self.call_named("right"),
+            Keyword::Repeat => self.call_named("repeat"),
+            Keyword::Replace => self.call_named("replace"),
+            Keyword::Insert => self.call_named("insert"),
+            Keyword::Database | Keyword::Schema => self.call_named("database"),
+            Keyword::Grouping => self.call_named("grouping"),
+            Keyword::Mod => self.modulo(),
+            Keyword::Char => self.char_function(),
+            Keyword::Convert => self.convert(),
+            Keyword::Values => self.inserted_value(),
+            Keyword::Match if self.peek() == TokenKind::LeftParen => {
+                Err(self.not_supported("MATCH ... AGAINST"))
+            }
+            Keyword::Rank
+            | Keyword::DenseRank
+            | Keyword::PercentRank
+            | Keyword::CumeDist
+            | Keyword::RowNumber
+            | Keyword::Ntile
+            | Keyword::Lag
+            | Keyword::Lead
+            | Keyword::FirstValue
+            | Keyword::LastValue
+            | Keyword::NthValue
+                if self.peek() == TokenKind::LeftParen =>
+            {
+                Err(self.not_supported("window functions"))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn call_named(&mut self, name: &str) -> Parse<Expr> {
+        self.advance();
+        if !self.is(TokenKind::LeftParen) {
+            return Err(self.unexpected());
+        }
+        self.plain_call(name.into())
+    }
+
+    fn call_maybe_bare(&mut self, name: &str) -> Parse<Expr> {
+        self.advance();
+        if self.is(TokenKind::LeftParen) {
+            return self.plain_call(name.into());
+        }
+        Ok(super::expression::call(name, Vec::new()))
+    }
+
+    /// `(a, b, ...)` or `()`
+    fn arguments(&mut self) -> Parse<Vec<Expr>> {
+        self.expect_kind(TokenKind::LeftParen)?;
+        if self.eat_kind(TokenKind::RightParen) {
+            return Ok(Vec::new());
+        }
+        let arguments = self.comma_list(Self::expression)?;
+        self.close()?;
+        Ok(arguments)
+    }
+
+    fn close(&mut self) -> Parse<()> {
+        self.expect_kind(TokenKind::RightParen).map(|_| ())
+    }
+
+    fn plain_call(&mut self, name: Name) -> Parse<Expr> {
+        let arguments = self.arguments()?;
+        self.refuse_window()?;
+        Ok(Expr::Function(Box::new(FunctionCall {
+            schema: None,
+            name,
+            star: false,
+            distinct: false,
+            arguments,
+            order_by: Vec::new(),
+            separator: None,
+        })))
+    }
+
+    fn refuse_window(&self) -> Parse<()> {
+        if self.at(Keyword::Over) { Err(self.not_supported("window functions")) } else { Ok(()) }
+    }
+
+    fn aggregate(&mut self, name: Name) -> Parse<Expr> {
+        self.advance();
+        let mut function = FunctionCall {
+            schema: None,
+            star: false,
+            distinct: self.eat(Keyword::Distinct),
+            arguments: Vec::new(),
+            order_by: Vec::new(),
+            separator: None,
+            name,
+        };
+        if !function.distinct {
+            self.eat(Keyword::All);
+        }
+        if *function.name == *"count" && !function.distinct && self.eat_kind(TokenKind::Star) {
+            function.star = true;
+        } else {
+            function.arguments = self.comma_list(Self::expression)?;
+        }
+        if *function.name == *"group_concat" {
+            function.order_by = self.order_by()?;
+            if self.eat(Keyword::Separator) {
+                function.separator = Some(self.text()?);
+            }
+        }
+        self.close()?;
+        self.refuse_window()?;
+        Ok(Expr::Function(Box::new(function)))
+    }
+
+    fn modulo(&mut self) -> Parse<Expr> {
+        self.advance();
+        self.expect_kind(TokenKind::LeftParen)?;
+        let left = Box::new(self.expression()?);
+        self.expect_kind(TokenKind::Comma)?;
+        let right = Box::new(self.expression()?);
+        self.close()?;
+        Ok(Expr::Binary { op: BinaryOp::Modulo, left, right })
+    }
+
+    /// `CHAR(65, 66 [USING charset])`
+    fn char_function(&mut self) -> Parse<Expr> {
+        self.advance();
+        self.expect_kind(TokenKind::LeftParen)?;
+        let arguments = self.comma_list(Self::expression)?;
+        let charset = if self.eat(Keyword::Using) { Some(self.charset_name()?) } else { None };
+        self.close()?;
+        let function = super::expression::call("char", arguments);
+        Ok(match charset {
+            Some(charset) => Expr::ConvertUsing { operand: Box::new(function), charset },
+            None => function,
+        })
+    }
+
+    fn cast(&mut self) -> Parse<Expr> {
+        self.advance();
+        let operand = Box::new(self.expression()?);
+        self.expect(Keyword::As)?;
+        let target = self.cast_type()?;
+        self.close()?;
+        Ok(Expr::Cast { operand, target })
+    }
+
+    /// `CONVERT(a, type)`, `CONVERT(a USING charset)`
+    fn convert(&mut self) -> Parse<Expr> {
+        self.advance();
+        self.expect_kind(TokenKind::LeftParen)?;
+        let operand = Box::new(self.expression()?);
+        let expr = if self.eat(Keyword::Using) {
+            Expr::ConvertUsing { operand, charset: self.charset_name()? }
+        } else {
+            self.expect_kind(TokenKind::Comma)?;
+            Expr::Cast { operand, target: self.cast_type()? }
+        };
+        self.close()?;
+        Ok(expr)
+    }
+
+    /// `VALUES(column)`
+    fn inserted_value(&mut self) -> Parse<Expr> {
+        self.advance();
+        self.expect_kind(TokenKind::LeftParen)?;
+        let column = self.column_name()?;
+        self.close()?;
+        Ok(Expr::InsertedValue(column))
+    }
+
+    fn extract(&mut self) -> Parse<Expr> {
+        self.advance();
+        let unit = self.interval_unit()?;
+        self.expect(Keyword::From)?;
+        let operand = Box::new(self.expression()?);
+        self.close()?;
+        Ok(Expr::Extract { unit, operand })
+    }
+
+    fn trim(&mut self) -> Parse<Expr> {
+        self.advance();
+        let side = match self.eat_any(&[Keyword::Both, Keyword::Leading, Keyword::Trailing]) {
+            Some(Keyword::Leading) => TrimSide::Leading,
+            Some(Keyword::Trailing) => TrimSide::Trailing,
+            Some(_) => TrimSide::Both,
+            None => {
+                let first = Box::new(self.expression()?);
+                let (remove, operand) = if self.eat(Keyword::From) {
+                    (Some(first), Box::new(self.expression()?))
+                } else {
+                    (None, first)
+                };
+                self.close()?;
+                return Ok(Expr::Trim { side: TrimSide::Both, remove, operand });
+            }
+        };
+        let remove = if self.at(Keyword::From) { None } else { Some(Box::new(self.expression()?)) };
+        self.expect(Keyword::From)?;
+        let operand = Box::new(self.expression()?);
+        self.close()?;
+        Ok(Expr::Trim { side, remove, operand })
+    }
+
+    /// `SUBSTRING(s, from [, for])`, `SUBSTRING(s FROM from [FOR for])`
+    fn substring(&mut self) -> Parse<Expr> {
+        self.advance();
+        let mut arguments = vec![self.expression()?];
+        if self.eat(Keyword::From) {
+            arguments.push(self.expression()?);
+            if self.eat(Keyword::For) {
+                arguments.push(self.expression()?);
+            }
+        } else {
+            while self.eat_kind(TokenKind::Comma) {
+                arguments.push(self.expression()?);
+            }
+        }
+        self.close()?;
+        Ok(super::expression::call("substring", arguments))
+    }
+
+    /// `POSITION(a IN b)`
+    fn position(&mut self) -> Parse<Expr> {
+        self.advance();
+        let needle = self.bit_expression()?;
+        self.expect(Keyword::In)?;
+        let arguments = vec![needle, self.expression()?];
+        self.close()?;
+        Ok(super::expression::call("locate", arguments))
+    }
+
+    /// DATE_ADD and DATE_SUB; their synonyms ADDDATE and SUBDATE also take a plain number of days.
+    fn date_arithmetic(&mut self, subtract: bool, days_allowed: bool) -> Parse<Expr> {
+        self.advance();
+        let date = Box::new(self.expression()?);
+        self.expect_kind(TokenKind::Comma)?;
+        let (amount, unit) = if self.at(Keyword::Interval) {
+            match self.interval()? {
+                Ok(interval) => interval,
+                Err(function) if days_allowed => (self.expression_after(function)?, IntervalUnit::Day),
+                Err(_) => return Err(self.unexpected()),
+            }
+        } else if days_allowed {
+            (self.expression()?, IntervalUnit::Day)
+        } else {
+            return Err(self.unexpected());
+        };
+        self.close()?;
+        Ok(Expr::DateArithmetic { date, amount: Box::new(amount), unit, subtract })
+    }
+
+    fn timestamp_add(&mut self) -> Parse<Expr> {
+        self.advance();
+        let unit = self.interval_unit()?;
+        self.expect_kind(TokenKind::Comma)?;
+        let amount = Box::new(self.expression()?);
+        self.expect_kind(TokenKind::Comma)?;
+        let date = Box::new(self.expression()?);
+        self.close()?;
+        Ok(Expr::DateArithmetic { date, amount, unit, subtract: false })
+    }
+
+    fn timestamp_diff(&mut self) -> Parse<Expr> {
+        self.advance();
+        let unit = self.interval_unit()?;
+        self.expect_kind(TokenKind::Comma)?;
+        let from = Box::new(self.expression()?);
+        self.expect_kind(TokenKind::Comma)?;
+        let to = Box::new(self.expression()?);
+        self.close()?;
+        Ok(Expr::TimestampDiff { unit, from, to })
+    }
+
+    /// `GET_FORMAT(DATE, 'EUR')`: the first argument becomes a string.
+    fn get_format(&mut self) -> Parse<Expr> {
+        self.advance();
+        let words = [Keyword::Date, Keyword::Time, Keyword::Datetime, Keyword::Timestamp];
+        let Some(kind) = self.eat_any(&words) else { return Err(self.unexpected()) };
+        self.expect_kind(TokenKind::Comma)?;
+        let kind = StringLiteral { bytes: kind.text().as_bytes().into(), introducer: None };
+        let arguments = vec![Expr::Literal(Literal::String(kind)), self.expression()?];
+        self.close()?;
+        Ok(super::expression::call("get_format", arguments))
+    }
+
+    /// `[(n)]`
+    pub(super) fn optional_length(&mut self) -> Parse<Option<u64>> {
+        if !self.eat_kind(TokenKind::LeftParen) {
+            return Ok(None);
+        }
+        let length = self.integer()?;
+        self.close()?;
+        Ok(Some(length))
+    }
+
+    fn cast_type(&mut self) -> Parse<CastType> {
+        let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
+        self.advance();
+        Ok(match keyword {
+            Keyword::Binary => CastType::Binary(self.optional_length()?),
+            Keyword::Char | Keyword::Character => self.cast_char()?,
+            Keyword::Nchar => {
+                CastType::Char { length: self.optional_length()?, charset: Some("utf8mb3".into()) }
+            }
+            Keyword::Signed | Keyword::Unsigned => {
+                let _ = self.eat_any(&[Keyword::Int, Keyword::Integer]);
+                if keyword == Keyword::Signed { CastType::Signed } else { CastType::Unsigned }
+            }
+            Keyword::Int | Keyword::Integer => CastType::Signed,
+            Keyword::Date => CastType::Date,
+            Keyword::Time => CastType::Time(self.optional_length()?),
+            Keyword::Datetime => CastType::DateTime(self.optional_length()?),
+            Keyword::Year => CastType::Year,
+            Keyword::Decimal | Keyword::Dec => {
+                let (precision, scale) = self.optional_precision()?;
+                CastType::Decimal { precision, scale }
+            }
+            Keyword::Float => CastType::Float(self.optional_length()?),
+            Keyword::Double => {
+                self.eat(Keyword::Precision);
+                CastType::Double
+            }
+            Keyword::Real => CastType::Double,
+            Keyword::Json => CastType::Json,
+            _ => return Err(self.unexpected()),
+        })
+    }
+
+    fn cast_char(&mut self) -> Parse<CastType> {
+        let length = self.optional_length()?;
+        let charset = match self.eat_any(&[Keyword::Ascii, Keyword::Unicode, Keyword::Binary]) {
+            Some(Keyword::Ascii) => Some("latin1".into()),
+            Some(Keyword::Unicode) => Some("ucs2".into()),
+            Some(_) => Some("binary".into()),
+            None if self.eat_charset()? => Some(self.charset_name()?),
+            None => None,
+        };
+        Ok(CastType::Char { length, charset })
+    }
+}
+
+/// The name under which synonyms are merged.
+fn canonical(name: Name) -> Name {
+    match &*name {
+        "curdate" | "current_date" => "curdate".into(),
+        "curtime" | "current_time" => "curtime".into(),
+        "now" | "current_timestamp" | "localtime" | "localtimestamp" => "now".into(),
+        "schema" => "database".into(),
+        _ => name,
+    }
+}

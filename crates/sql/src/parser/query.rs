@@ -1,0 +1,352 @@
+//! SELECT, VALUES, TABLE, and what combines and ends them.
+
+use super::{Parse, Parser};
+use crate::ast::{
+    Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query, QueryBody, Select,
+    SelectItem, SetOperator,
+};
+use crate::lexer::{Keyword, TokenKind};
+
+/// Longest name MySQL gives a column after its expression, in characters.
+const COLUMN_NAME_MAX: usize = 256;
+
+impl Parser<'_> {
+    /// True at the first word of a query.
+    pub(super) fn at_query(&self) -> bool {
+        match self.keyword() {
+            Some(Keyword::Select | Keyword::With | Keyword::Table) => true,
+            Some(Keyword::Values) => self.peek_is(Keyword::Row),
+            _ => false,
+        }
+    }
+
+    /// True where another operand of a set operation, or the tail of a query, may begin.
+    fn at_query_tail(&self) -> bool {
+        matches!(
+            self.keyword(),
+            Some(
+                Keyword::Union
+                    | Keyword::Except
+                    | Keyword::Intersect
+                    | Keyword::Order
+                    | Keyword::Limit
+                    | Keyword::For
+                    | Keyword::Lock
+                    | Keyword::Into
+            )
+        )
+    }
+
+    /// `(query)`
+    pub(super) fn parenthesized_query(&mut self) -> Parse<Query> {
+        self.expect_kind(TokenKind::LeftParen)?;
+        let query = self.nested(Self::query)?;
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(query)
+    }
+
+    /// A whole query with its tail.
+    pub(super) fn query(&mut self) -> Parse<Query> {
+        if self.at(Keyword::With) {
+            return Err(self.not_supported("WITH (common table expressions)"));
+        }
+        let first = self.query_operand()?;
+        self.query_after(first)
+    }
+
+    /// Goes on after `first`, an operand in parentheses or one SELECT without a tail.
+    pub(super) fn query_after(&mut self, first: Query) -> Parse<Query> {
+        if !self.at_query_tail() {
+            return Ok(first);
+        }
+        let first = self.intersections(first)?;
+        let mut rest = Vec::new();
+        while let Some(word) = self.eat_any(&[Keyword::Union, Keyword::Except]) {
+            let all = self.set_quantifier();
+            let operand = self.query_operand()?;
+            let operand = self.intersections(operand)?;
+            let operator = match (word, all) {
+                (Keyword::Union, true) => SetOperator::UnionAll,
+                (Keyword::Union, false) => SetOperator::UnionDistinct,
+                (_, true) => SetOperator::ExceptAll,
+                (_, false) => SetOperator::ExceptDistinct,
+            };
+            rest.push((operator, operand));
+        }
+        let has_own_tail = first.limit.is_some() || !first.order_by.is_empty() || !first.locking.is_empty();
+        let mut query = if !rest.is_empty() || (has_own_tail && self.at_query_tail()) {
+            plain(QueryBody::SetOperation { first: Box::new(first), rest })
+        } else {
+            first
+        };
+        self.query_tail(&mut query)?;
+        Ok(query)
+    }
+
+    /// INTERSECT binds tighter than UNION and EXCEPT.
+    fn intersections(&mut self, first: Query) -> Parse<Query> {
+        let mut rest = Vec::new();
+        while self.eat(Keyword::Intersect) {
+            let operator = if self.set_quantifier() {
+                SetOperator::IntersectAll
+            } else {
+                SetOperator::IntersectDistinct
+            };
+            rest.push((operator, self.query_operand()?));
+        }
+        Ok(if rest.is_empty() {
+            first
+        } else {
+            plain(QueryBody::SetOperation { first: Box::new(first), rest })
+        })
+    }
+
+    /// True for ALL.
+    fn set_quantifier(&mut self) -> bool {
+        self.eat_any(&[Keyword::All, Keyword::Distinct]) == Some(Keyword::All)
+    }
+
+    /// One SELECT, VALUES or TABLE, or a query in parentheses.
+    fn query_operand(&mut self) -> Parse<Query> {
+        match self.token.kind {
+            TokenKind::LeftParen => self.parenthesized_query(),
+            TokenKind::Keyword(Keyword::Select) => self.select(),
+            TokenKind::Keyword(Keyword::Values) => {
+                self.advance();
+                let rows = self.comma_list(|parser| {
+                    parser.expect(Keyword::Row)?;
+                    parser.parenthesized_list(Self::expression)
+                })?;
+                Ok(plain(QueryBody::Values(rows)))
+            }
+            TokenKind::Keyword(Keyword::Table) => {
+                self.advance();
+                Ok(plain(QueryBody::Table(self.table_name()?)))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn query_tail(&mut self, query: &mut Query) -> Parse<()> {
+        if self.at(Keyword::Order) {
+            query.order_by = self.order_by()?;
+        }
+        if self.at(Keyword::Limit) {
+            query.limit = self.limit()?;
+        }
+        // INTO may stand before or after the locking clauses.
+        loop {
+            if self.at(Keyword::Into) && query.into.is_empty() {
+                query.into = self.variables_after_into()?;
+            } else if let Some(clause) = self.locking_clause()? {
+                query.locking.push(clause);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn variables_after_into(&mut self) -> Parse<Vec<Name>> {
+        self.expect(Keyword::Into)?;
+        if self.at(Keyword::Outfile) || self.at(Keyword::Dumpfile) {
+            return Err(self.not_supported("SELECT ... INTO file"));
+        }
+        self.comma_list(Self::variable_name)
+    }
+
+    fn locking_clause(&mut self) -> Parse<Option<LockingClause>> {
+        if self.eat_all(Keyword::Lock, &[Keyword::In, Keyword::Share, Keyword::Mode])? {
+            let strength = LockStrength::Share;
+            return Ok(Some(LockingClause { strength, tables: Vec::new(), wait: LockWait::Wait }));
+        }
+        if !self.eat(Keyword::For) {
+            return Ok(None);
+        }
+        let strength = match self.eat_any(&[Keyword::Update, Keyword::Share]) {
+            Some(Keyword::Update) => LockStrength::Update,
+            Some(_) => LockStrength::Share,
+            None => return Err(self.unexpected()),
+        };
+        let tables = if self.eat(Keyword::Of) { self.comma_list(Self::table_name)? } else { Vec::new() };
+        let wait = if self.eat(Keyword::Nowait) {
+            LockWait::NoWait
+        } else if self.eat_all(Keyword::Skip, &[Keyword::Locked])? {
+            LockWait::SkipLocked
+        } else {
+            LockWait::Wait
+        };
+        Ok(Some(LockingClause { strength, tables, wait }))
+    }
+
+    /// `[ORDER BY ...]`
+    pub(super) fn order_by(&mut self) -> Parse<Vec<OrderItem>> {
+        if !self.eat_all(Keyword::Order, &[Keyword::By])? {
+            return Ok(Vec::new());
+        }
+        self.comma_list(Self::order_item)
+    }
+
+    fn order_item(&mut self) -> Parse<OrderItem> {
+        let expr = self.expression()?;
+        let descending = self.eat_any(&[Keyword::Asc, Keyword::Desc]) == Some(Keyword::Desc);
+        Ok(OrderItem { expr, descending })
+    }
+
+    /// `[LIMIT n]`, `LIMIT offset, n`, `LIMIT n OFFSET offset`
+    pub(super) fn limit(&mut self) -> Parse<Option<Limit>> {
+        if !self.eat(Keyword::Limit) {
+            return Ok(None);
+        }
+        let first = self.limit_number()?;
+        if self.eat_kind(TokenKind::Comma) {
+            return Ok(Some(Limit { count: self.limit_number()?, offset: Some(first) }));
+        }
+        let offset = if self.eat(Keyword::Offset) { Some(self.limit_number()?) } else { None };
+        Ok(Some(Limit { count: first, offset }))
+    }
+
+    fn limit_number(&mut self) -> Parse<Expr> {
+        match self.token.kind {
+            TokenKind::Parameter => self.simple(),
+            TokenKind::Integer => Ok(Expr::Literal(Literal::Int(self.integer()?))),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn select(&mut self) -> Parse<Query> {
+        self.advance();
+        let mut select = Select {
+            distinct: false,
+            straight_join: false,
+            calc_found_rows: false,
+            items: Vec::new(),
+            from: Vec::new(),
+            condition: None,
+            group_by: Vec::new(),
+            with_rollup: false,
+            having: None,
+        };
+        self.select_modifiers(&mut select)?;
+        select.items = self.comma_list(Self::select_item)?;
+        let into = if self.at(Keyword::Into) { self.variables_after_into()? } else { Vec::new() };
+        if self.eat(Keyword::From) && !self.eat(Keyword::Dual) {
+            select.from = self.comma_list(Self::table_reference)?;
+        }
+        select.condition = self.where_condition()?;
+        if self.eat_all(Keyword::Group, &[Keyword::By])? {
+            select.group_by = self.comma_list(Self::order_item)?;
+            select.with_rollup = self.eat_all(Keyword::With, &[Keyword::Rollup])?;
+        }
+        if self.eat(Keyword::Having) {
+            select.having = Some(self.expression()?);
+        }
+        if self.at(Keyword::Window) {
+            return Err(self.not_supported("window functions"));
+        }
+        let mut query = plain(QueryBody::Select(Box::new(select)));
+        query.into = into;
+        Ok(query)
+    }
+
+    /// `[WHERE condition]`
+    pub(super) fn where_condition(&mut self) -> Parse<Option<Expr>> {
+        if self.eat(Keyword::Where) { self.expression().map(Some) } else { Ok(None) }
+    }
+
+    fn select_modifiers(&mut self, select: &mut Select) -> Parse<()> {
+        let mut all = false;
+        while let Some(keyword) = self.keyword() {
+            match keyword {
+                Keyword::Distinct | Keyword::Distinctrow => select.distinct = true,
+                Keyword::All => all = true,
+                Keyword::StraightJoin => select.straight_join = true,
+                Keyword::SqlCalcFoundRows => select.calc_found_rows = true,
+                Keyword::HighPriority | Keyword::SqlSmallResult | Keyword::SqlBigResult => {}
+                // Not reserved, so maybe a column: a modifier only if a select list follows.
+                Keyword::SqlNoCache | Keyword::SqlCache | Keyword::SqlBufferResult => match self.peek() {
+                    TokenKind::Comma | TokenKind::End | TokenKind::Semicolon => return Ok(()),
+                    TokenKind::Keyword(Keyword::From | Keyword::As) => return Ok(()),
+                    _ => {}
+                },
+                _ => break,
+            }
+            if all && select.distinct {
+                return Err(self.unexpected());
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    fn select_item(&mut self) -> Parse<SelectItem> {
+        if self.eat_kind(TokenKind::Star) {
+            return Ok(SelectItem::Wildcard { schema: None, table: None });
+        }
+        if self.at_name()
+            && self.peek() == TokenKind::Dot
+            && let Some(wildcard) = self.qualified_wildcard()?
+        {
+            return Ok(wildcard);
+        }
+        let start = self.token.start as usize;
+        let expr = self.expression()?;
+        let end = self.previous_end as usize;
+        if let Some(alias) = self.alias()? {
+            return Ok(SelectItem::Expr { expr, name: alias, aliased: true });
+        }
+        let name = match &expr {
+            Expr::Column(column) => column.column.clone(),
+            Expr::Literal(Literal::String(string)) => String::from_utf8_lossy(&string.bytes).into(),
+            Expr::Literal(Literal::Null) => "NULL".into(),
+            _ => {
+                let text = String::from_utf8_lossy(&self.text[start..end]);
+                match text.char_indices().nth(COLUMN_NAME_MAX) {
+                    Some((cut, _)) => text[..cut].into(),
+                    None => text.into(),
+                }
+            }
+        };
+        Ok(SelectItem::Expr { expr, name, aliased: false })
+    }
+
+    /// `t.*`, `s.t.*`: consumed only if it is one.
+    fn qualified_wildcard(&mut self) -> Parse<Option<SelectItem>> {
+        let mut ahead = self.lexer;
+        let dot = ahead.next_token();
+        let second = ahead.next_token();
+        if second.kind == TokenKind::Star {
+            let table = self.name()?;
+            self.advance();
+            self.advance();
+            return Ok(Some(SelectItem::Wildcard { schema: None, table: Some(table) }));
+        }
+        if dot.kind == TokenKind::Dot
+            && ahead.next_token().kind == TokenKind::Dot
+            && ahead.next_token().kind == TokenKind::Star
+        {
+            let schema = self.name()?;
+            self.advance();
+            let table = self.any_name()?;
+            self.advance();
+            self.advance();
+            return Ok(Some(SelectItem::Wildcard { schema: Some(schema), table: Some(table) }));
+        }
+        Ok(None)
+    }
+
+    /// `[[AS] alias]` of a select item: a name or a string.
+    fn alias(&mut self) -> Parse<Option<Name>> {
+        if self.eat(Keyword::As) {
+            return self.name_or_text().map(Some);
+        }
+        if self.at_name() || self.is(TokenKind::String) {
+            return self.name_or_text().map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// A query without a tail.
+fn plain(body: QueryBody) -> Query {
+    Query { body, order_by: Vec::new(), limit: None, locking: Vec::new(), into: Vec::new() }
+}

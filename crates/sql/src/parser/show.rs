@@ -1,0 +1,179 @@
+//! SHOW.
+
+use super::{Parse, Parser};
+use crate::ast::{EngineReport, Name, Show, ShowFilter, ShowWhat, Statement, TableName};
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// SHOW ...
+    pub(super) fn show(&mut self) -> Parse<Statement> {
+        self.advance();
+        let what = self.show_what()?;
+        let filter = if self.eat(Keyword::Like) {
+            Some(ShowFilter::Like(self.text()?))
+        } else {
+            self.where_condition()?.map(ShowFilter::Where)
+        };
+        Ok(Statement::Show(Box::new(Show { what, filter })))
+    }
+
+    fn show_what(&mut self) -> Parse<ShowWhat> {
+        let extended = self.eat(Keyword::Extended);
+        let full = self.eat(Keyword::Full);
+        let Some(keyword) = self.keyword() else { return self.show_other() };
+        if (extended || full)
+            && !matches!(
+                keyword,
+                Keyword::Tables
+                    | Keyword::Columns
+                    | Keyword::Fields
+                    | Keyword::Processlist
+                    | Keyword::Index
+                    | Keyword::Indexes
+                    | Keyword::Keys
+            )
+        {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        Ok(match keyword {
+            Keyword::Databases | Keyword::Schemas => ShowWhat::Databases,
+            Keyword::Tables => ShowWhat::Tables { full, schema: self.schema_after_from()? },
+            Keyword::Table => {
+                self.expect(Keyword::Status)?;
+                ShowWhat::TableStatus(self.schema_after_from()?)
+            }
+            Keyword::Open => {
+                self.expect(Keyword::Tables)?;
+                ShowWhat::OpenTables(self.schema_after_from()?)
+            }
+            Keyword::Triggers => ShowWhat::Triggers(self.schema_after_from()?),
+            Keyword::Events => ShowWhat::Events(self.schema_after_from()?),
+            Keyword::Columns | Keyword::Fields => ShowWhat::Columns { full, table: self.table_after_from()? },
+            Keyword::Index | Keyword::Indexes | Keyword::Keys => ShowWhat::Index(self.table_after_from()?),
+            Keyword::Create => self.show_create()?,
+            Keyword::Global | Keyword::Session | Keyword::Local => {
+                let global = keyword == Keyword::Global;
+                match self.eat_any(&[Keyword::Variables, Keyword::Status]) {
+                    Some(Keyword::Variables) => ShowWhat::Variables { global },
+                    Some(_) => ShowWhat::Status { global },
+                    None => return Err(self.unexpected()),
+                }
+            }
+            Keyword::Variables => ShowWhat::Variables { global: false },
+            Keyword::Status => ShowWhat::Status { global: false },
+            Keyword::Warnings => ShowWhat::Warnings(self.limit()?),
+            Keyword::Errors => ShowWhat::Errors(self.limit()?),
+            Keyword::Processlist => ShowWhat::ProcessList { full },
+            Keyword::Engine => self.show_engine()?,
+            Keyword::Grants => {
+                ShowWhat::Grants(if self.eat(Keyword::For) { Some(self.user_name()?) } else { None })
+            }
+            _ => return self.show_list(keyword),
+        })
+    }
+
+    /// The kinds that are named by fixed words alone.
+    fn show_list(&mut self, keyword: Keyword) -> Parse<ShowWhat> {
+        Ok(match keyword {
+            Keyword::Engines => ShowWhat::Engines,
+            Keyword::Storage => self.expect(Keyword::Engines).map(|()| ShowWhat::Engines)?,
+            Keyword::Charset => ShowWhat::CharacterSets,
+            Keyword::Character | Keyword::Char => {
+                self.expect(Keyword::Set).map(|()| ShowWhat::CharacterSets)?
+            }
+            Keyword::Collation => ShowWhat::Collations,
+            Keyword::Plugins => ShowWhat::Plugins,
+            Keyword::Privileges => ShowWhat::Privileges,
+            Keyword::Profiles => ShowWhat::Profiles,
+            Keyword::Master => match self.eat_any(&[Keyword::Status, Keyword::Logs]) {
+                Some(Keyword::Status) => ShowWhat::BinaryLogStatus,
+                Some(_) => ShowWhat::BinaryLogs,
+                None => return Err(self.unexpected()),
+            },
+            Keyword::Binary => {
+                if self.eat(Keyword::Logs) {
+                    return Ok(ShowWhat::BinaryLogs);
+                }
+                let is_log = self.span(self.token).eq_ignore_ascii_case(b"log");
+                if !is_log {
+                    return Err(self.unexpected());
+                }
+                self.advance();
+                self.expect(Keyword::Status).map(|()| ShowWhat::BinaryLogStatus)?
+            }
+            Keyword::Replica => self.expect(Keyword::Status).map(|()| ShowWhat::ReplicaStatus)?,
+            Keyword::Slave => match self.eat_any(&[Keyword::Status, Keyword::Hosts]) {
+                Some(Keyword::Status) => ShowWhat::ReplicaStatus,
+                Some(_) => ShowWhat::Replicas,
+                None => return Err(self.unexpected()),
+            },
+            Keyword::Replicas => ShowWhat::Replicas,
+            Keyword::Procedure => self.expect(Keyword::Status).map(|()| ShowWhat::ProcedureStatus)?,
+            Keyword::Function => self.expect(Keyword::Status).map(|()| ShowWhat::FunctionStatus)?,
+            Keyword::Profile => return Err(self.not_supported("SHOW PROFILE")),
+            _ => return Err(self.unexpected()),
+        })
+    }
+
+    /// `COUNT(*) WARNINGS`, `COUNT(*) ERRORS`
+    fn show_other(&mut self) -> Parse<ShowWhat> {
+        if !self.span(self.token).eq_ignore_ascii_case(b"count") {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        self.expect_kind(TokenKind::LeftParen)?;
+        self.expect_kind(TokenKind::Star)?;
+        self.expect_kind(TokenKind::RightParen)?;
+        match self.eat_any(&[Keyword::Warnings, Keyword::Errors]) {
+            Some(Keyword::Warnings) => Ok(ShowWhat::WarningCount),
+            Some(_) => Ok(ShowWhat::ErrorCount),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    fn show_create(&mut self) -> Parse<ShowWhat> {
+        let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
+        self.advance();
+        Ok(match keyword {
+            Keyword::Table => ShowWhat::CreateTable(self.table_name()?),
+            Keyword::Database | Keyword::Schema => {
+                let if_not_exists = self.if_not_exists()?;
+                ShowWhat::CreateDatabase { name: self.name()?, if_not_exists }
+            }
+            Keyword::User => ShowWhat::CreateUser(self.user_name()?),
+            Keyword::View | Keyword::Procedure | Keyword::Function | Keyword::Trigger | Keyword::Event => {
+                ShowWhat::CreateOther { kind: keyword.text().into(), name: self.table_name()? }
+            }
+            _ => return Err(self.unexpected()),
+        })
+    }
+
+    fn show_engine(&mut self) -> Parse<ShowWhat> {
+        let name = if self.at(Keyword::All) { self.any_name()? } else { self.name_or_text()? };
+        let report = match self.eat_any(&[Keyword::Status, Keyword::Mutex, Keyword::Logs]) {
+            Some(Keyword::Status) => EngineReport::Status,
+            Some(Keyword::Mutex) => EngineReport::Mutex,
+            Some(_) => EngineReport::Logs,
+            None => return Err(self.unexpected()),
+        };
+        Ok(ShowWhat::Engine { name, report })
+    }
+
+    /// `[FROM schema]`
+    fn schema_after_from(&mut self) -> Parse<Option<Name>> {
+        if self.eat_any(&[Keyword::From, Keyword::In]).is_some() { self.name().map(Some) } else { Ok(None) }
+    }
+
+    /// `FROM table [FROM schema]`
+    fn table_after_from(&mut self) -> Parse<TableName> {
+        if self.eat_any(&[Keyword::From, Keyword::In]).is_none() {
+            return Err(self.unexpected());
+        }
+        let mut table = self.table_name()?;
+        if let Some(schema) = self.schema_after_from()? {
+            table.schema = Some(schema);
+        }
+        Ok(table)
+    }
+}

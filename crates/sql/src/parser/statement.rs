@@ -1,0 +1,84 @@
+//! Which statement it is, by its first word.
+
+use super::{Parse, Parser};
+use crate::ast::Statement;
+use crate::lexer::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// A whole statement.
+    pub(super) fn statement(&mut self) -> Parse<Statement> {
+        if self.is(TokenKind::LeftParen) {
+            return self.select_statement();
+        }
+        let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
+        match keyword {
+            Keyword::Select | Keyword::Values | Keyword::Table | Keyword::With => self.select_statement(),
+            Keyword::Insert | Keyword::Replace => self.insert(),
+            Keyword::Update => self.update(),
+            Keyword::Delete => self.delete(),
+            Keyword::Set => self.set(),
+            Keyword::Begin | Keyword::Start | Keyword::Commit | Keyword::Rollback => {
+                self.transaction(keyword)
+            }
+            Keyword::Savepoint | Keyword::Release => self.savepoint(keyword),
+            Keyword::Show => self.show(),
+            Keyword::Desc | Keyword::Describe | Keyword::Explain => self.explain(),
+            Keyword::Use => {
+                self.advance();
+                Ok(Statement::Use(self.name()?))
+            }
+            Keyword::Create => self.create(),
+            Keyword::Drop => self.drop_statement(),
+            Keyword::Alter => self.alter(),
+            Keyword::Rename => self.rename(),
+            Keyword::Truncate => {
+                self.advance();
+                self.eat(Keyword::Table);
+                Ok(Statement::Truncate(self.table_name()?))
+            }
+            Keyword::Prepare | Keyword::Execute | Keyword::Deallocate => self.prepared(keyword),
+            Keyword::Do => {
+                self.advance();
+                Ok(Statement::Do(self.comma_list(Self::expression)?))
+            }
+            Keyword::Grant => self.grant(),
+            Keyword::Revoke => self.revoke(),
+            Keyword::Kill => self.kill(),
+            Keyword::Flush => self.flush(),
+            Keyword::Lock | Keyword::Unlock => self.lock_tables(keyword),
+            Keyword::Analyze | Keyword::Optimize | Keyword::Check | Keyword::Checksum | Keyword::Repair => {
+                self.table_maintenance(keyword)
+            }
+            Keyword::Shutdown => {
+                self.advance();
+                Ok(Statement::Shutdown)
+            }
+            Keyword::Reset => self.reset(),
+            _ => Err(self.unsupported_statement(keyword)),
+        }
+    }
+
+    fn select_statement(&mut self) -> Parse<Statement> {
+        Ok(Statement::Select(Box::new(self.nested(Self::query)?)))
+    }
+
+    /// Statements of MySQL that do not exist here are told apart from mistakes.
+    fn unsupported_statement(&self, keyword: Keyword) -> super::Failure {
+        self.not_supported(match keyword {
+            Keyword::Call => "CALL",
+            Keyword::Xa => "XA transactions",
+            Keyword::Handler => "HANDLER",
+            Keyword::Load => "LOAD DATA",
+            Keyword::Install | Keyword::Uninstall => "plugins and components",
+            Keyword::Change | Keyword::Stop => "replication",
+            Keyword::Purge | Keyword::Binlog => "binary logs",
+            Keyword::Help => "HELP",
+            Keyword::Clone => "CLONE",
+            Keyword::Cache => "CACHE INDEX",
+            Keyword::Import => "IMPORT TABLE",
+            Keyword::Restart => "RESTART",
+            Keyword::Signal | Keyword::Resignal | Keyword::Get => "diagnostics statements",
+            _ => return self.unexpected(),
+        })
+    }
+}

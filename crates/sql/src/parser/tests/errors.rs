@@ -1,0 +1,95 @@
+//! What is said about texts that are not statements.
+
+use super::*;
+
+const PREFIX: &str = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server \
+                      version for the right syntax to use near ";
+
+#[test]
+fn syntax_errors_name_the_place() {
+    let cases = [
+        ("SELEC 1", "'SELEC 1' at line 1"),
+        ("SELECT 1 FROM", "'' at line 1"),
+        ("SELECT * FROM t WHERE", "'' at line 1"),
+        ("SELECT *\nFROM t\nWHERE a = = 1", "'= 1' at line 3"),
+        ("SELECT a FROM t LIMIT -1", "'-1' at line 1"),
+        ("INSERT INTO t VALUES (1,)", "')' at line 1"),
+        ("UPDATE t SET WHERE a = 1", "'WHERE a = 1' at line 1"),
+        ("SELECT 'abc", "''abc' at line 1"),
+        ("SELECT 1 /* x", "'/* x' at line 1"),
+        ("SELECT 1 1", "'1' at line 1"),
+        ("DELETE FROM t WHERE a = 1 GROUP BY b", "'GROUP BY b' at line 1"),
+        ("SELECT select FROM t", "'select FROM t' at line 1"),
+        ("CREATE TABLE t (a varchar)", "')' at line 1"),
+        ("SELECT (1", "'' at line 1"),
+        ("SELECT 1)", "')' at line 1"),
+    ];
+    for (text, expected) in cases {
+        let error = error_of(text);
+        assert_eq!(error.to_string(), format!("{PREFIX}{expected}"), "{text}");
+        assert_eq!((error.code(), error.sqlstate()), (1064, *b"42000"));
+    }
+    let long = format!("SELECT 1 = ={}", "é".repeat(100));
+    assert_eq!(error_of(&long).near.chars().count(), 80);
+}
+
+#[test]
+fn lines_count_from_the_statement() {
+    let text = b"SELECT 1;\n\nSELECT\n= 2";
+    let first = parse(text, ParseOptions::default()).unwrap();
+    assert_eq!(&text[..first.statement_end], b"SELECT 1");
+    let error = parse_at(text, first.next, ParseOptions::default()).unwrap_err();
+    assert_eq!((error.line, error.near.as_str(), error.offset), (4, "= 2", 18));
+}
+
+#[test]
+fn empty_texts() {
+    for text in ["", "  \n", "-- x", "/* x */", ";", "/*!999999 x */"] {
+        let error = error_of(text);
+        assert_eq!((error.code(), error.to_string().as_str()), (1065, "Query was empty"), "{text}");
+    }
+}
+
+#[test]
+fn unsupported_is_not_syntax() {
+    let cases = [
+        ("CALL p(1)", "CALL"),
+        ("XA START 'a'", "XA transactions"),
+        ("HANDLER t OPEN", "HANDLER"),
+        ("LOAD DATA INFILE 'x' INTO TABLE t", "LOAD DATA"),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH (common table expressions)"),
+        ("SELECT ROW_NUMBER() OVER (ORDER BY a) FROM t", "window functions"),
+        ("SELECT SUM(a) OVER () FROM t", "window functions"),
+        ("CREATE VIEW v AS SELECT 1", "views"),
+        ("CREATE DEFINER=`a`@`b` TRIGGER x", "stored programs and views"),
+        ("CREATE TABLE t (a INT) PARTITION BY HASH(a)", "PARTITION BY"),
+        ("SELECT 1 INTO OUTFILE 'x'", "SELECT ... INTO file"),
+        ("SELECT MATCH(a) AGAINST ('x') FROM t", "MATCH ... AGAINST"),
+        ("SELECT MATCH (a) AGAINST ('x') FROM t", "MATCH ... AGAINST"),
+        ("CREATE TABLE t (a GEOMETRY)", "spatial types"),
+        ("LOCK INSTANCE FOR BACKUP", "LOCK INSTANCE"),
+    ];
+    for (text, feature) in cases {
+        let error = error_of(text);
+        assert_eq!(error.kind, ParseErrorKind::NotSupported(feature), "{text}");
+        assert_eq!((error.code(), error.sqlstate()), (1235, *b"42000"));
+    }
+    assert_eq!(error_of("SELECT * FROM (SELECT 1)").code(), 1248);
+}
+
+#[test]
+fn parameters_only_where_allowed() {
+    let options = ParseOptions { parameters: false, ..ParseOptions::default() };
+    assert_eq!(parse(b"SELECT ?", options).unwrap_err().near, "?");
+    assert_eq!(parse(b"SELECT ?, a + ? FROM t LIMIT ?", ParseOptions::default()).unwrap().parameter_count, 3);
+}
+
+#[test]
+fn several_statements_come_one_by_one() {
+    let text = b"SELECT 1; ; SELECT ';' -- ;\n; # end\n";
+    let first = parse(text, ParseOptions::default()).unwrap();
+    assert_eq!(first.next, 9);
+    assert_eq!(parse_at(text, first.next, ParseOptions::default()).unwrap_err().kind, ParseErrorKind::Empty);
+    let last = parse_at(text, 11, ParseOptions::default()).unwrap();
+    assert_eq!((last.next, last.statement_end), (text.len(), 22));
+}
