@@ -5,9 +5,11 @@ pub mod buffer;
 pub mod error;
 pub mod ids;
 pub mod interrupt;
+pub mod limits;
 pub mod lock;
 mod memory;
 pub mod page;
+pub mod rank;
 pub mod wal;
 
 pub use api::*;

@@ -3,7 +3,11 @@
 pub mod clock;
 pub mod disk;
 pub mod latch;
+pub mod leader;
 pub mod park;
+pub mod progress;
+pub mod ranked;
 pub mod rng;
+pub mod swap_buffer;
 pub mod sync;
 pub mod timer;

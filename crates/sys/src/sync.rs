@@ -9,13 +9,24 @@ mod chosen {
     pub use std::hint::spin_loop;
     pub use std::sync::{Arc, atomic};
     pub use std::thread;
+
+    /// Releases the mutex, sleeps until notified, takes the mutex again.
+    pub fn wait_on<'a, T>(condvar: &Condvar, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        condvar.wait(&mut guard);
+        guard
+    }
 }
 
 #[cfg(loom)]
 mod chosen {
     pub use loom::hint::spin_loop;
-    pub use loom::sync::{Arc, MutexGuard, atomic};
+    pub use loom::sync::{Arc, Condvar, MutexGuard, atomic};
     pub use loom::thread;
+
+    /// Releases the mutex, sleeps until notified, takes the mutex again.
+    pub fn wait_on<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        condvar.wait(guard).expect("no thread of a model panics while it holds a mutex")
+    }
 
     /// Loom's mutex with the shape of the real one.
     #[derive(Debug, Default)]
@@ -36,8 +47,13 @@ mod chosen {
 #[cfg(shuttle)]
 mod chosen {
     pub use shuttle::hint::spin_loop;
-    pub use shuttle::sync::{Arc, MutexGuard, atomic};
+    pub use shuttle::sync::{Arc, Condvar, MutexGuard, atomic};
     pub use shuttle::thread;
+
+    /// Releases the mutex, sleeps until notified, takes the mutex again.
+    pub fn wait_on<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        condvar.wait(guard).expect("no thread of a model panics while it holds a mutex")
+    }
 
     /// Shuttle's mutex with the shape of the real one.
     #[derive(Debug, Default)]

@@ -1,171 +1,344 @@
-//! The redo log, first form: one growing file, one mutex.
-//!
-//! ```text
-//!  0: checkpoint lsn u64, crc32c u32 | 4096 + lsn: group group group
-//!  group: | len u32 | crc32c over (start lsn, body) u32 | body |
-//! ```
+#![doc = include_str!("README.md")]
+
+mod control;
+mod group;
+mod log_buffer;
+mod open;
+pub mod scan;
+mod segments;
+mod shared;
+mod thread;
+
+pub use group::GROUP_HEADER;
 
 use crate::error::{Error, Result};
 use crate::ids::Lsn;
-use parking_lot::Mutex;
+use shared::Shared;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use turnstile_sys::disk::{Disk, DiskFile};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+use turnstile_sys::disk::Disk;
+use turnstile_sys::progress::Wait;
 
-const FILE: &str = "redo.000001";
-const DATA: u64 = 4096;
-const GROUP_HEADER: usize = 8;
+/// The first byte of a new log. Not 0, so that LSN 0 can mean "never".
+pub const FIRST_LSN: Lsn = Lsn(4096);
 
-struct State {
-    pending: Vec<u8>,
-    pending_start: u64,
-    stopped: Option<String>,
+/// Called when the redo is three quarters full, by whoever notices, again and again until a checkpoint helps. Must be
+/// quick and must not call the log.
+pub type PressureHook = Box<dyn Fn() + Send + Sync>;
+
+/// Who syncs for the futures of [`Wal::wait_flushed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Drive {
+    /// The host: it calls [`Wal::flush_waiters`] when it has run everything that was ready.
+    Inline = 0,
+    /// The log's own thread, as soon as somebody waits.
+    Thread = 1,
 }
 
-/// The redo log.
+/// What a commit waits for: `innodb_flush_log_at_trx_commit`. The number is the option's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FlushMode {
+    /// For nothing; written and synced once a second. A crash of the process loses up to a second.
+    Lazy = 0,
+    /// For the sync.
+    Sync = 1,
+    /// For the write; synced once a second. A crash of the process loses nothing, one of the machine up to a second.
+    Write = 2,
+}
+
+impl FlushMode {
+    /// The mode of an option value.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => FlushMode::Lazy,
+            1 => FlushMode::Sync,
+            2 => FlushMode::Write,
+            _ => return None,
+        })
+    }
+}
+
+/// Positions and counters of the log at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalStats {
+    /// End of what was appended.
+    pub current_lsn: Lsn,
+    /// End of what was written.
+    pub written_lsn: Lsn,
+    /// End of what was synced.
+    pub flushed_lsn: Lsn,
+    /// Where recovery would begin.
+    pub checkpoint_lsn: Lsn,
+    /// Batches written.
+    pub writes: u64,
+    /// Bytes written, without filling.
+    pub written_bytes: u64,
+    /// Syncs.
+    pub syncs: u64,
+    /// Waiters woken by syncs.
+    pub woken: u64,
+    /// Moving average of the time of a sync.
+    pub sync_us_average: u64,
+    /// Longest sync.
+    pub sync_us_max: u64,
+    /// How often a mini-transaction found the redo too full to begin.
+    pub waits_for_room: u64,
+}
+
+/// The redo log, open.
 pub struct Wal {
-    file: Arc<dyn DiskFile>,
-    state: Mutex<State>,
-    current: AtomicU64,
-    flushed: AtomicU64,
-    checkpoint: AtomicU64,
-    capacity: u64,
+    shared: Arc<Shared>,
+    drive: AtomicU8,
+    thread: thread::LogThread,
+    disk: Arc<dyn Disk>,
 }
 
-fn io(error: std::io::Error) -> Error {
-    Error::Stopped(format!("redo log: {error}"))
+impl std::fmt::Debug for Wal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Wal").field(&self.stats()).finish()
+    }
 }
 
-fn group_crc(start: u64, body: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&start.to_le_bytes()), body)
+pub(super) fn damaged_segments(cause: &io::Error) -> Error {
+    Error::Corrupt { file: "redo.*".into(), offset: 0, what: cause.to_string() }
 }
 
 impl Wal {
-    fn new(file: Arc<dyn DiskFile>, capacity: u64, checkpoint: u64, end: u64) -> Arc<Self> {
+    fn start(shared: Shared, disk: Arc<dyn Disk>) -> Arc<Wal> {
+        let shared = Arc::new(shared);
         Arc::new(Wal {
-            file,
-            state: Mutex::new(State { pending: Vec::new(), pending_start: end, stopped: None }),
-            current: AtomicU64::new(end),
-            flushed: AtomicU64::new(end),
-            checkpoint: AtomicU64::new(checkpoint),
-            capacity,
+            thread: thread::LogThread::new(Arc::clone(&shared)),
+            shared,
+            drive: AtomicU8::new(Drive::Inline as u8),
+            disk,
         })
     }
 
-    /// An empty log.
-    pub fn create(disk: Arc<dyn Disk>, capacity: u64) -> Result<Arc<Self>> {
-        let file = disk.open(FILE, true).map_err(io)?;
-        file.set_len(0).map_err(io)?;
-        file.set_len(DATA).map_err(io)?;
-        let wal = Self::new(file, capacity, 0, 1);
-        wal.set_checkpoint(Lsn(1))?;
-        Ok(wal)
-    }
-
-    /// Opens a log and finds its end.
-    pub fn open(disk: Arc<dyn Disk>, capacity: u64) -> Result<Arc<Self>> {
-        let file = disk.open(FILE, false).map_err(io)?;
-        let mut header = [0; 8];
-        file.read_at(&mut header, 0).map_err(io)?;
-        let checkpoint = u64::from_le_bytes(header);
-        let wal = Self::new(file, capacity, checkpoint, checkpoint);
-        let mut end = checkpoint;
-        wal.scan(Lsn(checkpoint), |_, group_end, _| {
-            end = group_end.0;
-            Ok(())
-        })?;
-        wal.state.lock().pending_start = end;
-        wal.current.store(end, Ordering::Release);
-        wal.flushed.store(end, Ordering::Release);
-        Ok(wal)
-    }
-
-    /// Visits the valid groups from `from` on.
-    pub fn scan(&self, from: Lsn, mut visit: impl FnMut(Lsn, Lsn, &[u8]) -> Result<()>) -> Result<()> {
-        let len = self.file.len().map_err(io)?;
-        let mut bytes = vec![0; usize::try_from(len.saturating_sub(DATA + from.0)).unwrap_or(0)];
-        self.file.read_at(&mut bytes, DATA + from.0).map_err(io)?;
-        let (mut at, mut start) = (0, from.0);
-        while at + GROUP_HEADER <= bytes.len() {
-            let word =
-                |off: usize| u32::from_le_bytes([bytes[off], bytes[off + 1], bytes[off + 2], bytes[off + 3]]);
-            let (body_len, crc) = (word(at) as usize, word(at + 4));
-            let Some(body) = bytes.get(at + GROUP_HEADER..at + GROUP_HEADER + body_len) else { break };
-            if body_len == 0 || group_crc(start, body) != crc {
-                break;
-            }
-            let end = start + (GROUP_HEADER + body_len) as u64;
-            visit(Lsn(start), Lsn(end), body)?;
-            at += GROUP_HEADER + body_len;
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Appends one group.
+    /// Appends one group, which recovery will apply whole or not at all, and returns its start and end. Never waits for
+    /// the disk. Once the log has stopped, the bytes are dropped and only the positions go on: no flush to them succeeds.
+    /// An empty body appends nothing.
+    ///
+    /// # Panics
+    /// If the body is longer than [`REDO_GROUP_MAX_BYTES`](crate::limits::REDO_GROUP_MAX_BYTES).
     pub fn append(&self, body: &[u8]) -> (Lsn, Lsn) {
-        let mut state = self.state.lock();
-        let start = state.pending_start + state.pending.len() as u64;
-        state.pending.extend_from_slice(&(body.len() as u32).to_le_bytes());
-        state.pending.extend_from_slice(&group_crc(start, body).to_le_bytes());
-        state.pending.extend_from_slice(body);
-        let end = start + (GROUP_HEADER + body.len()) as u64;
-        self.current.store(end, Ordering::Release);
-        (Lsn(start), Lsn(end))
+        self.shared.append(body)
     }
 
-    /// End of the log.
+    /// End of the log: a group boundary that includes every append that has returned.
     pub fn current_lsn(&self) -> Lsn {
-        Lsn(self.current.load(Ordering::Acquire))
-    }
-    /// Durable up to here.
-    pub fn flushed_lsn(&self) -> Lsn {
-        Lsn(self.flushed.load(Ordering::Acquire))
-    }
-    /// The last checkpoint.
-    pub fn checkpoint_lsn(&self) -> Lsn {
-        Lsn(self.checkpoint.load(Ordering::Acquire))
-    }
-    /// Bytes of redo between checkpoint and end that fit.
-    pub fn capacity(&self) -> u64 {
-        self.capacity
+        self.shared.buffer.end()
     }
 
-    /// Makes the log durable up to `lsn`; blocks.
+    /// Up to here the operating system has it.
+    pub fn written_lsn(&self) -> Lsn {
+        self.shared.written()
+    }
+
+    /// Up to here the disk has it.
+    pub fn flushed_lsn(&self) -> Lsn {
+        Lsn(self.shared.flushed.reached())
+    }
+
+    /// Returns once everything before `lsn` is synced; blocks. Many callers share one sync.
     pub fn flush_to(&self, lsn: Lsn) -> Result<()> {
-        if self.flushed_lsn() >= lsn {
+        self.shared.flush_to(lsn)
+    }
+
+    /// Returns once everything before `lsn` is in the operating system's hands; blocks for no sync but a running one.
+    pub fn write_to(&self, lsn: Lsn) -> Result<()> {
+        self.shared.write_to(lsn)
+    }
+
+    /// Waits, as a future, until everything before `lsn` is synced. Who syncs is decided by [`Wal::set_drive`].
+    pub fn wait_flushed(&self, lsn: Lsn) -> WaitFlushed<'_> {
+        WaitFlushed { wal: self, wait: self.shared.flushed.wait(lsn.0), asked: false, lsn }
+    }
+
+    /// Waits for what [`FlushMode`] promises to a commit that ended at `lsn`.
+    pub async fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+        match self.shared.flush_mode() {
+            FlushMode::Sync => self.wait_flushed(lsn).await,
+            FlushMode::Write => self.shared.write_to(lsn),
+            FlushMode::Lazy => self.check_running(),
+        }
+    }
+
+    /// Whether a future of [`Wal::wait_flushed`] is not yet covered by a sync.
+    pub fn pending_waiters(&self) -> bool {
+        self.shared.flushed.has_waiters()
+    }
+
+    /// Syncs for those who wait, if anybody does; then they are woken. For the host of [`Drive::Inline`]; with
+    /// [`Drive::Thread`] it does nothing.
+    pub fn flush_waiters(&self) -> Result<()> {
+        if self.drive() == Drive::Thread {
             return Ok(());
         }
-        let mut state = self.state.lock();
-        if let Some(why) = &state.stopped {
-            return Err(Error::Stopped(why.clone()));
+        match self.shared.flushed.furthest_awaited() {
+            Some(lsn) => self.shared.flush_to(Lsn(lsn)),
+            None => Ok(()),
         }
-        let pending = std::mem::take(&mut state.pending);
-        let start = state.pending_start;
-        let written = self.file.write_at(&pending, DATA + start).and_then(|()| self.file.sync());
-        if let Err(error) = written {
-            state.stopped = Some(error.to_string());
-            return Err(io(error));
-        }
-        state.pending_start = start + pending.len() as u64;
-        self.flushed.store(state.pending_start, Ordering::Release);
-        Ok(())
     }
 
-    /// Records that redo before `lsn` is not needed any more.
+    /// Who syncs.
+    pub fn drive(&self) -> Drive {
+        if self.drive.load(Ordering::SeqCst) == Drive::Thread as u8 { Drive::Thread } else { Drive::Inline }
+    }
+
+    /// Changes who syncs; takes effect for those who wait now, too, though with [`Drive::Inline`] only at the next
+    /// [`Wal::flush_waiters`].
+    pub fn set_drive(&self, drive: Drive) {
+        self.drive.store(drive as u8, Ordering::SeqCst);
+        if drive == Drive::Thread {
+            self.thread.ensure_running();
+            // A waiter that came before the change has asked nobody; one that comes later sees the change.
+            if let Some(lsn) = self.shared.flushed.furthest_awaited() {
+                self.thread.ask(Lsn(lsn));
+            }
+        }
+    }
+
+    /// What commits wait for.
+    pub fn flush_mode(&self) -> FlushMode {
+        self.shared.flush_mode()
+    }
+
+    /// Changes what commits wait for; the modes that sync once a second start the log's thread for it.
+    pub fn set_flush_mode(&self, mode: FlushMode) {
+        self.shared.set_flush_mode(mode);
+        if mode != FlushMode::Sync {
+            self.thread.ensure_running();
+            self.thread.ask(Lsn(0));
+        }
+    }
+
+    /// Where recovery would begin.
+    pub fn checkpoint_lsn(&self) -> Lsn {
+        Lsn(self.shared.checkpoint.reached())
+    }
+
+    /// Makes `lsn` the place where recovery begins: syncs the log up to it, records it durably, and frees what lies
+    /// before. The caller knows that every page change before it is on disk. An older checkpoint than the present one
+    /// is ignored. Blocks.
     pub fn set_checkpoint(&self, lsn: Lsn) -> Result<()> {
-        self.file.write_at(&lsn.0.to_le_bytes(), 0).and_then(|()| self.file.sync()).map_err(io)?;
-        self.checkpoint.store(lsn.0, Ordering::Release);
+        self.shared.set_checkpoint(lsn)
+    }
+
+    /// How many bytes may lie between the checkpoint and the end.
+    pub fn capacity(&self) -> u64 {
+        self.shared.usable_bytes()
+    }
+
+    /// How many bytes lie between the checkpoint and the end.
+    pub fn age(&self) -> u64 {
+        self.shared.age()
+    }
+
+    /// Called before a mini-transaction, with no latch held: waits while the redo is more than nine tenths full.
+    pub async fn reserve(&self) -> Result<()> {
+        while let Some(checkpoint) = self.shared.room()? {
+            let waited = self.shared.checkpoint.wait(checkpoint.0).await;
+            waited.map_err(|_| self.shared.stopped_error())?;
+        }
         Ok(())
     }
 
-    /// Stops the log: nothing is acknowledged any more.
-    pub fn stop(&self, why: &str) {
-        self.state.lock().stopped.get_or_insert_with(|| why.to_owned());
+    /// Whether a mini-transaction may begin now. Asks for a checkpoint like [`Wal::reserve`], but does not wait.
+    pub fn try_reserve(&self) -> Result<bool> {
+        Ok(self.shared.room()?.is_none())
     }
 
-    /// Ends cleanly.
+    /// Says whom to ask for a checkpoint. Only the first call counts.
+    pub fn set_pressure_hook(&self, hook: PressureHook) {
+        let _ = self.shared.pressure_hook.set(hook);
+    }
+
+    /// Stops the log for good, because something else failed that makes acknowledging wrong (a data file, say).
+    pub fn stop(&self, why: &str) {
+        let _ = self.shared.stop(why);
+    }
+
+    /// [`Error::Stopped`] once the log has stopped.
+    pub fn check_running(&self) -> Result<()> {
+        self.shared.stopped().map_or(Ok(()), Err)
+    }
+
+    /// Moving average of the time a sync takes, in microseconds; 0 before the first one.
+    pub fn sync_us_average(&self) -> u64 {
+        self.shared.stats().sync_us_average
+    }
+
+    /// Positions and counters.
+    pub fn stats(&self) -> WalStats {
+        self.shared.stats()
+    }
+
+    /// What recovery must apply: the groups from the checkpoint to where the log ended when it was opened. Read it
+    /// before the checkpoint moves.
+    pub fn reader(&self) -> Result<scan::Reader> {
+        let control = self.shared.control();
+        let geometry =
+            segments::Geometry { segment_bytes: control.segment_bytes, segment_count: control.segment_count };
+        let files = segments::Segments::open(&*self.disk, geometry).map_err(|e| damaged_segments(&e))?;
+        let mut reader = scan::Reader::new(files, &control);
+        reader.stop_at(self.shared.born());
+        Ok(reader)
+    }
+
+    /// Visits what [`Wal::reader`] gives, from the group that begins at `from` on.
+    pub fn scan(&self, from: Lsn, mut visit: impl FnMut(Lsn, Lsn, &[u8]) -> Result<()>) -> Result<()> {
+        let mut reader = self.reader()?;
+        while let Some(group) = reader.next_group()? {
+            if group.start >= from {
+                visit(group.start, group.end, group.body)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Syncs everything appended. The checkpoint is the caller's business.
     pub fn close(&self) -> Result<()> {
         self.flush_to(self.current_lsn())
     }
 }
+
+impl Drop for Wal {
+    fn drop(&mut self) {
+        self.thread.end();
+    }
+}
+
+/// The future of [`Wal::wait_flushed`].
+#[must_use]
+pub struct WaitFlushed<'a> {
+    wal: &'a Wal,
+    wait: Wait<'a>,
+    asked: bool,
+    lsn: Lsn,
+}
+
+impl Future for WaitFlushed<'_> {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match Pin::new(&mut self.wait).poll(context) {
+            Poll::Ready(done) => Poll::Ready(done.map_err(|_| self.wal.shared.stopped_error())),
+            Poll::Pending => {
+                if !self.asked && self.wal.drive() == Drive::Thread {
+                    self.asked = true;
+                    self.wal.thread.ask(self.lsn);
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

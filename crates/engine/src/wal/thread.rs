@@ -1,0 +1,113 @@
+//! The log's own thread: sleeps until somebody asks for a sync, or, in the modes that sync once a second, for that long.
+//! It starts when first needed, so that a single-threaded simulation never has one.
+
+use super::FlushMode;
+use super::shared::Shared;
+use crate::ids::Lsn;
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const PERIOD: Duration = Duration::from_secs(1);
+
+pub(super) struct LogThread {
+    bell: Arc<Bell>,
+    shared: Arc<Shared>,
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Bell {
+    state: Mutex<State>,
+    rung: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Furthest position anybody asked for.
+    asked: Lsn,
+    /// Something was asked since the thread last looked.
+    rung: bool,
+    sleeping: bool,
+    ending: bool,
+}
+
+impl LogThread {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        LogThread { bell: Arc::default(), shared, handle: Mutex::new(None) }
+    }
+
+    pub(super) fn ensure_running(&self) {
+        let mut handle = self.handle.lock();
+        if handle.is_some() {
+            return;
+        }
+        let (bell, shared) = (Arc::clone(&self.bell), Arc::clone(&self.shared));
+        let thread = std::thread::Builder::new().name("log-writer".into()).spawn(move || run(&bell, &shared));
+        match thread {
+            Ok(thread) => *handle = Some(thread),
+            Err(cause) => {
+                let _ = self.shared.stop(&format!("the log writer's thread cannot start: {cause}"));
+            }
+        }
+    }
+
+    /// Has the thread sync up to this position.
+    pub(super) fn ask(&self, lsn: Lsn) {
+        let mut state = self.bell.state.lock();
+        state.asked = state.asked.max(lsn);
+        state.rung = true;
+        if state.sleeping {
+            state.sleeping = false;
+            drop(state);
+            self.bell.rung.notify_one();
+        }
+    }
+
+    /// Ends the thread and waits for it.
+    pub(super) fn end(&self) {
+        self.bell.state.lock().ending = true;
+        self.bell.rung.notify_one();
+        if let Some(handle) = self.handle.lock().take() {
+            // It panics only if the log is broken, and then it has stopped already.
+            let _ = handle.join();
+        }
+    }
+}
+
+fn run(bell: &Bell, shared: &Shared) {
+    let mut next_period = Instant::now() + PERIOD;
+    while let Some(asked) = sleep(bell, shared, next_period) {
+        // A failure has stopped the log and told everybody who waits; there is nobody else to tell.
+        let _ = shared.flush_to(asked);
+        if Instant::now() >= next_period {
+            next_period = Instant::now() + PERIOD;
+            if shared.flush_mode() != FlushMode::Sync {
+                let _ = shared.flush_to(shared.buffer.end());
+            }
+        }
+    }
+}
+
+/// Sleeps until asked or due. `None` when the thread is to end.
+fn sleep(bell: &Bell, shared: &Shared, next_period: Instant) -> Option<Lsn> {
+    let mut state = bell.state.lock();
+    loop {
+        if state.ending {
+            return None;
+        }
+        let periodic = shared.flush_mode() != FlushMode::Sync;
+        if state.rung || (periodic && Instant::now() >= next_period) {
+            state.rung = false;
+            return Some(state.asked);
+        }
+        state.sleeping = true;
+        if periodic {
+            let _ = bell.rung.wait_until(&mut state, next_period);
+        } else {
+            bell.rung.wait(&mut state);
+        }
+        state.sleeping = false;
+    }
+}

@@ -1,0 +1,87 @@
+//! One works for all; under loom with the log's own protocol: two threads append, each needs its bytes drained.
+#![allow(clippy::unwrap_used)]
+
+use super::Leader;
+use crate::swap_buffer::SwapBuffer;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, thread};
+
+/// A miniature log: append to the swap buffer, one drains for all, the drained position is published.
+struct Log {
+    buffer: SwapBuffer,
+    leader: Leader,
+    drained: AtomicU64,
+    disk: Mutex<Vec<u8>>,
+}
+
+impl Log {
+    fn new() -> Self {
+        Log {
+            buffer: SwapBuffer::new(0, 16),
+            leader: Leader::new(),
+            drained: AtomicU64::new(0),
+            disk: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn commit(&self, bytes: &[u8]) {
+        let end = self.buffer.append(|active| {
+            active.push(bytes);
+            active.end()
+        });
+        let done = || self.drained.load(Ordering::Acquire) >= end;
+        self.leader.run_unless(done, || {
+            let (start, batch) = self.buffer.take(Vec::new());
+            let mut disk = self.disk.lock();
+            assert_eq!(start, disk.len() as u64);
+            disk.extend_from_slice(&batch);
+            self.drained.store(disk.len() as u64, Ordering::Release);
+        });
+        assert!(done(), "whoever returns is covered");
+    }
+}
+
+fn two_committers() {
+    let log = Arc::new(Log::new());
+    let other = Arc::clone(&log);
+    let committer = thread::spawn(move || other.commit(b"bb"));
+    log.commit(b"a");
+    committer.join().unwrap();
+    let disk = log.disk.lock();
+    assert!(*disk == *b"abb" || *disk == *b"bba", "{disk:?}");
+}
+
+#[test]
+#[cfg(not(any(loom, shuttle)))]
+fn two_committers_are_both_covered() {
+    for _ in 0..200 {
+        two_committers();
+    }
+}
+
+#[test]
+#[cfg(loom)]
+fn loom_log_two_committers() {
+    loom::model(two_committers);
+}
+
+#[test]
+#[cfg(loom)]
+fn loom_log_three_committers() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let log = Arc::new(Log::new());
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let log = Arc::clone(&log);
+                thread::spawn(move || log.commit(b"x"))
+            })
+            .collect();
+        log.commit(b"y");
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(log.disk.lock().len(), 3);
+    });
+}
