@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod disk;
+pub mod fault_disk;
 pub mod latch;
 pub mod leader;
 pub mod park;
