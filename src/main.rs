@@ -1,5 +1,68 @@
 //! The `turnstile` binary: picks a subcommand and hands over to the crate that does the work.
-fn main() {
-    eprintln!("usage: turnstile serve|bench|demo");
-    std::process::exit(2);
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use turnstile_lab::demo;
+
+const USAGE: &str = "\
+usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells them, --help lists them
+       turnstile demo [OPTIONS]      the flash sale on a server of its own, with a kill in the middle
+           --buyers=N                buyers of the two sales (1024)
+           --seconds=N               seconds for each line of the table, 0 for none (3)
+           --output=FILE             where the figures go (flash-sale.json)
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("serve") => ExitCode::from(turnstile_server::serve::main(&arguments[1..]) as u8),
+        Some("demo") => run_demo(&arguments[1..]),
+        Some("--version" | "-V") => {
+            println!("turnstile {}", env!("CARGO_PKG_VERSION"));
+            ExitCode::SUCCESS
+        }
+        Some("help" | "--help") => {
+            print!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => usage_error("a subcommand is missing or unknown"),
+    }
+}
+
+fn usage_error(what: &str) -> ExitCode {
+    eprintln!("turnstile: {what}\n{USAGE}");
+    ExitCode::from(2)
+}
+
+fn run_demo(arguments: &[String]) -> ExitCode {
+    let binary = match std::env::current_exe() {
+        Ok(path) => path,
+        Err(error) => return usage_error(&format!("cannot find its own binary: {error}")),
+    };
+    let mut options =
+        demo::Options { binary, buyers: 1024, seconds: 3, output: PathBuf::from("flash-sale.json") };
+    for argument in arguments {
+        let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
+        let understood = match name {
+            "--buyers" => value.parse().map(|n| options.buyers = n).is_ok(),
+            "--seconds" => value.parse().map(|n| options.seconds = n).is_ok(),
+            "--output" => {
+                options.output = PathBuf::from(value);
+                !value.is_empty()
+            }
+            _ => false,
+        };
+        if !understood {
+            return usage_error(&format!("cannot use {argument:?}"));
+        }
+    }
+    match demo::run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("turnstile demo: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

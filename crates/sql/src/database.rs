@@ -7,6 +7,7 @@ use turnstile_engine::Engine;
 use crate::accounts::Accounts;
 use crate::error::SqlError;
 use crate::registry::Registry;
+use crate::variables::Globals;
 
 /// What the server says it is. Drivers choose their behaviour by the leading number.
 pub const VERSION: &str = "8.4.0-turnstile";
@@ -16,6 +17,7 @@ pub const VERSION_COMMENT: &str = "Turnstile";
 /// One open database server, without its sockets.
 pub struct Database {
     engine: Arc<Engine>,
+    globals: Arc<Globals>,
     accounts: Accounts,
     registry: Registry,
 }
@@ -23,13 +25,23 @@ pub struct Database {
 impl Database {
     /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one), drops
     /// indexes that the dictionary does not know.
-    pub async fn open(engine: Arc<Engine>) -> Result<Arc<Database>, SqlError> {
-        Ok(Arc::new(Database { engine, accounts: Accounts::default(), registry: Registry::default() }))
+    pub async fn open(engine: Arc<Engine>, globals: Arc<Globals>) -> Result<Arc<Database>, SqlError> {
+        Ok(Arc::new(Database {
+            engine,
+            globals,
+            accounts: Accounts::default(),
+            registry: Registry::default(),
+        }))
     }
 
     /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// Global variables.
+    pub fn globals(&self) -> &Arc<Globals> {
+        &self.globals
     }
 
     /// Accounts, for authentication.

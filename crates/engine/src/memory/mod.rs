@@ -40,6 +40,10 @@ impl Engine {
         maps.insert(DICTIONARY_INDEX, BTreeMap::new());
         Ok(Arc::new(Engine { maps: Mutex::new(maps), settings: config.settings }))
     }
+    /// Opens an empty engine in memory, whatever the disk holds.
+    pub fn open(_disk: Arc<dyn turnstile_sys::disk::Disk>, config: Config) -> Result<Arc<Engine>> {
+        Self::open_memory(config)
+    }
     /// Clean shutdown.
     pub fn close(&self) -> Result<()> {
         Ok(())

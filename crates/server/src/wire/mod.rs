@@ -7,6 +7,7 @@ pub mod capability;
 pub mod command;
 pub mod handshake;
 pub mod read;
+pub mod result;
 pub mod write;
 
 /// Largest payload of one packet; a longer message continues in the next.

@@ -1,0 +1,160 @@
+//! `turnstile demo`: the flash sale, the kill in the middle of it, and the table, in one go.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::client::{Client, Target};
+use crate::flash_sale::{self, CONNECTIONS, ITEMS};
+use crate::fleet::{self, Live};
+use crate::manifest::manifest;
+use crate::process::{ServerProcess, free_port, scratch_folder};
+use crate::progress::Progress;
+
+/// What the demo is asked to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The server's binary.
+    pub binary: PathBuf,
+    /// Buyers of the two sales.
+    pub buyers: usize,
+    /// Seconds for each cell of the table; 0 leaves the table out.
+    pub seconds: u64,
+    /// Where the JSON goes.
+    pub output: PathBuf,
+}
+
+/// Pieces that the UPDATE's `stock > 3` lets go.
+const SELLABLE: i64 = ITEMS - 3;
+
+/// Runs the demo.
+///
+/// # Errors
+/// When anything that it is to prove does not hold, with a text that says what.
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let datadir = scratch_folder("demo")?.join("data");
+    let port = free_port()?;
+    let settings = ["--max-connections=5000".to_string()];
+    println!("starting a server over a fresh data directory, {}", datadir.display());
+    let server = ServerProcess::start(&options.binary, &datadir, port, &settings)?;
+    println!("first query answered {} ms after the start", server.first_answer.as_millis());
+    let target = Target::local(port);
+    let sale = first_sale(&target, options.buyers)?;
+    let (server, crash) = second_sale(server, &target, options, &datadir, &settings)?;
+    let mut cells = Vec::new();
+    if options.seconds > 0 {
+        println!("\nE1, durable (every commit synced), deadlock detection on, {} s a line:", options.seconds);
+        let mut client = Client::connect(&target)?;
+        flash_sale::prepare(&mut client, 2_000_000_000)?;
+        for connections in CONNECTIONS {
+            cells.push(flash_sale::cell(&target, Some(server.id()), connections, options.seconds)?);
+        }
+        flash_sale::print_table(&cells);
+    }
+    let result = json!({
+        "experiment": "E1 flash sale",
+        "manifest": manifest(),
+        "sale": sale,
+        "crash": crash,
+        "cells": cells.iter().map(flash_sale::Cell::json).collect::<Vec<_>>(),
+    });
+    fs::write(&options.output, serde_json::to_string_pretty(&result)? + "\n")?;
+    println!("figures and manifest: {}", options.output.display());
+    if let Some(cell) =
+        cells.iter().find(|cell| cell.lost != 0 || cell.outcome.errors != 0 || cell.outcome.broken != 0)
+    {
+        return Err(format!(
+            "the run with {} connections lost or failed something: {:?}",
+            cell.connections,
+            cell.json()
+        )
+        .into());
+    }
+    server.terminate()?;
+    if let Some(folder) = datadir.parent() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
+/// The whole stock is sold; every sold piece was acknowledged and every acknowledged piece is gone.
+fn first_sale(target: &Target, buyers: usize) -> Result<serde_json::Value, Box<dyn Error>> {
+    let mut client = Client::connect(target)?;
+    flash_sale::prepare(&mut client, ITEMS)?;
+    println!("\nthe sale: {ITEMS} pieces of one item, {buyers} buyers");
+    let live = Arc::new(Live::default());
+    let progress = Progress::start("sold".into(), live.clone(), SELLABLE as u64);
+    let outcome = fleet::run(&flash_sale::load(target, buyers, Duration::from_secs(600), true), &live)?;
+    drop(progress);
+    let left = flash_sale::stock(&mut client)?;
+    let seconds = outcome.elapsed.as_secs_f64();
+    println!(
+        "sold out in {seconds:.1} s, {:.0} sales a second; stock left {left}, acknowledged {}",
+        outcome.affected as f64 / seconds,
+        outcome.affected
+    );
+    if let Some(text) = &outcome.first_error {
+        return Err(format!("{} statements failed, the first with {text}", outcome.errors).into());
+    }
+    if left != 3 || outcome.affected as i64 != SELLABLE || outcome.broken != 0 {
+        return Err(format!(
+            "expected stock 3 and {SELLABLE} acknowledged; broken connections {}",
+            outcome.broken
+        )
+        .into());
+    }
+    println!("proved: exactly {SELLABLE} sold, stock is 3");
+    Ok(json!({ "buyers": buyers, "seconds": seconds, "acknowledged": outcome.affected, "stock_left": left }))
+}
+
+/// SIGKILL in the middle of a sale: after the restart every acknowledged piece is gone from stock, and at most the
+/// statements under way are gone besides.
+fn second_sale(
+    server: ServerProcess,
+    target: &Target,
+    options: &Options,
+    datadir: &Path,
+    settings: &[String],
+) -> Result<(ServerProcess, serde_json::Value), Box<dyn Error>> {
+    let mut client = Client::connect(target)?;
+    flash_sale::prepare(&mut client, ITEMS)?;
+    drop(client);
+    println!("\nthe second sale, with SIGKILL in the middle");
+    let live = Arc::new(Live::default());
+    let (load, shared) =
+        (flash_sale::load(target, options.buyers, Duration::from_secs(600), true), live.clone());
+    let sale = thread::spawn(move || fleet::run(&load, &shared).map_err(|error| error.to_string()));
+    while live.affected.load(Ordering::SeqCst) < 100_000 && !sale.is_finished() {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let port = server.port;
+    server.kill()?;
+    // Every connection is cut: the fleet notices and ends.
+    let outcome = sale.join().map_err(|_| "the fleet failed")??;
+    let server = ServerProcess::start(&options.binary, datadir, port, settings)?;
+    let mut client = Client::connect(target)?;
+    let gone = ITEMS - flash_sale::stock(&mut client)?;
+    let acknowledged = outcome.affected as i64;
+    let recovery_ms = server.first_answer.as_millis() as u64;
+    println!(
+        "killed after {acknowledged} acknowledged sales; restarted and answering after {recovery_ms} ms; {gone} pieces gone"
+    );
+    if gone < acknowledged {
+        return Err(format!("{} acknowledged sales are missing", acknowledged - gone).into());
+    }
+    if gone > acknowledged + options.buyers as i64 {
+        return Err(format!("{gone} pieces are gone, more than were asked for").into());
+    }
+    println!(
+        "proved: no acknowledged sale is missing ({} more were under way and committed)",
+        gone - acknowledged
+    );
+    let crash = json!({ "acknowledged": acknowledged, "applied": gone, "restart_ms": recovery_ms });
+    Ok((server, crash))
+}

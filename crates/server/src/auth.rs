@@ -1,0 +1,132 @@
+//! Authentication: who the client is, proved by its answer to the scramble.
+//!
+//! Two plugins. `mysql_native_password` proves knowledge of a SHA-1 double hash. `caching_sha2_password` has a fast path
+//! against a hash that is in memory since the account's last full login, and a full path in which the client sends the
+//! password itself: only over TLS or the Unix socket. There is no RSA exchange for plain TCP: a client without TLS whose
+//! account is not in memory yet is told to use TLS.
+
+use std::sync::Arc;
+
+use turnstile_sql::accounts::{Account, AccountName, Plugin};
+use turnstile_sql::error::SqlError;
+
+use crate::connection::Peer;
+use crate::server::Shared;
+use crate::stream::{ReadError, Stream};
+use crate::wire::handshake::{Response, SCRAMBLE_BYTES};
+
+/// Longest answer of a client while it authenticates.
+const ANSWER_BYTES_MAX: usize = 4096;
+/// First byte of a request to use another plugin.
+const SWITCH: u8 = 0xfe;
+/// First byte of a plugin's own message.
+const MORE_DATA: u8 = 0x01;
+/// `caching_sha2_password`: the fast path was enough.
+const FAST_OK: u8 = 0x03;
+/// `caching_sha2_password`: send the password.
+const FULL: u8 = 0x04;
+
+/// Fills the scramble with random bytes from 1 to 127: clients treat it as text.
+pub fn fill_scramble(scramble: &mut [u8; SCRAMBLE_BYTES]) {
+    // The kernel's generator only fails for flags it does not know.
+    let _ = rustix::rand::getrandom(&mut scramble[..], rustix::rand::GetRandomFlags::empty());
+    for byte in scramble {
+        *byte = *byte % 127 + 1;
+    }
+}
+
+/// Decides whether the client may enter. The outer error is the socket's, the inner one the client's.
+///
+/// # Errors
+/// [`ReadError`] when the client vanishes or breaks the protocol in between.
+pub async fn authenticate(
+    stream: &mut Stream,
+    shared: &Arc<Shared>,
+    peer: &Peer,
+    response: &Response,
+    scramble: &mut [u8; SCRAMBLE_BYTES],
+) -> Result<Result<AccountName, SqlError>, ReadError> {
+    let accounts = shared.database.accounts();
+    let account = accounts.authenticate(&response.user, &peer.host);
+    // Loopback is `localhost` too, for accounts that are named so.
+    let account = account
+        .or_else(|| if peer.is_loopback { accounts.authenticate(&response.user, "localhost") } else { None });
+    // An unknown user goes through the same exchange as a wrong password.
+    let plugin = account.as_ref().map_or(Plugin::CachingSha2, |account| account.plugin);
+    let mut answer = response.auth.clone();
+    if response.plugin.as_deref() != Some(plugin.name()) {
+        fill_scramble(scramble);
+        let out = stream.writer.begin();
+        out.push(SWITCH);
+        out.extend_from_slice(plugin.name().as_bytes());
+        out.push(0);
+        out.extend_from_slice(&scramble[..]);
+        out.push(0);
+        stream.writer.end();
+        stream.flush().await?;
+        stream.read_packet(&mut answer, ANSWER_BYTES_MAX).await?;
+    }
+    // An empty password is answered by nothing, or by a lone zero byte.
+    let is_empty = answer.is_empty() || answer == [0];
+    let safe = stream.is_tls() || peer.is_local_socket;
+    let verdict = match &account {
+        Some(account) if account.is_open() => is_empty,
+        Some(_) if is_empty => false,
+        Some(account) if plugin == Plugin::Native => account.check_native(&scramble[..], &answer),
+        Some(account) => match sha2(stream, account, &answer, scramble, safe).await? {
+            Ok(verdict) => verdict,
+            Err(error) => return Ok(Err(error)),
+        },
+        None => false,
+    };
+    let denied = || {
+        let used = if is_empty { "NO" } else { "YES" };
+        let text =
+            format!("Access denied for user '{}'@'{}' (using password: {used})", response.user, peer.host);
+        SqlError::new(1045, b"28000", text)
+    };
+    Ok(match account {
+        Some(account) if verdict && account.locked => {
+            let text =
+                format!("Access denied for user '{}'@'{}'. Account is locked.", response.user, peer.host);
+            Err(SqlError::new(3118, b"HY000", text))
+        }
+        Some(account) if verdict && (safe || !account.require_tls) => Ok(account.name.clone()),
+        _ => Err(denied()),
+    })
+}
+
+async fn sha2(
+    stream: &mut Stream,
+    account: &Account,
+    answer: &[u8],
+    scramble: &[u8; SCRAMBLE_BYTES],
+    safe: bool,
+) -> Result<Result<bool, SqlError>, ReadError> {
+    match account.check_sha2_fast(&scramble[..], answer) {
+        Some(true) => {
+            plugin_message(stream, FAST_OK);
+            return Ok(Ok(true));
+        }
+        // Another password than the cached one: the full path decides, in case it was changed meanwhile.
+        Some(false) | None => {}
+    }
+    plugin_message(stream, FULL);
+    stream.flush().await?;
+    let mut password = Vec::new();
+    stream.read_packet(&mut password, ANSWER_BYTES_MAX).await?;
+    if !safe {
+        // Without TLS the client asks for an RSA key here, which this server does not have.
+        let text = "Authentication plugin 'caching_sha2_password' reported error: Authentication requires secure connection.";
+        return Ok(Err(SqlError::new(2061, b"HY000", text)));
+    }
+    if password.last() == Some(&0) {
+        password.pop();
+    }
+    Ok(Ok(account.check_clear(&password)))
+}
+
+fn plugin_message(stream: &mut Stream, message: u8) {
+    stream.writer.begin().extend_from_slice(&[MORE_DATA, message]);
+    stream.writer.end();
+}

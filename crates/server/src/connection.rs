@@ -1,0 +1,423 @@
+//! One connection's life: greeting, TLS, authentication, then commands until the client leaves.
+//!
+//! This is the code every `thread_handling` runs: a future that waits for its client (or, inside the session, where the
+//! engine waits) and owns no thread. Every answer goes through the stream's output buffer and is sent once, when the
+//! command is done.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use turnstile_sql::error::SqlError;
+use turnstile_sql::session::{Session, SessionInit};
+use turnstile_sql::sink::{ColumnMeta, ResultSink};
+
+use crate::auth;
+use crate::scheduler::Readiness;
+use crate::server::Shared;
+use crate::sink::WireSink;
+use crate::stream::{ReadError, Stream};
+use crate::wire::capability::client;
+use crate::wire::command::{Command, parse};
+use crate::wire::handshake::{self, First, OFFERED, Response};
+use crate::wire::result::{ParameterType, parse_parameters, put_column};
+use crate::wire::write::{put_eof, put_err, put_ok};
+
+/// Longest message before authentication: nobody needs more to log in.
+const LOGIN_BYTES_MAX: usize = 64 << 10;
+/// Default authentication plugin of new accounts, named in the greeting.
+const DEFAULT_PLUGIN: &str = "caching_sha2_password";
+
+/// What the connection remembers of a prepared statement.
+#[derive(Default)]
+struct StatementState {
+    types: Vec<ParameterType>,
+    long_data: Vec<Option<Vec<u8>>>,
+    long_bytes: usize,
+    /// Long data that could not be kept: told at the next execution, since COM_STMT_SEND_LONG_DATA has no answer.
+    failed: Option<SqlError>,
+}
+
+/// Whether the connection goes on after a command.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Command,
+    Close,
+}
+
+/// A client that has been let in.
+struct Connection {
+    stream: Stream,
+    shared: Arc<Shared>,
+    session: Session,
+    peer: Peer,
+    capabilities: u32,
+    scramble: [u8; handshake::SCRAMBLE_BYTES],
+    statements: HashMap<u32, StatementState>,
+}
+
+/// Where a client comes from.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// Host for accounts: an address, or `localhost` for the Unix socket.
+    pub host: String,
+    /// What SHOW PROCESSLIST shows.
+    pub shown: String,
+    /// Through the loopback interface.
+    pub is_loopback: bool,
+    /// Over the Unix socket: as safe as TLS.
+    pub is_local_socket: bool,
+}
+
+/// Serves one client until it leaves. Errors of the socket end it silently: there is nobody to tell.
+pub async fn serve(mut stream: Stream, readiness: Arc<Readiness>, shared: Arc<Shared>, peer: Peer) {
+    let id = shared.database.registry().next_id();
+    let mut scramble = [0; handshake::SCRAMBLE_BYTES];
+    auth::fill_scramble(&mut scramble);
+    match log_in(&mut stream, &shared, &peer, id, &mut scramble).await {
+        Ok(Some((session, capabilities))) => {
+            readiness.interrupt_on_hangup(session.interrupt().clone());
+            let statements = HashMap::new();
+            let mut connection =
+                Connection { stream, shared, session, peer, capabilities, scramble, statements };
+            // The client may vanish at any point; the session is finished all the same.
+            let _ = connection.run().await;
+            connection.session.finish().await;
+        }
+        Ok(None) | Err(_) => {
+            shared.counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
+            let _ = stream.flush().await;
+        }
+    }
+}
+
+async fn log_in(
+    stream: &mut Stream,
+    shared: &Arc<Shared>,
+    peer: &Peer,
+    id: u64,
+    scramble: &mut [u8; handshake::SCRAMBLE_BYTES],
+) -> Result<Option<(Session, u32)>, ReadError> {
+    if let Some(error) = shared.refusal() {
+        write_error(stream, &error);
+        return Ok(None);
+    }
+    let offered = OFFERED | if shared.tls.is_some() { client::SSL } else { 0 };
+    let out = stream.writer.begin();
+    let version = turnstile_sql::database::VERSION;
+    handshake::put_greeting(out, version, id as u32, scramble, offered, 255, 2, DEFAULT_PLUGIN);
+    stream.writer.end();
+    stream.flush().await?;
+    let mut message = Vec::new();
+    stream.read_packet(&mut message, LOGIN_BYTES_MAX).await?;
+    let mut first = handshake::parse_first(&message);
+    if let (Ok(First::Tls), Some(config)) = (&first, &shared.tls) {
+        stream.start_tls(config.clone())?;
+        stream.read_packet(&mut message, LOGIN_BYTES_MAX).await?;
+        first = handshake::parse_first(&message);
+    }
+    let Ok(First::Response(response)) = first else {
+        write_error(stream, &SqlError::new(1043, b"08S01", "Bad handshake"));
+        return Ok(None);
+    };
+    let capabilities = response.capabilities & offered;
+    let opened = match auth::authenticate(stream, shared, peer, &response, scramble).await? {
+        Ok(account) => Session::new(shared.database.clone(), session_init(id, peer, &response, account)),
+        Err(error) => Err(error),
+    };
+    match opened {
+        Ok(session) => {
+            put_ok(stream.writer.begin(), 0, 0, 0, session.status_flags(), 0, "");
+            stream.writer.end();
+            stream.flush().await?;
+            Ok(Some((session, capabilities)))
+        }
+        Err(error) => {
+            write_error(stream, &error);
+            Ok(None)
+        }
+    }
+}
+
+fn session_init(
+    id: u64,
+    peer: &Peer,
+    response: &Response,
+    account: turnstile_sql::accounts::AccountName,
+) -> SessionInit {
+    SessionInit {
+        connection_id: id,
+        user: response.user.clone(),
+        host: peer.shown.clone(),
+        account,
+        database: response.database.clone(),
+        collation: u16::from(response.collation),
+        found_rows: response.capabilities & client::FOUND_ROWS != 0,
+        multi_statements: response.capabilities & client::MULTI_STATEMENTS != 0,
+    }
+}
+
+/// Writes an error packet.
+pub fn write_error(stream: &mut Stream, error: &SqlError) {
+    put_err(stream.writer.begin(), error.code, &error.sqlstate, &error.message);
+    stream.writer.end();
+}
+
+impl Connection {
+    async fn run(&mut self) -> io::Result<()> {
+        let mut message = Vec::new();
+        loop {
+            match self.next_message(&mut message).await {
+                Ok(()) => {}
+                Err(ReadError::TooLarge) => {
+                    let text = "Got a packet bigger than 'max_allowed_packet' bytes";
+                    write_error(&mut self.stream, &SqlError::new(1153, b"08S01", text));
+                    return self.stream.flush().await;
+                }
+                Err(ReadError::OutOfOrder) => {
+                    write_error(&mut self.stream, &SqlError::new(1156, b"08S01", "Got packets out of order"));
+                    return self.stream.flush().await;
+                }
+                Err(ReadError::Closed) => return Ok(()),
+                Err(ReadError::Io(error)) => return Err(error),
+            }
+            let next = match parse(&message) {
+                Ok(command) => self.command(command).await,
+                Err(_) => {
+                    write_error(&mut self.stream, &malformed());
+                    Next::Command
+                }
+            };
+            self.stream.flush().await?;
+            if next == Next::Close || self.session.is_killed() {
+                return Ok(());
+            }
+            if message.capacity() > LOGIN_BYTES_MAX {
+                message = Vec::new();
+            }
+        }
+    }
+
+    /// The client's next message, unless somebody ends the connection first.
+    async fn next_message(&mut self, message: &mut Vec<u8>) -> Result<(), ReadError> {
+        let len_max = self.shared.max_allowed_packet();
+        let interrupt = self.session.interrupt();
+        let mut read = pin!(self.stream.read_packet(message, len_max));
+        poll_fn(|context| {
+            while interrupt.poll_killed(context).is_ready() {
+                if interrupt.is_connection_killed() {
+                    return Poll::Ready(Err(ReadError::Closed));
+                }
+                // KILL QUERY of a session that runs none has no effect.
+                interrupt.clear_query();
+            }
+            read.as_mut().poll(context)
+        })
+        .await
+    }
+
+    async fn command(&mut self, command: Command<'_>) -> Next {
+        let done = match command {
+            Command::Query(text) => {
+                let mut sink = WireSink::new(
+                    &mut self.stream,
+                    false,
+                    self.capabilities & client::DEPRECATE_EOF != 0,
+                    self.session.status_flags(),
+                );
+                self.session.query(text, &mut sink).await
+            }
+            Command::Execute { statement, flags: _, parameters } => self.execute(statement, parameters).await,
+            Command::Quit => return Next::Close,
+            Command::Close(statement) => {
+                self.statements.remove(&statement);
+                self.session.close(statement);
+                return Next::Command;
+            }
+            Command::LongData { statement, parameter, data } => {
+                self.keep_long_data(statement, parameter, data);
+                return Next::Command;
+            }
+            // The rare ones live in a box so that an idle session's future stays small.
+            other => Box::pin(self.rare_command(other)).await,
+        };
+        if let Err(error) = done {
+            write_error(&mut self.stream, &error);
+        }
+        Next::Command
+    }
+
+    async fn rare_command(&mut self, command: Command<'_>) -> Result<(), SqlError> {
+        match command {
+            Command::Ping | Command::Debug => self.ok(),
+            Command::InitDb(name) => {
+                let name = std::str::from_utf8(name).map_err(|_| malformed())?;
+                self.session.use_db(name).await?;
+                self.ok();
+            }
+            Command::Prepare(text) => self.prepare(text).await?,
+            Command::Reset(statement) => {
+                let known = self.session.param_count(statement).is_some();
+                let state = self.statements.get_mut(&statement).filter(|_| known);
+                let state = state.ok_or_else(|| unknown_statement(statement, "mysql_stmt_reset"))?;
+                state.long_data.clear();
+                state.long_bytes = 0;
+                state.failed = None;
+                self.ok();
+            }
+            Command::SetOption(option @ (0 | 1)) => {
+                self.session.set_multi_statements(option == 0);
+                self.end_of_data();
+            }
+            Command::FieldList { table, .. } => self.field_list(table).await?,
+            Command::Statistics => {
+                let text = self.shared.statistics_line();
+                self.stream.writer.begin().extend_from_slice(text.as_bytes());
+                self.stream.writer.end();
+            }
+            Command::ProcessKill(id) => {
+                let text = format!("KILL {id}");
+                let status = self.session.status_flags();
+                let mut sink = WireSink::new(&mut self.stream, false, false, status);
+                self.session.query(text.as_bytes(), &mut sink).await?;
+            }
+            Command::ResetConnection => {
+                self.session.reset().await?;
+                self.statements.clear();
+                self.ok();
+            }
+            Command::ChangeUser(payload) => self.change_user(payload).await?,
+            Command::Fetch { statement, .. } => return Err(unknown_statement(statement, "mysql_stmt_fetch")),
+            _ => return Err(SqlError::new(1047, b"08S01", "Unknown command")),
+        }
+        Ok(())
+    }
+
+    async fn prepare(&mut self, text: &[u8]) -> Result<(), SqlError> {
+        let prepared = self.session.prepare(text).await?;
+        self.statements.insert(prepared.id, StatementState::default());
+        let out = self.stream.writer.begin();
+        out.push(0);
+        out.extend_from_slice(&prepared.id.to_le_bytes());
+        out.extend_from_slice(&(prepared.columns.len() as u16).to_le_bytes());
+        out.extend_from_slice(&(prepared.params.len() as u16).to_le_bytes());
+        out.push(0);
+        out.extend_from_slice(&prepared.warnings.to_le_bytes());
+        self.stream.writer.end();
+        self.definitions(&prepared.params);
+        self.definitions(&prepared.columns);
+        Ok(())
+    }
+
+    /// Column definitions and, for clients that expect it, the EOF behind them.
+    fn definitions(&mut self, columns: &[ColumnMeta]) {
+        if columns.is_empty() {
+            return;
+        }
+        for column in columns {
+            put_column(self.stream.writer.begin(), column);
+            self.stream.writer.end();
+        }
+        if self.capabilities & client::DEPRECATE_EOF == 0 {
+            put_eof(self.stream.writer.begin(), self.session.status_flags(), 0);
+            self.stream.writer.end();
+        }
+    }
+
+    async fn execute(&mut self, id: u32, parameters: &[u8]) -> Result<(), SqlError> {
+        let count = self.session.param_count(id);
+        let (Some(count), Some(state)) = (count, self.statements.get_mut(&id)) else {
+            return Err(unknown_statement(id, "mysqld_stmt_execute"));
+        };
+        if let Some(error) = state.failed.take() {
+            return Err(error);
+        }
+        let values = parse_parameters(parameters, count, &mut state.types, &state.long_data)
+            .map_err(|_| malformed())?;
+        state.long_data.clear();
+        state.long_bytes = 0;
+        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
+        let mut sink = WireSink::new(&mut self.stream, true, deprecate_eof, self.session.status_flags());
+        self.session.execute(id, &values, &mut sink).await
+    }
+
+    fn keep_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
+        let (Some(count), Some(state)) = (self.session.param_count(id), self.statements.get_mut(&id)) else {
+            return;
+        };
+        let nth = usize::from(parameter);
+        if nth >= count {
+            state.failed = Some(malformed());
+        } else if state.long_bytes + data.len() > self.shared.max_allowed_packet() {
+            let text = "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
+                        'max_allowed_packet' bytes";
+            state.failed = Some(SqlError::new(1105, b"HY000", text));
+        } else {
+            state.long_data.resize(state.long_data.len().max(nth + 1), None);
+            state.long_data[nth].get_or_insert_with(Vec::new).extend_from_slice(data);
+            state.long_bytes += data.len();
+        }
+    }
+
+    async fn field_list(&mut self, table: &[u8]) -> Result<(), SqlError> {
+        let table = std::str::from_utf8(table).map_err(|_| malformed())?;
+        for column in self.session.field_list(table).await? {
+            let out = self.stream.writer.begin();
+            put_column(out, &column);
+            // COM_FIELD_LIST appends each column's default; unknown here, so NULL.
+            out.push(0xfb);
+            self.stream.writer.end();
+        }
+        self.end_of_data();
+        Ok(())
+    }
+
+    async fn change_user(&mut self, payload: &[u8]) -> Result<(), SqlError> {
+        let mut response =
+            handshake::parse_change_user(payload, self.capabilities).map_err(|_| malformed())?;
+        response.capabilities = self.capabilities;
+        let decided =
+            auth::authenticate(&mut self.stream, &self.shared, &self.peer, &response, &mut self.scramble)
+                .await;
+        let account = match decided {
+            Ok(Ok(account)) => account,
+            Ok(Err(error)) => {
+                // A failed change ends the connection, as in MySQL: the old identity is gone.
+                self.session.interrupt().kill_connection();
+                return Err(error);
+            }
+            Err(_) => {
+                self.session.interrupt().kill_connection();
+                return Err(malformed());
+            }
+        };
+        self.statements.clear();
+        let init = session_init(self.session.id(), &self.peer, &response, account);
+        self.session.change_user(init).await?;
+        self.ok();
+        Ok(())
+    }
+
+    fn ok(&mut self) {
+        put_ok(self.stream.writer.begin(), 0, 0, 0, self.session.status_flags(), 0, "");
+        self.stream.writer.end();
+    }
+
+    fn end_of_data(&mut self) {
+        let status = self.session.status_flags();
+        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
+        WireSink::new(&mut self.stream, false, deprecate_eof, status).end(0, status);
+    }
+}
+
+fn malformed() -> SqlError {
+    SqlError::new(1835, b"HY000", "Malformed communication packet")
+}
+
+fn unknown_statement(id: u32, caller: &str) -> SqlError {
+    SqlError::new(1243, b"HY000", format!("Unknown prepared statement handler ({id}) given to {caller}"))
+}

@@ -1,0 +1,49 @@
+//! The error log: lines in the shape of MySQL 8, on standard error.
+//!
+//! `2026-11-20T09:10:11.123456Z 0 [Note] [MY-010931] [Server] ready for connections ...`
+
+use std::io::Write;
+use std::time::SystemTime;
+
+use turnstile_sql::datetime::DateTime;
+
+/// How urgent a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// Life of the server.
+    Note,
+    /// Somebody should look at it.
+    Warning,
+    /// Something does not work.
+    Error,
+}
+
+/// Writes one line.
+pub fn line(priority: Priority, number: u32, text: &str) {
+    let us =
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64);
+    let time =
+        DateTime::from_unix_us(us, 6).map(|time| time.to_string().replace(' ', "T")).unwrap_or_default();
+    let word = match priority {
+        Priority::Note => "Note",
+        Priority::Warning => "Warning",
+        Priority::Error => "Error",
+    };
+    // A log that cannot be written is not worth failing for.
+    let _ = writeln!(std::io::stderr().lock(), "{time}Z 0 [{word}] [MY-{number:06}] [Server] {text}");
+}
+
+/// A line about the life of the server.
+pub fn note(text: &str) {
+    line(Priority::Note, 10931, text);
+}
+
+/// A line that somebody should look at.
+pub fn warning(text: &str) {
+    line(Priority::Warning, 10915, text);
+}
+
+/// A line about something that does not work.
+pub fn error(text: &str) {
+    line(Priority::Error, 10119, text);
+}

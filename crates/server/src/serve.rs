@@ -1,0 +1,174 @@
+//! `turnstile serve`: options, engine, database, listeners; then waits for SIGTERM or SIGINT and shuts down cleanly.
+
+use std::future::Future;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Instant;
+
+use turnstile_engine::{Config, Engine, Settings};
+use turnstile_sql::database::{Database, VERSION};
+use turnstile_sql::value::Value;
+use turnstile_sql::variables::{Globals, VARIABLES};
+use turnstile_sys::disk::RealDisk;
+
+use crate::server::{Options, Server};
+use crate::{log, options, tls};
+
+/// Why the server did not start or did not end well, for the log.
+type Failure = Box<dyn std::error::Error>;
+
+/// Runs the server until it is told to stop. Returns the process's exit code.
+pub fn main(arguments: &[String]) -> i32 {
+    let begin = Instant::now();
+    let globals = Arc::new(Globals::default());
+    match options::read(arguments, &globals) {
+        Ok(asked) if asked.help => {
+            print_help();
+            return 0;
+        }
+        Ok(asked) => match run(globals, asked.initialize, begin) {
+            Ok(()) => 0,
+            Err(error) => {
+                log::error(&error.to_string());
+                1
+            }
+        },
+        Err(error) => {
+            log::error(&error.to_string());
+            2
+        }
+    }
+}
+
+fn print_help() {
+    println!("turnstile serve [--defaults-file=FILE | --no-defaults] [--option=value ...]\n");
+    for variable in VARIABLES {
+        println!(
+            "  --{:<40} {} (default {:?})",
+            variable.name.replace('_', "-"),
+            variable.doc,
+            variable.default
+        );
+    }
+}
+
+fn run(globals: Arc<Globals>, initialize_only: bool, begin: Instant) -> Result<(), Failure> {
+    let datadir = PathBuf::from(text(&globals, "datadir"));
+    log::note(&format!("turnstile (server version {VERSION}) starting as process {}", std::process::id()));
+    let disk =
+        RealDisk::open(&datadir).map_err(|error| format!("data directory {}: {error}", datadir.display()))?;
+    let config = Config {
+        buffer_pool_bytes: number(&globals, "innodb_buffer_pool_size"),
+        redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),
+        settings: Arc::new(Settings::default()),
+    };
+    let engine = Engine::open(Arc::new(disk), config)?;
+    let database = block_on(Database::open(engine.clone(), globals.clone()))?;
+    if initialize_only {
+        engine.close()?;
+        log::note("data directory initialized");
+        return Ok(());
+    }
+    warn_about_open_accounts(&database);
+    let tls = match tls::load(&datadir, &text(&globals, "ssl_cert"), &text(&globals, "ssl_key")) {
+        Ok(config) => Some(config),
+        Err(error) => {
+            log::warning(&format!("TLS is off: {error}"));
+            None
+        }
+    };
+    let mut stop = signals()?;
+    let options = server_options(&globals, &datadir);
+    let places = places(&options);
+    let server = Server::start(database, options, tls).map_err(|error| format!("{places}: {error}"))?;
+    log::note(&format!(
+        "ready for connections. Version: '{VERSION}' {places} after {} ms",
+        begin.elapsed().as_millis()
+    ));
+    // Blocks until a signal's handler writes a byte.
+    stop.read_exact(&mut [0])?;
+    log::note("received a signal to shut down");
+    server.stop();
+    engine.close()?;
+    log::note("shutdown complete");
+    Ok(())
+}
+
+/// A stream that becomes readable when the process is asked to end.
+fn signals() -> std::io::Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
+fn server_options(globals: &Globals, datadir: &std::path::Path) -> Options {
+    let networking = !matches!(globals.named("skip_networking"), Value::Int(1));
+    let socket = text(globals, "socket");
+    Options {
+        tcp: networking.then(|| (text(globals, "bind_address"), number(globals, "port") as u16)),
+        socket: (!socket.is_empty()).then(|| datadir.join(socket)),
+        thread_pool_size: number(globals, "thread_pool_size") as usize,
+        max_connections: number(globals, "max_connections") as usize,
+        max_allowed_packet: number(globals, "max_allowed_packet") as usize,
+    }
+}
+
+fn places(options: &Options) -> String {
+    let socket = options.socket.as_ref().map_or(String::new(), |path| path.display().to_string());
+    match &options.tcp {
+        Some((host, port)) => format!("socket: '{socket}' address: '{host}' port: {port}"),
+        None => format!("socket: '{socket}' port: 0"),
+    }
+}
+
+fn warn_about_open_accounts(database: &Database) {
+    for account in database.accounts().list().iter().filter(|account| account.is_open()) {
+        log::warning(&format!(
+            "account {} has no password! Set one with ALTER USER {} IDENTIFIED BY '...'",
+            account.name.text(),
+            account.name.text()
+        ));
+    }
+}
+
+fn text(globals: &Globals, name: &str) -> String {
+    match globals.named(name) {
+        Value::Str(text) => text.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn number(globals: &Globals, name: &str) -> u64 {
+    match globals.named(name) {
+        Value::Int(number) => number.max(0) as u64,
+        Value::UInt(number) => number,
+        _ => 0,
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs one future on this thread: for start and stop only.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The server's result sink: rows become packets in the connection's output buffer as they are produced.
+
+use std::task::{Context, Poll};
+
+use turnstile_sql::error::SqlError;
+use turnstile_sql::sink::{ColumnMeta, ResultSink};
+use turnstile_sql::types::ColumnType;
+use turnstile_sql::value::Value;
+
+use crate::stream::Stream;
+use crate::wire::result::{put_binary_row, put_column, put_text_row};
+use crate::wire::write::{put_eof, put_lenenc, put_ok};
+
+/// Writes the results of one command.
+pub struct WireSink<'a> {
+    stream: &'a mut Stream,
+    binary: bool,
+    deprecate_eof: bool,
+    status: u16,
+    types: Vec<ColumnType>,
+    scratch: Vec<u8>,
+}
+
+impl<'a> WireSink<'a> {
+    /// A sink for one command; `binary` rows for prepared statements; `status` as the session stands before it.
+    pub fn new(stream: &'a mut Stream, binary: bool, deprecate_eof: bool, status: u16) -> Self {
+        WireSink { stream, binary, deprecate_eof, status, types: Vec::new(), scratch: Vec::new() }
+    }
+}
+
+impl ResultSink for WireSink<'_> {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<(), SqlError> {
+        let writer = &mut self.stream.writer;
+        put_lenenc(writer.begin(), columns.len() as u64);
+        writer.end();
+        for column in columns {
+            put_column(writer.begin(), column);
+            writer.end();
+        }
+        if !self.deprecate_eof {
+            put_eof(writer.begin(), self.status, 0);
+            writer.end();
+        }
+        self.types.clear();
+        self.types.extend(columns.iter().map(|column| column.column_type.clone()));
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        let out = self.stream.writer.begin();
+        if self.binary {
+            put_binary_row(out, row, &self.types, &mut self.scratch);
+        } else {
+            put_text_row(out, row, &self.types, &mut self.scratch);
+        }
+        self.stream.writer.end();
+        Ok(())
+    }
+
+    fn end(&mut self, warnings: u16, status: u16) {
+        let writer = &mut self.stream.writer;
+        if self.deprecate_eof {
+            put_ok(writer.begin(), 0xfe, 0, 0, status, warnings, "");
+        } else {
+            put_eof(writer.begin(), status, warnings);
+        }
+        writer.end();
+    }
+
+    fn ok(&mut self, affected: u64, last_insert_id: u64, warnings: u16, info: &str, status: u16) {
+        let writer = &mut self.stream.writer;
+        put_ok(writer.begin(), 0, affected, last_insert_id, status, warnings, info);
+        writer.end();
+    }
+
+    fn should_flush(&self) -> bool {
+        self.stream.should_flush()
+    }
+
+    fn poll_flush(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), SqlError>> {
+        self.stream.poll_flush().map(|sent| {
+            sent.map_err(|_| SqlError::new(1160, b"08S01", "Got an error writing communication packets"))
+        })
+    }
+}

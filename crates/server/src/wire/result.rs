@@ -1,0 +1,247 @@
+//! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared statements.
+
+use turnstile_sql::datetime::{DateTime, Time};
+use turnstile_sql::sink::ColumnMeta;
+use turnstile_sql::types::{ColumnType, wire_type};
+use turnstile_sql::value::{Value, write_text};
+
+use super::read::{Cursor, Malformed};
+use super::write::{put_lenenc, put_lenenc_bytes};
+
+/// Mark of NULL in a text row.
+const NULL_MARK: u8 = 0xfb;
+/// Most digits a date and time has on the wire: year 2, month, day, hour, minute, second 1 each, microseconds 4.
+const DATE_TIME_BYTES_MAX: usize = 11;
+
+/// Appends a column definition (protocol 4.1).
+pub fn put_column(out: &mut Vec<u8>, column: &ColumnMeta) {
+    put_lenenc_bytes(out, b"def");
+    for name in [&column.schema, &column.table, &column.org_table, &column.name, &column.org_name] {
+        put_lenenc_bytes(out, name.as_bytes());
+    }
+    out.push(0x0c);
+    let column_type = &column.column_type;
+    out.extend_from_slice(&column_type.wire_collation().to_le_bytes());
+    out.extend_from_slice(&column_type.wire_length().to_le_bytes());
+    out.push(column_type.wire_type());
+    out.extend_from_slice(&(column.flags | column_type.wire_flags()).to_le_bytes());
+    out.push(column_type.wire_decimals());
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends a row in text form. `scratch` is reused between values.
+pub fn put_text_row(out: &mut Vec<u8>, row: &[Value], types: &[ColumnType], scratch: &mut Vec<u8>) {
+    for (value, column_type) in row.iter().zip(types) {
+        match value {
+            Value::Null => out.push(NULL_MARK),
+            Value::Str(text) => put_lenenc_bytes(out, text.as_bytes()),
+            Value::Bytes(bytes) => put_lenenc_bytes(out, bytes),
+            other => {
+                scratch.clear();
+                write_text(other, column_type, scratch);
+                put_lenenc_bytes(out, scratch);
+            }
+        }
+    }
+}
+
+/// Appends a row in binary form: header, null bitmap with two bits' offset, values by column type.
+pub fn put_binary_row(out: &mut Vec<u8>, row: &[Value], types: &[ColumnType], scratch: &mut Vec<u8>) {
+    out.push(0);
+    let bitmap = out.len();
+    out.resize(bitmap + (row.len() + 9) / 8, 0);
+    for (nth, (value, column_type)) in row.iter().zip(types).enumerate() {
+        if value.is_null() {
+            out[bitmap + (nth + 2) / 8] |= 1 << ((nth + 2) % 8);
+        } else {
+            put_binary_value(out, value, column_type, scratch);
+        }
+    }
+}
+
+fn put_binary_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, scratch: &mut Vec<u8>) {
+    let integer = match value {
+        Value::Int(number) => Some(*number as u64),
+        Value::UInt(number) => Some(*number),
+        _ => None,
+    };
+    match (column_type.wire_type(), integer, value) {
+        (wire_type::TINY, Some(number), _) => out.push(number as u8),
+        (wire_type::SHORT | wire_type::YEAR, Some(number), _) => {
+            out.extend_from_slice(&(number as u16).to_le_bytes())
+        }
+        (wire_type::LONG | wire_type::INT24, Some(number), _) => {
+            out.extend_from_slice(&(number as u32).to_le_bytes())
+        }
+        (wire_type::LONGLONG, Some(number), _) => out.extend_from_slice(&number.to_le_bytes()),
+        (wire_type::FLOAT, _, Value::Double(number)) => {
+            out.extend_from_slice(&(*number as f32).to_le_bytes())
+        }
+        (wire_type::DOUBLE, _, Value::Double(number)) => out.extend_from_slice(&number.to_le_bytes()),
+        (wire_type::DATE, _, Value::Date(date)) => put_date_time(out, date.at_midnight()),
+        (wire_type::DATETIME | wire_type::TIMESTAMP, _, Value::DateTime(moment)) => {
+            put_date_time(out, *moment)
+        }
+        (wire_type::TIME, _, Value::Time(time)) => put_time(out, *time),
+        _ => {
+            scratch.clear();
+            write_text(value, column_type, scratch);
+            put_lenenc_bytes(out, scratch);
+        }
+    }
+}
+
+fn put_date_time(out: &mut Vec<u8>, moment: DateTime) {
+    let date = moment.date();
+    let mut bytes = [0u8; DATE_TIME_BYTES_MAX];
+    bytes[..2].copy_from_slice(&(date.year() as u16).to_le_bytes());
+    bytes[2] = date.month() as u8;
+    bytes[3] = date.day() as u8;
+    bytes[4] = moment.hour() as u8;
+    bytes[5] = moment.minute() as u8;
+    bytes[6] = moment.second() as u8;
+    bytes[7..].copy_from_slice(&moment.microsecond().to_le_bytes());
+    let len = if moment.microsecond() != 0 {
+        11
+    } else if bytes[4..7] != [0, 0, 0] {
+        7
+    } else if bytes[..4] != [0, 0, 0, 0] {
+        4
+    } else {
+        0
+    };
+    put_lenenc_bytes(out, &bytes[..len]);
+}
+
+fn put_time(out: &mut Vec<u8>, time: Time) {
+    let total = time.us;
+    if total == 0 {
+        put_lenenc(out, 0);
+        return;
+    }
+    let size = total.unsigned_abs();
+    let (seconds, fraction) = (size / 1_000_000, (size % 1_000_000) as u32);
+    out.push(if fraction == 0 { 8 } else { 12 });
+    out.push(u8::from(total < 0));
+    out.extend_from_slice(&((seconds / 86_400) as u32).to_le_bytes());
+    out.extend_from_slice(&[(seconds / 3_600 % 24) as u8, (seconds / 60 % 60) as u8, (seconds % 60) as u8]);
+    if fraction != 0 {
+        out.extend_from_slice(&fraction.to_le_bytes());
+    }
+}
+
+/// One parameter type as COM_STMT_EXECUTE sends it: wire type and sign.
+pub type ParameterType = (u8, bool);
+
+/// Decodes the parameters of COM_STMT_EXECUTE. `types` are those of the last execution; replaced when the message brings
+/// new ones. `long_data` holds what COM_STMT_SEND_LONG_DATA brought.
+///
+/// # Errors
+/// [`Malformed`].
+pub fn parse_parameters(
+    message: &[u8],
+    count: usize,
+    types: &mut Vec<ParameterType>,
+    long_data: &[Option<Vec<u8>>],
+) -> Result<Vec<Value>, Malformed> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let mut cursor = Cursor::new(message);
+    let nulls = cursor.bytes(count.div_ceil(8))?;
+    if cursor.u8()? == 1 {
+        types.clear();
+        for _ in 0..count {
+            let wire = cursor.u8()?;
+            types.push((wire, cursor.u8()? & 0x80 != 0));
+        }
+    }
+    if types.len() != count {
+        return Err(Malformed);
+    }
+    let mut values = Vec::with_capacity(count);
+    for (nth, &(wire, unsigned)) in types.iter().enumerate() {
+        let long = long_data.get(nth).and_then(Option::as_ref);
+        values.push(match long {
+            Some(data) => string_value(wire, data),
+            None if nulls[nth / 8] >> (nth % 8) & 1 == 1 => Value::Null,
+            None => parse_parameter(&mut cursor, wire, unsigned)?,
+        });
+    }
+    Ok(values)
+}
+
+fn parse_parameter(cursor: &mut Cursor<'_>, wire: u8, unsigned: bool) -> Result<Value, Malformed> {
+    Ok(match wire {
+        wire_type::NULL => Value::Null,
+        wire_type::TINY => {
+            let byte = cursor.u8()?;
+            if unsigned { Value::UInt(u64::from(byte)) } else { Value::Int(i64::from(byte as i8)) }
+        }
+        wire_type::SHORT | wire_type::YEAR => {
+            let short = cursor.u16()?;
+            if unsigned { Value::UInt(u64::from(short)) } else { Value::Int(i64::from(short as i16)) }
+        }
+        wire_type::LONG | wire_type::INT24 => {
+            let long = cursor.u32()?;
+            if unsigned { Value::UInt(u64::from(long)) } else { Value::Int(i64::from(long as i32)) }
+        }
+        wire_type::LONGLONG => {
+            let number = cursor.u64()?;
+            if unsigned { Value::UInt(number) } else { Value::Int(number as i64) }
+        }
+        wire_type::FLOAT => Value::Double(f64::from(f32::from_bits(cursor.u32()?))),
+        wire_type::DOUBLE => Value::Double(f64::from_bits(cursor.u64()?)),
+        wire_type::DATE | wire_type::DATETIME | wire_type::TIMESTAMP => parse_date_time(cursor)?,
+        wire_type::TIME => parse_time(cursor)?,
+        _ => string_value(wire, cursor.lenenc_bytes()?),
+    })
+}
+
+/// Text parameters stay text where they are UTF-8; the four BLOB types are bytes.
+fn string_value(wire: u8, bytes: &[u8]) -> Value {
+    let is_blob = (249..=252).contains(&wire);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !is_blob => Value::text(text),
+        _ => Value::bytes(bytes),
+    }
+}
+
+/// Dates travel as text into the statement: conversion and range checks are then the same for both protocols.
+fn parse_date_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
+    let mut inner = Cursor::new(cursor.lenenc_bytes()?);
+    let (mut parts, mut fraction) = ([0u32; 6], 0);
+    if !inner.is_empty() {
+        parts[0] = u32::from(inner.u16()?);
+        parts[1] = u32::from(inner.u8()?);
+        parts[2] = u32::from(inner.u8()?);
+    }
+    let has_time = !inner.is_empty();
+    if has_time {
+        for part in &mut parts[3..] {
+            *part = u32::from(inner.u8()?);
+        }
+    }
+    if !inner.is_empty() {
+        fraction = inner.u32()?;
+    }
+    let [year, month, day, hour, minute, second] = parts;
+    Ok(Value::text(match (has_time, fraction) {
+        (false, _) => format!("{year:04}-{month:02}-{day:02}"),
+        (true, 0) => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+        (true, _) => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}"),
+    }))
+}
+
+fn parse_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
+    let mut inner = Cursor::new(cursor.lenenc_bytes()?);
+    if inner.is_empty() {
+        return Ok(Value::text("00:00:00"));
+    }
+    let sign = if inner.u8()? == 0 { "" } else { "-" };
+    let days = u64::from(inner.u32()?);
+    let (hour, minute, second) = (u64::from(inner.u8()?), inner.u8()?, inner.u8()?);
+    let fraction = if inner.is_empty() { 0 } else { inner.u32()? };
+    let hours = days * 24 + hour;
+    Ok(Value::text(format!("{sign}{hours:02}:{minute:02}:{second:02}.{fraction:06}")))
+}
