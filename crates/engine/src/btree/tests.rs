@@ -1,0 +1,10 @@
+//! Tests of the room: a model test against `BTreeMap`, threads, the directory, overflow chains, and crashes.
+
+#![allow(clippy::unwrap_used)]
+
+mod harness;
+mod model;
+mod directory;
+mod overflow;
+mod structure;
+mod threads;

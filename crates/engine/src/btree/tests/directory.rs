@@ -1,0 +1,90 @@
+//! The index directory: creating, listing, dropping in steps, ids that never come back.
+
+use super::harness::*;
+use crate::btree::overflow::ChainWriter;
+use crate::btree::{DropProgress, IndexDirectory, IndexState, verify};
+use crate::error::Error;
+use crate::ids::{IndexId, PageNo};
+use std::sync::Arc;
+use turnstile_sys::rng::Rng;
+
+#[test]
+fn create_list_drop() {
+    let storage = storage();
+    let root = IndexDirectory::format(&storage).unwrap();
+    let directory = IndexDirectory::open(Arc::clone(&storage), root);
+    let before = pages_used(&storage);
+    let ids: Vec<IndexId> = (0..5).map(|_| directory.create().unwrap().0).collect();
+    assert_eq!(ids, (1..=5).map(IndexId).collect::<Vec<_>>());
+    for id in &ids {
+        let tree = directory.get(*id).unwrap();
+        for n in 0..400u64 {
+            put(&tree, &n.to_be_bytes(), &[1; 600]);
+        }
+        verify(&tree).unwrap();
+    }
+    let held = directory.get(IndexId(5)).unwrap();
+    directory.start_drop(IndexId(5)).unwrap();
+    assert_eq!(directory.list().unwrap()[4], (IndexId(5), IndexState::Dropping));
+    assert!(matches!(directory.get(IndexId(5)), Err(Error::NoSuchIndex(_))));
+    assert!(matches!(held.find(b"x"), Err(Error::NoSuchIndex(_))));
+    while directory.drop_step(IndexId(5), None).unwrap() == DropProgress::More {}
+    assert_eq!(directory.list().unwrap().len(), 4);
+    // Reopened, it still knows that 5 was used.
+    let directory = IndexDirectory::open(Arc::clone(&storage), root);
+    assert_eq!(directory.create().unwrap().0, IndexId(6));
+    for id in [1, 2, 3, 4, 6].map(IndexId) {
+        directory.start_drop(id).unwrap();
+        while directory.drop_step(id, None).unwrap() == DropProgress::More {}
+    }
+    assert_eq!(directory.list().unwrap(), []);
+    assert_eq!(pages_used(&storage), before);
+    assert!(matches!(directory.start_drop(IndexId(6)), Err(Error::NoSuchIndex(_))));
+}
+
+#[test]
+fn a_drop_goes_on_after_a_restart_at_any_step() {
+    let storage = storage();
+    let root = IndexDirectory::format(&storage).unwrap();
+    let before = pages_used(&storage);
+    let mut directory = IndexDirectory::open(Arc::clone(&storage), root);
+    let (id, _) = directory.create().unwrap();
+    let tree = directory.get(id).unwrap();
+    let mut rng = Rng::new(9);
+    for n in 0..300u64 {
+        // Long keys make three levels; every tenth value is a chain.
+        let mut key = vec![b'k'; 1500];
+        key.extend_from_slice(&(n * 77 % 300).to_be_bytes());
+        let mut value = vec![0];
+        if n % 10 == 0 {
+            let long = vec![5; 40_000 + rng.below(400_000) as usize];
+            let first = run(&storage, || ChainWriter::new(id, &long).write(&storage));
+            value = [&[1], first.0.to_le_bytes().as_slice()].concat();
+        }
+        put(&tree, &key, &value);
+    }
+    assert!(verify(&tree).unwrap().levels >= 3);
+    drop(tree);
+    directory.start_drop(id).unwrap();
+    let chain_of = |value: &[u8]| (value[0] == 1).then(|| PageNo(u32::from_le_bytes(value[1..].try_into().unwrap())));
+    let mut steps = 0;
+    while run(&storage, || directory.drop_step(id, Some(&chain_of))) == DropProgress::More {
+        directory = IndexDirectory::open(Arc::clone(&storage), root);
+        steps += 1;
+    }
+    assert!(steps > 50);
+    assert_eq!(pages_used(&storage), before, "every page of the tree and its chains is free");
+}
+
+#[test]
+fn many_indexes() {
+    let storage = storage();
+    let root = IndexDirectory::format(&storage).unwrap();
+    let directory = IndexDirectory::open(Arc::clone(&storage), root);
+    for _ in 0..2500 {
+        directory.create().unwrap();
+    }
+    let report = verify(directory.tree()).unwrap();
+    assert!(report.levels == 2 && report.records == 2500);
+    assert_eq!(directory.list().unwrap().len(), 2500);
+}
