@@ -1,6 +1,7 @@
 //! Turnstile, the storage engine: rooms by rank, page < wal < buffer < btree, admission < lock < txn < row < recovery.
 
 pub mod api;
+pub mod btree;
 pub mod buffer;
 pub mod error;
 pub mod ids;

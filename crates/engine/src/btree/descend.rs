@@ -95,7 +95,9 @@ impl Tree {
     fn wrong_page(&self, view: &PageView) -> Error {
         match self.check_alive() {
             Err(gone) => gone,
-            Ok(()) => damaged(view.page_no(), format!("not the expected page of index {}: {view:?}", self.index)),
+            Ok(()) => {
+                damaged(view.page_no(), format!("not the expected page of index {}: {view:?}", self.index))
+            }
         }
     }
 
@@ -161,7 +163,12 @@ impl Tree {
         }
     }
 
-    fn descend_exclusive_from<'t>(&'t self, root: ReadGuard<'t>, root_level: u8, key: &[u8]) -> Result<WriteGuard<'t>> {
+    fn descend_exclusive_from<'t>(
+        &'t self,
+        root: ReadGuard<'t>,
+        root_level: u8,
+        key: &[u8],
+    ) -> Result<WriteGuard<'t>> {
         let mut guard = root;
         let mut level = root_level;
         while level > 1 {

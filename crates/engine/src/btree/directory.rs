@@ -10,10 +10,10 @@
 //! and a dropped index with the greatest id leaves its entry behind ("dropped") until a greater one exists.
 
 use super::{Tree, damaged, drop_index};
-use crate::buffer::{Mtr, Storage};
+use crate::buffer::{INDEX_DIRECTORY_PAGE, Mtr, Storage};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn, PageNo};
-use crate::page::{PageKind, PageView, Record, edit};
+use crate::page::{self, PageKind, PageView, Record};
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use std::ops::{Bound, ControlFlow};
@@ -44,7 +44,9 @@ struct Entry {
 
 impl Entry {
     fn decode(page: PageNo, value: &[u8]) -> Result<Entry> {
-        let [a, b, c, d, state] = *value else { return Err(damaged(page, "directory entry of a wrong length")) };
+        let [a, b, c, d, state] = *value else {
+            return Err(damaged(page, "directory entry of a wrong length"));
+        };
         Ok(Entry { root: PageNo(u32::from_le_bytes([a, b, c, d])), state })
     }
 
@@ -74,18 +76,9 @@ pub struct IndexDirectory {
 }
 
 impl IndexDirectory {
-    /// Makes the empty directory of a new data file; the answer is its root page, which `open` wants to know.
-    pub fn format(storage: &Storage) -> Result<PageNo> {
-        let mut mtr = Mtr::begin(storage);
-        let (root, handle) = storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
-        edit::set_index_id(&mut mtr.edit(handle), DIRECTORY_INDEX);
-        mtr.commit();
-        Ok(root)
-    }
-
-    /// The directory whose root is that page. Reads nothing yet.
-    pub fn open(storage: Arc<Storage>, root: PageNo) -> IndexDirectory {
-        let tree = Tree::open(Arc::clone(&storage), DIRECTORY_INDEX, root);
+    /// The directory of a data file. Reads nothing yet.
+    pub fn open(storage: Arc<Storage>) -> IndexDirectory {
+        let tree = Tree::open(Arc::clone(&storage), DIRECTORY_INDEX, INDEX_DIRECTORY_PAGE);
         IndexDirectory { storage, tree, change: Mutex::new(()), open: RwLock::default() }
     }
 
@@ -108,11 +101,13 @@ impl IndexDirectory {
                 continue;
             }
             let mut mtr = Mtr::begin(&self.storage);
-            let (root, handle) = self.storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
-            edit::set_index_id(&mut mtr.edit(handle), index);
             let slot = leaf.position().slot();
+            let edit = leaf.enter(&mut mtr);
+            let handle = self.storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
+            let root = mtr.page_no(handle);
+            page::edit::set_index_id(&mut mtr.edit(handle), index);
             let entry = Entry { root, state: STATE_LIVE };
-            leaf.enter(&mut mtr).insert(&mut mtr, slot, &key, &entry.encode(), 0);
+            edit.insert(&mut mtr, slot, &key, &entry.encode(), 0);
             let lsn = mtr.commit();
             if let Some((dropped, Entry { state: STATE_DROPPED, .. })) = last {
                 // Only tidiness: if its page is missing, the entry stays, which does no harm.
@@ -210,7 +205,7 @@ impl IndexDirectory {
         let root = self.storage.pool.try_pin(entry.root)?.write();
         let slot = leaf.position().slot();
         let mut mtr = Mtr::begin(&self.storage);
-        self.storage.space.free(&mut mtr, entry.root)?;
+        self.storage.space.free(&mut mtr, entry.root);
         mtr.take(root);
         let edit = leaf.enter(&mut mtr);
         if greatest {
@@ -246,7 +241,9 @@ impl IndexDirectory {
     }
 
     fn greatest(&self) -> Result<Option<(IndexId, Entry)>> {
-        let Some(leaf) = self.tree.seek(Bound::Unbounded, super::Direction::Reverse)? else { return Ok(None) };
+        let Some(leaf) = self.tree.seek(Bound::Unbounded, super::Direction::Reverse)? else {
+            return Ok(None);
+        };
         let page = leaf.view().page_no();
         let record = leaf.record(leaf.slot());
         Ok(Some((index_of(page, record.key)?, Entry::decode(page, record.value)?)))
@@ -263,7 +260,8 @@ impl IndexDirectory {
 
     fn handle(&self, index: IndexId, root: PageNo) -> Arc<Tree> {
         let mut open = self.open.write();
-        let tree = open.entry(index).or_insert_with(|| Arc::new(Tree::open(Arc::clone(&self.storage), index, root)));
+        let tree =
+            open.entry(index).or_insert_with(|| Arc::new(Tree::open(Arc::clone(&self.storage), index, root)));
         Arc::clone(tree)
     }
 }

@@ -33,7 +33,11 @@ impl Tree {
     pub(super) fn drop_leftmost(&self, chain_of: ChainOf<'_>) -> Result<DropProgress> {
         let _structure = self.structure.lock();
         let Some((parent, leaf)) = self.left_edge()? else {
-            return if self.drop_chain(self.root, chain_of)? { Ok(DropProgress::More) } else { Ok(DropProgress::Done) };
+            return if self.drop_chain(self.root, chain_of)? {
+                Ok(DropProgress::More)
+            } else {
+                Ok(DropProgress::Done)
+            };
         };
         if self.drop_chain(leaf, chain_of)? {
             return Ok(DropProgress::More);
@@ -42,7 +46,7 @@ impl Tree {
         // A leaf that is not in memory is in nobody's hands.
         let leaf_guard = self.latch_exclusive(leaf).ok();
         let mut mtr = Mtr::begin(&self.storage);
-        self.free_page(&mut mtr, leaf)?;
+        self.storage.space.free(&mut mtr, leaf);
         let parent = mtr.take(parent_guard);
         if let Some(guard) = leaf_guard {
             mtr.take(guard);
@@ -83,7 +87,10 @@ impl Tree {
         if tree_page && view.index_id() == self.index {
             return Ok(());
         }
-        Err(super::damaged(view.page_no(), format!("not a page of the dropped index {}: {view:?}", self.index)))
+        Err(super::damaged(
+            view.page_no(),
+            format!("not a page of the dropped index {}: {view:?}", self.index),
+        ))
     }
 
     /// Frees one overflow chain that the leaf refers to, and the reference with the chain's last page. False if it refers to none.
@@ -99,7 +106,7 @@ impl Tree {
         while !overflow::free_tail_step(&self.storage, chain)? {}
         let guard = self.latch_exclusive(leaf)?;
         let mut mtr = Mtr::begin(&self.storage);
-        overflow::free_first(&self.storage, &mut mtr, chain)?;
+        self.storage.space.free(&mut mtr, chain);
         let leaf = mtr.take(guard);
         edit::remove(&mut mtr.edit(leaf), slot);
         mtr.commit();

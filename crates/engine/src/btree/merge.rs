@@ -11,7 +11,7 @@ use super::descend::{Aim, Step, child_at};
 use super::split::{Progress, image_of};
 use super::write::UNDERFULL_BYTES;
 use super::{CAPACITY, NO_PAGE, Tree};
-use crate::buffer::{Mtr, WriteGuard};
+use crate::buffer::{Mtr, PageHandle, WriteGuard};
 use crate::error::Result;
 use crate::ids::PageNo;
 use crate::page::{PageEdit, PageKind, PageView, edit};
@@ -62,7 +62,11 @@ impl Tree {
             }
             let (left, right, separator_len) = {
                 let parent = self.latch_shared(parent.page)?;
-                (child_at(&parent, left_slot)?, child_at(&parent, left_slot + 1)?, parent.key(left_slot + 1).len())
+                (
+                    child_at(&parent, left_slot)?,
+                    child_at(&parent, left_slot + 1)?,
+                    parent.key(left_slot + 1).len(),
+                )
             };
             let together = self.latch_shared(left)?.used() + self.latch_shared(right)?.used() + separator_len;
             if together <= MERGED_BYTES_MAX {
@@ -89,7 +93,7 @@ impl Tree {
         let image = image_of(&right_guard);
         let old = PageView::from_bytes(&image);
         let mut mtr = Mtr::begin(&self.storage);
-        self.free_page(&mut mtr, right)?;
+        self.storage.space.free(&mut mtr, right);
         let parent = mtr.take(parent);
         let left = mtr.take(left);
         mtr.take(right_guard);
@@ -141,7 +145,7 @@ impl Tree {
 
         let mut mtr = Mtr::begin(&self.storage);
         for step in &path[fork + 1..] {
-            self.free_page(&mut mtr, step.page)?;
+            self.storage.space.free(&mut mtr, step.page);
         }
         let fork_page = mtr.take(fork_guard);
         for guard in chain {
@@ -162,7 +166,7 @@ impl Tree {
     }
 
     /// Removes an entry of an inner page that has at least two. The first entry keeps its empty separator: it takes the second's child.
-    pub(super) fn remove_entry(&self, mtr: &mut Mtr<'_>, inner: crate::buffer::Handle, slot: usize) {
+    pub(super) fn remove_entry(&self, mtr: &mut Mtr<'_>, inner: PageHandle, slot: usize) {
         let mut page = mtr.edit(inner);
         if slot > 0 {
             edit::remove(&mut page, slot);
@@ -182,7 +186,7 @@ impl Tree {
         let old = PageView::from_bytes(&image);
         let kind = if old.level() == 0 { PageKind::TreeLeaf } else { PageKind::TreeInner };
         let mut mtr = Mtr::begin(&self.storage);
-        self.free_page(&mut mtr, child_no)?;
+        self.storage.space.free(&mut mtr, child_no);
         let root = mtr.take(root);
         mtr.take(child);
         mtr.init(root, kind);

@@ -58,7 +58,8 @@ impl<'v> ChainWriter<'v> {
             let from = if whole == self.rest.len() { whole.saturating_sub(CHUNK_BYTES) } else { whole };
             let (rest, part) = self.rest.split_at(from);
             let mut mtr = Mtr::begin(storage);
-            let (page_no, handle) = storage.space.alloc(&mut mtr, PageKind::Overflow)?;
+            let handle = storage.space.alloc(&mut mtr, PageKind::Overflow)?;
+            let page_no = mtr.page_no(handle);
             {
                 let mut page = mtr.edit(handle);
                 edit::set_index_id(&mut page, self.index);
@@ -139,7 +140,7 @@ pub fn free_tail_step(storage: &Storage, first: PageNo) -> Result<bool> {
     let guard = storage.pool.try_pin(first)?.write();
     let mut mtr = Mtr::begin(storage);
     for page in victims {
-        storage.space.free(&mut mtr, page)?;
+        storage.space.free(&mut mtr, page);
     }
     let handle = mtr.take(guard);
     edit::set_next(&mut mtr.edit(handle), after);
@@ -147,8 +148,8 @@ pub fn free_tail_step(storage: &Storage, first: PageNo) -> Result<bool> {
     Ok(after == NO_PAGE)
 }
 
-/// Frees the first page of a chain whose tail is gone, in the mini-transaction that drops the last reference. Must be the mini-transaction's first
-/// change, or be known not to fail (see `Space::free`).
-pub fn free_first(storage: &Storage, mtr: &mut Mtr<'_>, first: PageNo) -> Result<()> {
-    storage.space.free(mtr, first)
+/// Frees the first page of a chain whose tail is gone, in the mini-transaction that drops the last reference. Takes the space latch: latch all other
+/// pages first.
+pub fn free_first<'e>(mtr: &mut Mtr<'e>, first: PageNo) {
+    mtr.storage().space.free(mtr, first);
 }

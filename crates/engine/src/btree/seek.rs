@@ -100,7 +100,10 @@ impl Tree {
     /// Like a forward `seek`, but every leaf crossed on the way stays latched as long as the answer lives. Who must claim the gap before the landing record
     /// (next-key lock) does it under this, so that nobody inserts at the end of the leaf to the left in the meantime.
     /// `Err(leaf)` inside means: nothing found, and here is the last leaf, still latched, so that the gap above the greatest key may be claimed.
-    pub fn seek_holding(&self, bound: Bound<&[u8]>) -> Result<std::result::Result<LeafRead<'_>, LeafRead<'_>>> {
+    pub fn seek_holding(
+        &self,
+        bound: Bound<&[u8]>,
+    ) -> Result<std::result::Result<LeafRead<'_>, LeafRead<'_>>> {
         let (guard, slot) = self.land(bound)?;
         let mut leaf = LeafRead::new(guard, slot);
         while leaf.slot >= leaf.guard.slot_count() {

@@ -139,7 +139,10 @@ mod tests {
                 assert!(newcomer.slot >= division.slot, "seed {seed}");
                 right += newcomer.bytes;
             }
-            assert!(left <= capacity && right <= capacity, "seed {seed}: {sizes:?} {newcomer:?} {division:?}");
+            assert!(
+                left <= capacity && right <= capacity,
+                "seed {seed}: {sizes:?} {newcomer:?} {division:?}"
+            );
         }
     }
 

@@ -12,7 +12,6 @@ use super::separator::{Division, Newcomer, choose_split, shortest_separator};
 use super::{CAPACITY, CHILD_BYTES, NO_PAGE, Tree};
 use crate::buffer::{Mtr, WriteGuard};
 use crate::error::Result;
-use crate::ids::PageNo;
 use crate::page::{PAGE_SIZE, PageKind, PageView, SLOT_SIZE, edit, record_size};
 use std::sync::atomic::Ordering;
 
@@ -83,7 +82,8 @@ impl Tree {
         let image = image_of(&leaf);
         let old = PageView::from_bytes(&image);
         let mut mtr = Mtr::begin(&self.storage);
-        let (new_page, new) = self.storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
+        let new = self.storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
+        let new_page = mtr.page_no(new);
         let parent = mtr.take(parent);
         let leaf = mtr.take(leaf);
         {
@@ -131,7 +131,8 @@ impl Tree {
         let image = image_of(&inner);
         let old = PageView::from_bytes(&image);
         let mut mtr = Mtr::begin(&self.storage);
-        let (new_page, new) = self.storage.space.alloc(&mut mtr, PageKind::TreeInner)?;
+        let new = self.storage.space.alloc(&mut mtr, PageKind::TreeInner)?;
+        let new_page = mtr.page_no(new);
         let parent = mtr.take(parent);
         let inner = mtr.take(inner);
         {
@@ -143,8 +144,14 @@ impl Tree {
             edit::append_records(&mut page, old, slot + 1..count).expect("part of a page fits an empty page");
         }
         edit::truncate(&mut mtr.edit(inner), slot);
-        edit::insert(&mut mtr.edit(parent), parent_step.slot + 1, 0, old.key(slot), &new_page.0.to_le_bytes())
-            .expect("room for the separator was checked under the same latch");
+        edit::insert(
+            &mut mtr.edit(parent),
+            parent_step.slot + 1,
+            0,
+            old.key(slot),
+            &new_page.0.to_le_bytes(),
+        )
+        .expect("room for the separator was checked under the same latch");
         mtr.commit();
         self.counters.splits.fetch_add(1, Ordering::Relaxed);
         Ok(Progress::Again)
@@ -156,7 +163,8 @@ impl Tree {
         let old = PageView::from_bytes(&image);
         let kind = if old.level() == 0 { PageKind::TreeLeaf } else { PageKind::TreeInner };
         let mut mtr = Mtr::begin(&self.storage);
-        let (new_page, new) = self.storage.space.alloc(&mut mtr, kind)?;
+        let new = self.storage.space.alloc(&mut mtr, kind)?;
+        let new_page = mtr.page_no(new);
         let root = mtr.take(root);
         {
             let mut page = mtr.edit(new);
@@ -175,11 +183,6 @@ impl Tree {
         mtr.commit();
         self.counters.growths.fetch_add(1, Ordering::Relaxed);
         Ok(Progress::Again)
-    }
-
-    /// Frees a page that the mini-transaction has just made unreachable. Its latch must be held until the commit.
-    pub(super) fn free_page(&self, mtr: &mut Mtr<'_>, page: PageNo) -> Result<()> {
-        self.storage.space.free(mtr, page)
     }
 }
 
@@ -202,7 +205,8 @@ fn continues_run(leaf: &PageView, slot: usize) -> bool {
         return slot == leaf.slot_count() && leaf.next() == NO_PAGE;
     }
     let (last, before) = (leaf.record_offset(slot - 1), leaf.record_offset(slot - 2));
-    let run = last + leaf.record_len(slot - 1) == leaf.heap_top() && before + leaf.record_len(slot - 2) == last;
+    let run =
+        last + leaf.record_len(slot - 1) == leaf.heap_top() && before + leaf.record_len(slot - 2) == last;
     run || (slot == leaf.slot_count() && leaf.next() == NO_PAGE)
 }
 

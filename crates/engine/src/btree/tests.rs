@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod directory;
 mod harness;
 mod model;
-mod directory;
 mod overflow;
 mod structure;
 mod threads;

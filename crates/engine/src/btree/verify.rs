@@ -111,7 +111,8 @@ fn check_page(tree: &Tree, view: &PageView, task: &Task) -> Result<()> {
     };
     if first < count {
         let (least, greatest) = (view.key(first), view.key(count - 1));
-        let above_low = task.low.as_deref().is_none_or(|low| if task.level == 0 { low <= least } else { low < least });
+        let above_low =
+            task.low.as_deref().is_none_or(|low| if task.level == 0 { low <= least } else { low < least });
         if !above_low {
             return bad("a key is below the separator that leads to its page");
         }

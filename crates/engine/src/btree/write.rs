@@ -4,7 +4,7 @@
 //! mini-transaction; [`LeafEdit`] then makes the changes, which cannot fail any more.
 
 use super::{Position, Tree};
-use crate::buffer::{Handle, Mtr, WriteGuard};
+use crate::buffer::{Mtr, PageHandle, WriteGuard};
 use crate::error::Result;
 use crate::page::{DELETE_MARK, PageView, Record, edit};
 
@@ -64,7 +64,7 @@ impl<'t> LeafWrite<'t> {
 /// A leaf that belongs to a mini-transaction. Valid only with the mini-transaction it entered.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafEdit {
-    handle: Handle,
+    handle: PageHandle,
     position: Position,
 }
 

@@ -18,7 +18,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 /// Page 0: magic number and format version.
 pub const META_PAGE: PageNo = PageNo(0);
-/// Root of the index directory; kind `IndexDirectory`, empty after `Storage::create`.
+/// Root of the index directory, which is the tree of index 0; an empty leaf after `Storage::create`.
 pub const INDEX_DIRECTORY_PAGE: PageNo = PageNo(2);
 /// First page of the undo directory; kind `UndoDirectory`, zeros after `Storage::create`.
 pub const UNDO_DIRECTORY_PAGE: PageNo = PageNo(3);

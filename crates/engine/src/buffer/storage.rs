@@ -94,7 +94,7 @@ impl Storage {
         mtr.write(meta, HEADER_SIZE, &MAGIC);
         mtr.write(meta, HEADER_SIZE + 8, &(PAGE_SIZE as u32).to_le_bytes());
         self.space.begin_first_group(&mut mtr)?;
-        let index = self.space.alloc(&mut mtr, PageKind::IndexDirectory)?;
+        let index = self.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
         let undo = self.space.alloc(&mut mtr, PageKind::UndoDirectory)?;
         assert_eq!((mtr.page_no(index), mtr.page_no(undo)), (INDEX_DIRECTORY_PAGE, UNDO_DIRECTORY_PAGE));
         mtr.commit();

@@ -11,33 +11,32 @@ use turnstile_sys::rng::Rng;
 #[test]
 fn create_list_drop() {
     let storage = storage();
-    let root = IndexDirectory::format(&storage).unwrap();
-    let directory = IndexDirectory::open(Arc::clone(&storage), root);
+    let directory = IndexDirectory::open(Arc::clone(&storage));
     let before = pages_used(&storage);
-    let ids: Vec<IndexId> = (0..5).map(|_| directory.create().unwrap().0).collect();
+    let ids: Vec<IndexId> = (0..5).map(|_| run(&storage, || directory.create()).0).collect();
     assert_eq!(ids, (1..=5).map(IndexId).collect::<Vec<_>>());
     for id in &ids {
-        let tree = directory.get(*id).unwrap();
+        let tree = run(&storage, || directory.get(*id));
         for n in 0..400u64 {
             put(&tree, &n.to_be_bytes(), &[1; 600]);
         }
         verify(&tree).unwrap();
     }
-    let held = directory.get(IndexId(5)).unwrap();
-    directory.start_drop(IndexId(5)).unwrap();
-    assert_eq!(directory.list().unwrap()[4], (IndexId(5), IndexState::Dropping));
+    let held = run(&storage, || directory.get(IndexId(5)));
+    run(&storage, || directory.start_drop(IndexId(5)));
+    assert_eq!(run(&storage, || directory.list())[4], (IndexId(5), IndexState::Dropping));
     assert!(matches!(directory.get(IndexId(5)), Err(Error::NoSuchIndex(_))));
     assert!(matches!(held.find(b"x"), Err(Error::NoSuchIndex(_))));
-    while directory.drop_step(IndexId(5), None).unwrap() == DropProgress::More {}
-    assert_eq!(directory.list().unwrap().len(), 4);
+    while run(&storage, || directory.drop_step(IndexId(5), None)) == DropProgress::More {}
+    assert_eq!(run(&storage, || directory.list()).len(), 4);
     // Reopened, it still knows that 5 was used.
-    let directory = IndexDirectory::open(Arc::clone(&storage), root);
-    assert_eq!(directory.create().unwrap().0, IndexId(6));
+    let directory = IndexDirectory::open(Arc::clone(&storage));
+    assert_eq!(run(&storage, || directory.create()).0, IndexId(6));
     for id in [1, 2, 3, 4, 6].map(IndexId) {
-        directory.start_drop(id).unwrap();
-        while directory.drop_step(id, None).unwrap() == DropProgress::More {}
+        run(&storage, || directory.start_drop(id));
+        while run(&storage, || directory.drop_step(id, None)) == DropProgress::More {}
     }
-    assert_eq!(directory.list().unwrap(), []);
+    assert_eq!(run(&storage, || directory.list()), []);
     assert_eq!(pages_used(&storage), before);
     assert!(matches!(directory.start_drop(IndexId(6)), Err(Error::NoSuchIndex(_))));
 }
@@ -45,11 +44,10 @@ fn create_list_drop() {
 #[test]
 fn a_drop_goes_on_after_a_restart_at_any_step() {
     let storage = storage();
-    let root = IndexDirectory::format(&storage).unwrap();
     let before = pages_used(&storage);
-    let mut directory = IndexDirectory::open(Arc::clone(&storage), root);
-    let (id, _) = directory.create().unwrap();
-    let tree = directory.get(id).unwrap();
+    let mut directory = IndexDirectory::open(Arc::clone(&storage));
+    let (id, _) = run(&storage, || directory.create());
+    let tree = run(&storage, || directory.get(id));
     let mut rng = Rng::new(9);
     for n in 0..300u64 {
         // Long keys make three levels; every tenth value is a chain.
@@ -65,11 +63,12 @@ fn a_drop_goes_on_after_a_restart_at_any_step() {
     }
     assert!(verify(&tree).unwrap().levels >= 3);
     drop(tree);
-    directory.start_drop(id).unwrap();
-    let chain_of = |value: &[u8]| (value[0] == 1).then(|| PageNo(u32::from_le_bytes(value[1..].try_into().unwrap())));
+    run(&storage, || directory.start_drop(id));
+    let chain_of =
+        |value: &[u8]| (value[0] == 1).then(|| PageNo(u32::from_le_bytes(value[1..].try_into().unwrap())));
     let mut steps = 0;
     while run(&storage, || directory.drop_step(id, Some(&chain_of))) == DropProgress::More {
-        directory = IndexDirectory::open(Arc::clone(&storage), root);
+        directory = IndexDirectory::open(Arc::clone(&storage));
         steps += 1;
     }
     assert!(steps > 50);
@@ -79,12 +78,11 @@ fn a_drop_goes_on_after_a_restart_at_any_step() {
 #[test]
 fn many_indexes() {
     let storage = storage();
-    let root = IndexDirectory::format(&storage).unwrap();
-    let directory = IndexDirectory::open(Arc::clone(&storage), root);
+    let directory = IndexDirectory::open(Arc::clone(&storage));
     for _ in 0..2500 {
-        directory.create().unwrap();
+        run(&storage, || directory.create());
     }
     let report = verify(directory.tree()).unwrap();
     assert!(report.levels == 2 && report.records == 2500);
-    assert_eq!(directory.list().unwrap().len(), 2500);
+    assert_eq!(run(&storage, || directory.list()).len(), 2500);
 }

@@ -1,40 +1,73 @@
 //! What the tests share: a storage in memory, and row changes as the rooms above make them.
 
 use crate::btree::{Tree, WalkState};
-use crate::buffer::{Mtr, Storage};
-use crate::error::{Error, Result};
+use crate::buffer::{Mtr, Storage, StorageConfig, with_pages_blocking};
+use crate::error::Result;
 use crate::ids::IndexId;
-use crate::page::{PageKind, edit};
-use std::ops::ControlFlow;
+use crate::page::{PAGE_SIZE, PageKind, edit};
+use std::ops::{ControlFlow, Deref};
+use std::path::PathBuf;
 use std::sync::Arc;
-use turnstile_sys::rng::Rng;
+use std::sync::atomic::{AtomicU64, Ordering};
+use turnstile_sys::disk::RealDisk;
 
-pub fn storage() -> Arc<Storage> {
-    let s = Storage::for_tests(6000); if let Ok(n) = std::env::var("MISS") { s.pool.miss_in.store(n.parse().unwrap(), std::sync::atomic::Ordering::Relaxed); }
-    Arc::new(s)
+/// A storage in a directory of its own, which goes with it.
+pub struct Scratch {
+    storage: Arc<Storage>,
+    directory: PathBuf,
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.directory));
+    }
+}
+
+impl Deref for Scratch {
+    type Target = Arc<Storage>;
+    fn deref(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+}
+
+/// A new storage with that many page frames.
+pub fn storage_of(frames: usize) -> Scratch {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let directory = std::env::temp_dir().join(format!("turnstile-btree-{}-{number}", std::process::id()));
+    drop(std::fs::remove_dir_all(&directory));
+    let disk = Arc::new(RealDisk::open(&directory).unwrap());
+    let config = StorageConfig {
+        pool_bytes: (frames * PAGE_SIZE) as u64,
+        redo_capacity_bytes: 1 << 30,
+        reader_threads: 0,
+    };
+    Scratch { storage: Storage::create(disk, &config).unwrap(), directory }
+}
+
+/// A new storage that keeps everything the tests put into it.
+pub fn storage() -> Scratch {
+    storage_of(6000)
 }
 
 /// Pages of the file that are taken.
 pub fn pages_used(storage: &Storage) -> usize {
-    storage.space.used()
+    let (capacity, free) = storage.space.sizes();
+    (capacity - free) as usize
 }
 
 /// Runs an operation as often as pages are missing.
-pub fn run<T>(storage: &Storage, mut operation: impl FnMut() -> Result<T>) -> T {
-    loop {
-        match operation() {
-            Ok(value) => return value,
-            Err(Error::Miss(page)) => drop(storage.pool.load_blocking(page).unwrap()),
-            Err(error) => panic!("{error}"),
-        }
-    }
+pub fn run<T>(storage: &Storage, operation: impl FnMut() -> Result<T>) -> T {
+    storage.reserve_blocking().unwrap();
+    with_pages_blocking(storage, operation).unwrap()
 }
 
 /// A tree outside any directory.
 pub fn new_tree(storage: &Arc<Storage>, index: IndexId) -> Tree {
     let root = run(storage, || {
         let mut mtr = Mtr::begin(storage);
-        let (root, handle) = storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
+        let handle = storage.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
+        let root = mtr.page_no(handle);
         edit::set_index_id(&mut mtr.edit(handle), index);
         mtr.commit();
         Ok(root)
@@ -114,10 +147,4 @@ pub fn value_for(key: &[u8], version: u64, len: usize) -> Vec<u8> {
     let mut value = version.to_le_bytes().to_vec();
     value.extend(key.iter().copied().cycle().take(if key.is_empty() { 0 } else { len }));
     value
-}
-
-pub fn shuffle<T>(rng: &mut Rng, items: &mut [T]) {
-    for at in (1..items.len()).rev() {
-        items.swap(at, rng.below(at as u64 + 1) as usize);
-    }
 }

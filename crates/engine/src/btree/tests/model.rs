@@ -41,7 +41,9 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn check_scan(tree: &Tree, model: &Model, bound: Bound<&[u8]>, direction: Direction) {
     let got = run(tree.storage(), || {
-        Ok(tree.seek(bound, direction)?.map(|leaf| (leaf.key().to_vec(), leaf.record(leaf.slot()).value.to_vec())))
+        Ok(tree
+            .seek(bound, direction)?
+            .map(|leaf| (leaf.key().to_vec(), leaf.record(leaf.slot()).value.to_vec())))
     });
     let expected = match direction {
         Direction::Forward => model.range::<[u8], _>((bound, Bound::Unbounded)).next(),
@@ -72,9 +74,8 @@ fn check_everything(tree: &Tree, model: &Model) {
     let mut bound = Bound::Unbounded;
     let mut last;
     for expected in model.iter().rev() {
-        let found = run(tree.storage(), || {
-            Ok(tree.seek(bound, Direction::Reverse)?.map(|leaf| leaf.key().to_vec()))
-        });
+        let found =
+            run(tree.storage(), || Ok(tree.seek(bound, Direction::Reverse)?.map(|leaf| leaf.key().to_vec())));
         last = found.unwrap();
         assert_eq!(&last, expected.0);
         bound = Bound::Excluded(last.as_slice());

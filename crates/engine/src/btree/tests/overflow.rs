@@ -25,7 +25,7 @@ fn chains_of_all_lengths() {
         assert_eq!(pages_used(&storage) - before, 1);
         run(&storage, || {
             let mut mtr = Mtr::begin(&storage);
-            free_first(&storage, &mut mtr, first)?;
+            free_first(&mut mtr, first);
             mtr.commit();
             Ok(())
         });

@@ -55,7 +55,7 @@ fn greatest_keys_and_records_fit() {
     let storage = storage();
     let tree = new_tree(&storage, IndexId(1));
     let mut order: Vec<u8> = (0..60).collect();
-    shuffle(&mut Rng::new(5), &mut order);
+    Rng::new(5).shuffle(&mut order);
     for n in &order {
         let mut key = vec![b'k'; KEY_BYTES_MAX - 1];
         key.push(*n);

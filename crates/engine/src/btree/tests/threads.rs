@@ -87,8 +87,12 @@ fn writers_and_scanners() {
     put(&tree, &FIXED, b"here");
     let stop = AtomicBool::new(false);
     let written = std::thread::scope(|scope| {
-        let writers: Vec<_> =
-            (0..WRITERS).map(|w| { let tree = &tree; scope.spawn(move || write_randomly(tree, w, 100 + w)) }).collect();
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|w| {
+                let tree = &tree;
+                scope.spawn(move || write_randomly(tree, w, 100 + w))
+            })
+            .collect();
         let scanners = [Direction::Forward, Direction::Reverse];
         for direction in scanners {
             let (tree, stop) = (&tree, &stop);
