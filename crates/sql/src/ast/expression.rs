@@ -5,7 +5,7 @@ use super::{CastType, ColumnName, Name, OrderItem, Query, Text};
 /// A literal value, typed as MySQL types it before any context is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
-    /// NULL (also `\N`).
+    /// NULL.
     Null,
     /// TRUE, FALSE.
     Bool(bool),

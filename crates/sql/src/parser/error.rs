@@ -1,5 +1,6 @@
 //! Why a text is not a statement, with the number and the words MySQL uses.
 
+use crate::error::SqlError;
 use std::fmt;
 
 /// A parse error.
@@ -100,5 +101,11 @@ impl Failure {
         let rest = &text[offset..text.len().min(offset + 320)];
         let near = String::from_utf8_lossy(rest).chars().take(80).collect();
         ParseError { kind: self.kind, offset, line: newlines + 1, near }
+    }
+}
+
+impl From<ParseError> for SqlError {
+    fn from(error: ParseError) -> Self {
+        SqlError::new(error.code(), &error.sqlstate(), error.to_string())
     }
 }

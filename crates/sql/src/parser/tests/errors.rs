@@ -93,3 +93,60 @@ fn several_statements_come_one_by_one() {
     let last = parse_at(text, 11, ParseOptions::default()).unwrap();
     assert_eq!((last.next, last.statement_end), (text.len(), 22));
 }
+
+#[test]
+fn errors_reach_the_client_with_their_numbers() {
+    let error = crate::error::SqlError::from(error_of("XA START 'a'"));
+    assert_eq!((error.code, error.sqlstate), (1235, *b"42000"));
+    assert_eq!(error.message, "This version of Turnstile doesn't yet support 'XA transactions'");
+}
+
+/// More statements that MySQL refuses.
+#[test]
+fn wrong_statements_are_refused() {
+    let texts = [
+        "SELECT",
+        "SELECT * FROM",
+        "SELECT a b c",
+        "SELECT DISTINCT ALL a",
+        "SELECT * FROM t WHERE a LIKE",
+        "SELECT * FROM t FOR",
+        "SELECT COUNT(DISTINCT *) FROM t",
+        "SELECT CASE END",
+        "SELECT ROW(1)",
+        "INSERT INTO t",
+        "INSERT INTO t (a VALUES (1)",
+        "REPLACE INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 1",
+        "UPDATE t SET a = 1 LIMIT 1, 2",
+        "UPDATE t, u SET a = 1 LIMIT 1",
+        "DELETE t WHERE a = 1",
+        "DELETE FROM t JOIN u",
+        "CREATE TABLE t",
+        "CREATE TABLE t ()",
+        "CREATE TABLE t (a)",
+        "CREATE TABLE t (a INT(1,2))",
+        "CREATE TABLE t (a INT CHARACTER SET latin1)",
+        "CREATE INDEX ON t (a)",
+        "ALTER TABLE t ADD",
+        "DROP t",
+        "SET",
+        "SET a",
+        "SET TRANSACTION",
+        "SET TRANSACTION READ ONLY, READ WRITE",
+        "SET TRANSACTION ISOLATION LEVEL FAST",
+        "BEGIN 1",
+        "START",
+        "COMMIT AND",
+        "KILL",
+        "LOCK TABLES t",
+        "SHOW",
+        "SHOW FULL DATABASES",
+        "SHOW TABLES WHERE",
+        "GRANT SELECT ON t",
+        "USE",
+        "USE a.b",
+    ];
+    for text in texts {
+        assert_eq!(error_of(text).kind, ParseErrorKind::Syntax, "{text}");
+    }
+}
