@@ -275,6 +275,12 @@ impl Shard {
         }
     }
 
+    pub fn memory_bytes(&self) -> usize {
+        let lists = 4 * (self.free_entries.capacity() + self.free_nodes.capacity());
+        let slabs = self.entries.capacity() * size_of::<Entry>() + self.nodes.capacity() * size_of::<Node>();
+        lists + slabs + self.names.allocation_size()
+    }
+
     /// Names now locked or waited for.
     pub fn names(&self) -> usize {
         self.names.len()

@@ -214,7 +214,7 @@ impl LockTable {
         if search {
             self.search_from(txn);
         }
-        Wait { table: self, txn, waiter, patience, was_transient, timer: None }
+        Wait { table: self, txn, waiter, outcome: Outcome::Granted, patience, was_transient, timer: None }
     }
 
     /// Locks a row, waiting if need be: tries, spins if both sides are short, queues.
@@ -399,6 +399,11 @@ impl LockTable {
             statistics.names += shard.names() as u64;
         }
         statistics
+    }
+
+    /// Bytes the table occupies, free slots included, without keys longer than 16 bytes and the transactions' own lists.
+    pub fn memory_bytes(&self) -> usize {
+        self.shard_numbers().map(|number| self.shard(number).memory_bytes()).sum()
     }
 
     pub(super) fn with_name<T>(&self, name: LockName<'_>, look: impl FnOnce(&mut Shard, u64) -> T) -> T {

@@ -103,8 +103,10 @@ impl Waiter {
 pub struct Wait<'a> {
     pub(super) table: &'a LockTable,
     pub(super) txn: &'a TxnLocks,
-    /// `None` if the lock was free after all.
+    /// `None` once the wait has ended, or if the lock was free after all.
     pub(super) waiter: Option<Arc<Waiter>>,
+    /// How it ended.
+    pub(super) outcome: Outcome,
     pub(super) patience: Patience<'a>,
     pub(super) was_transient: bool,
     pub(super) timer: Option<(TimerGuard, Waker)>,
@@ -113,6 +115,7 @@ pub struct Wait<'a> {
 impl Wait<'_> {
     fn finish(&mut self, outcome: Outcome) -> Poll<Outcome> {
         self.waiter = None;
+        self.outcome = outcome;
         self.timer = None;
         self.txn.set_transient(self.was_transient);
         Poll::Ready(outcome)
@@ -138,7 +141,7 @@ impl Future for Wait<'_> {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Some(waiter) = self.waiter.clone() else { return Poll::Ready(Outcome::Granted) };
+        let Some(waiter) = self.waiter.clone() else { return Poll::Ready(self.outcome) };
         // The waker is left first; whatever is looked at afterwards cannot change unseen.
         if let Poll::Ready(outcome) = waiter.cell.poll_wait(context) {
             return self.finish(outcome);

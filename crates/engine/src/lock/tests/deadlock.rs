@@ -1,1 +1,252 @@
 //! Cycles of every size and kind are found, once, with the right victim, and queues are not walked.
+
+use super::*;
+use crate::api::TableLock;
+use crate::ids::TableId;
+use LockKind::{Gap, InsertIntention, NextKey, Record};
+use LockMode::{S, X};
+
+fn key(n: usize) -> [u8; 8] {
+    (n as u64).to_be_bytes()
+}
+
+/// A wait that may already be over.
+fn begin<'a>(wait: Wait<'a>) -> Hand<'a> {
+    Hand { wait: Box::pin(wait), wakes: Arc::default() }
+}
+
+/// `size` transactions, each holding its own row, each asking for the next one's.
+fn ring(size: usize, weights: impl Fn(usize) -> u64) -> (usize, LockStatistics, DeadlockRecord) {
+    let table = table();
+    let txns: Vec<_> = (0..size).map(|n| TxnLocks::new(n as u64, n as u64)).collect();
+    for (n, txn) in txns.iter().enumerate() {
+        txn.set_undo_records(weights(n));
+        assert_eq!(table.try_acquire(txn, row(&key(n)), X, Record), Acquire::Granted);
+    }
+    let mut waits: Vec<_> = (0..size)
+        .map(|n| begin(table.enqueue(&txns[n], row(&key((n + 1) % size)), X, Record, FOR_LONG)))
+        .collect();
+    let ended: Vec<_> = waits.iter_mut().map(|wait| wait.poll()).collect();
+    let victims: Vec<_> = (0..size).filter(|&n| ended[n] == Some(Outcome::Victim)).collect();
+    assert_eq!(victims.len(), 1, "one victim");
+    assert_eq!(ended.iter().flatten().count(), 1, "nobody else is touched");
+    // The victim rolls back; everybody else finishes in turn.
+    let victim = victims[0];
+    for step in 0..size {
+        let n = (victim + size - step) % size;
+        if n != victim {
+            assert_eq!(waits[n].poll(), Some(Outcome::Granted));
+        }
+        table.release_all(&txns[n]);
+    }
+    drop(waits);
+    let record = table.last_deadlock().unwrap();
+    assert_eq!(table.statistics().names, 0);
+    (victim, table.statistics(), (*record).clone())
+}
+
+#[test]
+fn rings_of_two_to_a_thousand() {
+    for size in [2, 3, 10, 1000] {
+        let (victim, statistics, record) = ring(size, |n| if n == size / 2 { 1 } else { 5 });
+        assert_eq!(victim, size / 2, "the lightest");
+        assert_eq!((statistics.deadlocks, record.members.len()), (1, size));
+        assert_eq!(record.members[record.victim].start_sequence, victim as u64);
+        for (member, next) in record.members.iter().zip(record.members.iter().cycle().skip(1)) {
+            assert_eq!(member.waiting_for.name, next.holds.as_ref().unwrap().name);
+        }
+        assert!(statistics.edges <= 3 * size as u64, "one edge per waiter: {} for {size}", statistics.edges);
+    }
+}
+
+#[test]
+fn of_equals_the_youngest_is_the_victim() {
+    assert_eq!(ring(5, |_| 3).0, 4);
+}
+
+#[test]
+fn waiters_behind_a_running_holder_cost_no_edge() {
+    for holding in [false, true] {
+        let table = table();
+        let holder = TxnLocks::new(0, 0);
+        table.try_acquire(&holder, row(b"hot"), X, Record);
+        let txns: Vec<_> = (1..=4000).map(|n| TxnLocks::new(n, n)).collect();
+        for (n, txn) in txns.iter().enumerate().filter(|_| holding) {
+            table.try_acquire(txn, row(&key(n)), X, Record);
+        }
+        let mut waits: Vec<_> = txns
+            .iter()
+            .map(|txn| Hand::begin(table.enqueue(txn, row(b"hot"), X, Record, FOR_LONG)))
+            .collect();
+        assert_eq!((table.statistics().searches, table.statistics().edges), (0, 0));
+
+        // A real cycle through the far end of the queue costs a handful of edges, not 4,000.
+        let last = txns.len() - 1;
+        table.try_acquire(&txns[0], row(b"other"), X, Record);
+        table.acquire_on_behalf(&txns[last], row(b"last"));
+        holder.set_undo_records(100);
+        let mut closing = begin(table.enqueue(&holder, row(b"last"), X, Record, FOR_LONG));
+        assert_eq!((closing.poll(), waits[last].poll()), (None, Some(Outcome::Victim)));
+        assert!(table.statistics().edges <= 4, "{} edges", table.statistics().edges);
+        assert!(waits[..last].iter_mut().all(|wait| wait.poll().is_none()));
+        table.release_all(&txns[last]);
+        assert_eq!(closing.poll(), Some(Outcome::Granted));
+    }
+}
+
+#[test]
+fn a_cycle_through_any_of_several_readers_is_found_at_once() {
+    for nth in 0..5 {
+        let table = table();
+        let readers: Vec<_> = (0..5).map(|n| TxnLocks::new(n, n)).collect();
+        let writer = TxnLocks::new(9, 9);
+        writer.set_undo_records(50);
+        readers
+            .iter()
+            .for_each(|reader| assert_eq!(table.try_acquire(reader, row(b"r"), S, Record), Acquire::Granted));
+        table.try_acquire(&writer, row(b"w"), X, Record);
+        let mut reading = Hand::begin(table.enqueue(&readers[nth], row(b"w"), S, Record, FOR_LONG));
+        let mut writing = Hand::begin(table.enqueue(&writer, row(b"r"), X, Record, FOR_LONG));
+        assert_eq!(reading.poll(), Some(Outcome::Victim), "though the other four readers are idle");
+        readers.iter().for_each(|reader| table.release_all(reader));
+        assert_eq!(writing.poll(), Some(Outcome::Granted));
+    }
+}
+
+#[test]
+fn one_wait_that_closes_two_cycles_breaks_both() {
+    let table = table();
+    let (first, second, writer) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
+    writer.set_undo_records(50);
+    table.try_acquire(&first, row(b"r"), S, Record);
+    table.try_acquire(&second, row(b"r"), S, Record);
+    table.try_acquire(&writer, row(b"w"), X, Record);
+    let mut one = Hand::begin(table.enqueue(&first, row(b"w"), S, Record, FOR_LONG));
+    let mut two = Hand::begin(table.enqueue(&second, row(b"w"), S, Record, FOR_LONG));
+    let _writing = Hand::begin(table.enqueue(&writer, row(b"r"), X, Record, FOR_LONG));
+    assert_eq!((one.poll(), two.poll()), (Some(Outcome::Victim), Some(Outcome::Victim)));
+    assert_eq!(table.statistics().deadlocks, 2);
+}
+
+#[test]
+fn two_upgrades_of_a_shared_lock() {
+    let table = table();
+    let (old, young) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+    table.try_acquire(&old, row(b"k"), S, Record);
+    table.try_acquire(&young, row(b"k"), S, Record);
+    let mut first = Hand::begin(table.enqueue(&old, row(b"k"), X, Record, FOR_LONG));
+    let mut second = begin(table.enqueue(&young, row(b"k"), X, Record, FOR_LONG));
+    assert_eq!(second.poll(), Some(Outcome::Victim));
+    table.release_all(&young);
+    assert_eq!(first.poll(), Some(Outcome::Granted));
+}
+
+#[test]
+fn two_inserts_into_a_gap_both_have_locked() {
+    let table = table();
+    let (old, young) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+    let supremum = LockName::Supremum(INDEX);
+    table.try_acquire(&old, supremum, X, NextKey);
+    table.try_acquire(&young, supremum, X, Gap);
+    let mut first = Hand::begin(table.enqueue(&old, supremum, X, InsertIntention, FOR_LONG));
+    let mut second = begin(table.enqueue(&young, supremum, X, InsertIntention, FOR_LONG));
+    assert_eq!(second.poll(), Some(Outcome::Victim));
+    table.release_all(&young);
+    assert_eq!(first.poll(), Some(Outcome::Granted));
+}
+
+#[test]
+fn through_a_waiter_that_holds_nothing_here() {
+    // The reader waits only for its place behind the writer; the writer for the first reader; that one for the last.
+    let table = table();
+    let (first, writer, last) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
+    table.try_acquire(&first, row(b"r"), S, Record);
+    table.try_acquire(&last, row(b"z"), X, Record);
+    let mut writing = Hand::begin(table.enqueue(&writer, row(b"r"), X, Record, FOR_LONG));
+    let mut reading = Hand::begin(table.enqueue(&last, row(b"r"), S, Record, FOR_LONG));
+    first.set_undo_records(9);
+    last.set_undo_records(9);
+    let mut closing = begin(table.enqueue(&first, row(b"z"), S, Record, FOR_LONG));
+    assert_eq!(writing.poll(), Some(Outcome::Victim));
+    assert_eq!((reading.poll(), closing.poll()), (Some(Outcome::Granted), None));
+}
+
+#[test]
+fn an_insert_behind_a_waiting_next_key_request() {
+    let table = table();
+    let (holder, scanner, inserter) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
+    table.try_acquire(&holder, row(b"k"), X, Record);
+    table.try_acquire(&inserter, row(b"z"), X, Record);
+    let mut scanning = Hand::begin(table.enqueue(&scanner, row(b"k"), X, NextKey, FOR_LONG));
+    let mut inserting = Hand::begin(table.enqueue(&inserter, row(b"k"), X, InsertIntention, FOR_LONG));
+    holder.set_undo_records(9);
+    inserter.set_undo_records(9);
+    let mut closing = begin(table.enqueue(&holder, row(b"z"), X, Record, FOR_LONG));
+    assert_eq!(scanning.poll(), Some(Outcome::Victim));
+    assert_eq!((inserting.poll(), closing.poll()), (Some(Outcome::Granted), None));
+}
+
+#[test]
+fn through_rows_tables_and_auto_increment() {
+    let table = table();
+    let txns: Vec<_> = (0..3).map(|n| TxnLocks::new(n, n)).collect();
+    table.try_acquire(&txns[0], row(b"k"), X, Record);
+    table.try_acquire_table(&txns[1], TableId(1), TableLock::IntentionExclusive);
+    table.try_acquire_table(&txns[2], TableId(2), TableLock::AutoIncrement);
+    let _one = Hand::begin(table.enqueue_table(&txns[0], TableId(1), TableLock::Exclusive, FOR_LONG));
+    let _two = Hand::begin(table.enqueue_table(&txns[1], TableId(2), TableLock::AutoIncrement, FOR_LONG));
+    let mut three = begin(table.enqueue(&txns[2], row(b"k"), S, Record, FOR_LONG));
+    assert_eq!(three.poll(), Some(Outcome::Victim));
+    let record = table.last_deadlock().unwrap();
+    let mut waited: Vec<_> = record.members.iter().map(|m| m.waiting_for.shapes[0].label()).collect();
+    waited.sort_unstable();
+    assert_eq!(waited, ["AUTO_INC", "S,REC_NOT_GAP", "X"]);
+}
+
+#[test]
+fn a_lock_inherited_by_a_waiting_transaction_may_close_a_cycle() {
+    let table = table();
+    let (scanner, other, inserter) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
+    table.try_acquire(&scanner, row(b"k"), S, Gap);
+    table.try_acquire(&other, row(b"m"), S, Gap);
+    table.try_acquire(&inserter, row(b"z"), X, Record);
+    let mut inserting = Hand::begin(table.enqueue(&inserter, row(b"m"), X, InsertIntention, FOR_LONG));
+    let mut scanning = Hand::begin(table.enqueue(&scanner, row(b"z"), S, Record, FOR_LONG));
+    assert_eq!(table.statistics().deadlocks, 0);
+    scanner.set_undo_records(9);
+    table.inherit_on_remove(row(b"k"), row(b"m"));
+    assert_eq!((inserting.poll(), scanning.poll()), (Some(Outcome::Victim), None));
+}
+
+#[test]
+fn an_implicit_lock_counts_as_held() {
+    let table = table();
+    let (writer, other) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+    table.try_acquire(&other, row(b"a"), X, Record);
+    let _waiting = Hand::begin(table.enqueue(&writer, row(b"a"), X, Record, FOR_LONG));
+    // The writer holds nothing but a row it inserted, which no request has met yet.
+    assert!(table.acquire_on_behalf(&writer, row(b"mine")));
+    let mut closing = begin(table.enqueue(&other, row(b"mine"), S, Record, FOR_LONG));
+    assert_eq!(closing.poll(), Some(Outcome::Victim));
+}
+
+#[test]
+fn the_switch_is_live_and_switching_on_finds_what_closed_meanwhile() {
+    let table = table();
+    table.settings.deadlock_detect.store(false, Ordering::Relaxed);
+    let txns: Vec<_> = (0..2).map(|n| TxnLocks::new(n, n)).collect();
+    table.try_acquire(&txns[0], row(b"0"), X, Record);
+    table.try_acquire(&txns[1], row(b"1"), X, Record);
+    let mut zero = Hand::begin(table.enqueue(&txns[0], row(b"1"), X, Record, FOR_LONG));
+    let mut one = Hand::begin(table.enqueue(&txns[1], row(b"0"), X, Record, FOR_LONG));
+    assert_eq!(table.statistics().searches, 0);
+    table.settings.deadlock_detect.store(true, Ordering::Relaxed);
+    let told = Arc::new(AtomicUsize::new(0));
+    let counter = told.clone();
+    assert!(table.set_deadlock_hook(Box::new(move |record| {
+        counter.fetch_add(record.members.len(), Ordering::SeqCst);
+    })));
+    table.detect_all();
+    assert_eq!((zero.poll(), one.poll()), (None, Some(Outcome::Victim)));
+    assert_eq!((table.statistics().deadlocks, told.load(Ordering::SeqCst)), (1, 2));
+}
