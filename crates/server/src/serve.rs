@@ -75,7 +75,7 @@ fn run(globals: Arc<Globals>, initialize_only: bool, begin: Instant) -> Result<(
         return Ok(());
     }
     warn_about_open_accounts(&database);
-    let tls = match tls::load(&datadir, &text(&globals, "ssl_cert"), &text(&globals, "ssl_key")) {
+    let tls = match tls::load(&datadir, &file_name(&globals, "ssl_cert"), &file_name(&globals, "ssl_key")) {
         Ok(config) => Some(config),
         Err(error) => {
             log::warning(&format!("TLS is off: {error}"));
@@ -143,6 +143,15 @@ fn text(globals: &Globals, name: &str) -> String {
         Value::Str(text) => text.to_string(),
         _ => String::new(),
     }
+}
+
+/// A certificate's file, or the name under which the self-made one is kept.
+fn file_name(globals: &Globals, variable: &str) -> String {
+    let named = text(globals, variable);
+    if !named.is_empty() {
+        return named;
+    }
+    if variable == "ssl_key" { "server-key.pem".into() } else { "server-cert.pem".into() }
 }
 
 fn number(globals: &Globals, name: &str) -> u64 {
