@@ -1,0 +1,50 @@
+//! End-to-end tests over the wire against a real server process: kill -9 rounds, thousands of waiters, clean restarts.
+//!
+//! They use the laboratory's own client and process control; foreign clients are in `tests/wire`.
+#![allow(clippy::unwrap_used)]
+
+mod kill_rounds;
+mod restart;
+mod waiters;
+
+use std::path::{Path, PathBuf};
+
+use turnstile_lab::client::{Client, Target};
+use turnstile_lab::process::{ServerProcess, free_port};
+
+/// The binary under test.
+fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_turnstile"))
+}
+
+/// A folder that is removed when the test ends well and kept for a look when it fails.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        Scratch(turnstile_lab::process::scratch_folder(name).unwrap())
+    }
+    fn data(&self) -> PathBuf {
+        self.0.join("data")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+fn start(scratch: &Scratch, options: &[&str]) -> (ServerProcess, Target) {
+    let port = free_port().unwrap();
+    let mut all = vec!["--max-connections=5000".to_string()];
+    all.extend(options.iter().map(|text| text.to_string()));
+    let server = ServerProcess::start(binary(), &scratch.data(), port, &all).unwrap();
+    (server, Target::local(port))
+}
+
+fn connect(target: &Target) -> Client {
+    Client::connect(target).unwrap()
+}
