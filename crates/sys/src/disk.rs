@@ -1,5 +1,5 @@
 //! Files by name, read and written at positions, blocking: the only door to the disk. Two implementations: [`RealDisk`]
-//! here, and a seeded one that loses, tears and fails for tests.
+//! here, and the seeded [`FaultDisk`](crate::fault_disk::FaultDisk) that loses, tears and fails for tests.
 //!
 //! What a caller may rely on after a crash, and no more:
 //! - bytes written before a successful [`DiskFile::sync`] are there; later ones may be there, in any order, torn at

@@ -1,430 +1,432 @@
-//! [`FaultDisk`]: a disk in memory that loses what a real one may lose, from a seed.
+//! A disk in memory that behaves as badly as a real one may, reproducibly from its seed: at a crash, unsynced writes are
+//! lost, torn at sectors or reordered, unsynced names come and go; operations fail on request; space runs out.
 //!
-//! A write is *pending* until its file is synced. At [`FaultDisk::crash`] every pending write is cut into sectors of
-//! 512 bytes, and each sector survives or not: so writes are lost, torn, and overtake one another. Changes of length
-//! are pending in the same way. Creating, renaming and removing files is pending until the directory is synced, and
-//! of those a prefix survives. What was synced always survives, unless a lying sync was planted.
-//!
-//! | crash mood (drawn) | sectors that survive |
-//! |---|---|
-//! | harsh | none |
-//! | mild | all |
-//! | mixed | each with a probability drawn per file |
-//!
-//! After `crash` the old disk is dead: every operation on it fails, so threads left over from before the crash cannot
-//! touch what the survivors see.
+//! ```text
+//!   write ──> cache (what reads see) + pending list ──sync──> durable image
+//!                                          │
+//!   crash: durable image + a random part of the pending list ──> the next FaultDisk
+//! ```
+//! Of several unsynced writes to one sector a beginning survives, never a later one without an earlier: the cache holds
+//! one copy of a sector, so what the device got at any moment contains all writes before that moment.
+//! A **failed** sync is modelled as Linux has it: the cache keeps showing the data, some of it has reached the device, and
+//! the rest is never written by any later sync.
+//! Names follow a journal, as on ext4: [`Disk::sync_dir`] makes all changes durable; syncing a new file makes its creation
+//! (and what was done before it) durable; at a crash a beginning of the rest survives.
 
-use crate::disk::{Disk, DiskFile};
+mod image;
+
+use crate::disk::{Disk, DiskFile, check_name};
 use crate::rng::Rng;
-use parking_lot::Mutex;
+use image::{CrashStyle, Image};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Unit in which writes survive.
-pub const SECTOR_BYTES: usize = 512;
-
-/// What a planted fault does.
+/// How an operation is made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The device reports an I/O error; nothing is changed.
+    /// The device gives an error.
     InputOutput,
-    /// No space is left on the device; nothing is changed.
+    /// There is no space left. Affects what needs space; a sync or removal goes on.
     NoSpace,
 }
 
-impl FaultKind {
-    fn error(self) -> io::Error {
-        match self {
-            FaultKind::InputOutput => io::Error::from_raw_os_error(5),
-            FaultKind::NoSpace => io::Error::from_raw_os_error(28),
-        }
-    }
-}
-
-/// What a disk has been asked to do. Counts since it was made.
+/// What was done to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultCounts {
     /// Reads.
     pub reads: u64,
     /// Writes.
     pub writes: u64,
-    /// Bytes written.
+    /// Bytes of the writes.
     pub bytes_written: u64,
     /// Syncs of files.
     pub syncs: u64,
-    /// Operations that count for `fail_at`: everything that changes or syncs something.
+    /// All operations that change something, failed ones included; [`FaultDisk::fail_at`] counts in these.
     pub operations: u64,
 }
 
-enum Pending {
-    Write { off: usize, bytes: Vec<u8> },
-    Length(usize),
-}
-
-#[derive(Default)]
-struct FileState {
-    now: Vec<u8>,
-    durable: Vec<u8>,
-    pending: Vec<Pending>,
-}
-
-#[derive(Clone)]
-enum NameChange {
-    Create(String, usize),
-    Remove(String),
-    Rename(String, String),
-}
-
-fn change_names(names: &mut BTreeMap<String, usize>, change: &NameChange) {
-    match change {
-        NameChange::Create(name, file) => {
-            names.insert(name.clone(), *file);
-        }
-        NameChange::Remove(name) => {
-            names.remove(name);
-        }
-        NameChange::Rename(from, to) => {
-            if let Some(file) = names.remove(from) {
-                names.insert(to.clone(), file);
-            }
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct PlantedFault {
-    first: u64,
-    last: u64,
-    kind: FaultKind,
-}
-
-struct State {
-    rng: Rng,
-    files: Vec<FileState>,
-    names: BTreeMap<String, usize>,
-    durable_names: BTreeMap<String, usize>,
-    pending_names: Vec<NameChange>,
-    faults: Vec<PlantedFault>,
-    lying_sync: Option<String>,
-    capacity: usize,
-    counts: FaultCounts,
-    dead: bool,
-}
-
-/// A seeded, faulty disk in memory. Clones share it.
+/// The disk. Clones are the same disk.
 #[derive(Clone)]
 pub struct FaultDisk {
     state: Arc<Mutex<State>>,
 }
 
+type FileId = u64;
+
+struct State {
+    rng: Rng,
+    /// The machine has crashed: this value is only its past.
+    off: bool,
+    images: BTreeMap<FileId, Image>,
+    names: BTreeMap<String, FileId>,
+    durable_names: BTreeMap<String, FileId>,
+    journal: Vec<NameChange>,
+    next_id: FileId,
+    capacity_bytes: u64,
+    faults: Vec<Fault>,
+    /// Parts of the names of files whose syncs are lies.
+    unsynced_names: Vec<String>,
+    counts: FaultCounts,
+}
+
+#[derive(Clone)]
+enum NameChange {
+    Create(String, FileId),
+    Rename(String, String),
+    Remove(String),
+}
+
+struct Fault {
+    from: u64,
+    lasting: bool,
+    kind: FaultKind,
+}
+
 impl FaultDisk {
-    /// An empty disk; the seed decides what a crash loses.
+    /// An empty disk.
     pub fn new(seed: u64) -> Self {
-        Self::with_files(Rng::new(seed), Vec::new(), BTreeMap::new())
+        Self::with(State {
+            rng: Rng::new(seed),
+            off: false,
+            images: BTreeMap::new(),
+            names: BTreeMap::new(),
+            durable_names: BTreeMap::new(),
+            journal: Vec::new(),
+            next_id: 1,
+            capacity_bytes: u64::MAX,
+            faults: Vec::new(),
+            unsynced_names: Vec::new(),
+            counts: FaultCounts::default(),
+        })
     }
 
-    fn with_files(rng: Rng, files: Vec<FileState>, names: BTreeMap<String, usize>) -> Self {
-        let state = State {
-            rng,
-            files,
-            durable_names: names.clone(),
-            names,
-            pending_names: Vec::new(),
-            faults: Vec::new(),
-            lying_sync: None,
-            capacity: usize::MAX,
-            counts: FaultCounts::default(),
-            dead: false,
-        };
+    fn with(state: State) -> Self {
         FaultDisk { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Makes the `nth` changing operation from now fail once; 1 is the next one.
-    pub fn fail_at(&self, nth: u64, kind: FaultKind) {
-        let mut state = self.state.lock();
-        let at = state.counts.operations + nth;
-        state.faults.push(PlantedFault { first: at, last: at, kind });
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A test that panicked elsewhere may still want to look at the disk.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes every changing operation fail from the `nth` from now on.
+    /// Cuts the power: returns the disk as the machine finds it when it is on again. Every later operation on this one
+    /// or its files fails.
+    pub fn crash(&self) -> FaultDisk {
+        let mut state = self.state();
+        let mut rng = state.rng.fork();
+        state.off = true;
+        let survived = rng.index(state.journal.len() + 1);
+        let mut names = state.durable_names.clone();
+        state.journal[..survived].iter().for_each(|change| change.apply(&mut names));
+        let style = CrashStyle::draw(&mut rng);
+        let images = names.values().map(|id| (*id, state.images[id].after_crash(style, &mut rng))).collect();
+        Self::with(State {
+            rng,
+            off: false,
+            images,
+            durable_names: names.clone(),
+            names,
+            journal: Vec::new(),
+            next_id: state.next_id,
+            capacity_bytes: state.capacity_bytes,
+            faults: Vec::new(),
+            unsynced_names: Vec::new(),
+            counts: FaultCounts::default(),
+        })
+    }
+
+    /// Kills the process only: the operating system keeps what was written, synced or not. Every later operation on this
+    /// value fails; the returned one goes on.
+    pub fn kill(&self) -> FaultDisk {
+        let mut state = self.state();
+        state.off = true;
+        let rng = state.rng.fork();
+        Self::with(State {
+            rng,
+            off: false,
+            images: state.images.clone(),
+            names: state.names.clone(),
+            durable_names: state.durable_names.clone(),
+            journal: state.journal.clone(),
+            next_id: state.next_id,
+            capacity_bytes: state.capacity_bytes,
+            faults: Vec::new(),
+            unsynced_names: Vec::new(),
+            counts: FaultCounts::default(),
+        })
+    }
+
+    /// Has the `nth` changing operation from now on fail once (1 is the next).
+    pub fn fail_at(&self, nth: u64, kind: FaultKind) {
+        self.plant(nth, false, kind);
+    }
+
+    /// Has every changing operation fail, from the `nth` from now on.
     pub fn fail_from(&self, nth: u64, kind: FaultKind) {
-        let mut state = self.state.lock();
-        let first = state.counts.operations + nth;
-        state.faults.push(PlantedFault { first, last: u64::MAX, kind });
+        self.plant(nth, true, kind);
+    }
+
+    fn plant(&self, nth: u64, lasting: bool, kind: FaultKind) {
+        let mut state = self.state();
+        let from = state.counts.operations + nth;
+        state.faults.push(Fault { from, lasting, kind });
     }
 
     /// Takes back every planted failure.
     pub fn heal(&self) {
-        self.state.lock().faults.clear();
+        self.state().faults.clear();
     }
 
-    /// Bounds the bytes all files together may take; growing past it fails with no space left.
+    /// Limits the space of all files together, in bytes; holes count only once they are filled.
     pub fn set_capacity(&self, bytes: usize) {
-        self.state.lock().capacity = bytes;
+        self.state().capacity_bytes = bytes as u64;
     }
 
-    /// Bytes all files take now.
+    /// Bytes that all files occupy now.
     pub fn used(&self) -> usize {
-        self.state.lock().used()
+        self.state().used_bytes() as usize
     }
 
-    /// Plants the canary bug: syncs of files whose name contains `name` return success and do nothing.
-    pub fn skip_sync_of(&self, name: &str) {
-        self.state.lock().lying_sync = Some(name.to_owned());
+    /// Plants a bug: from now on syncs of files whose name contains `part` do nothing and say they worked, until the
+    /// next crash. A test that does not notice is weak.
+    pub fn skip_sync_of(&self, part: &str) {
+        self.state().unsynced_names.push(part.to_string());
     }
 
-    /// What was asked of the disk so far.
+    /// Turns over one bit of what is durable and what is read: damage at rest.
+    pub fn flip_bit(&self, name: &str, offset: u64, bit: u8) {
+        let mut state = self.state();
+        if let Some(image) = state.names.get(name).copied().and_then(|id| state.images.get_mut(&id)) {
+            image.flip_bit(offset, bit);
+        }
+    }
+
+    /// What was done so far.
     pub fn counts(&self) -> FaultCounts {
-        self.state.lock().counts
+        self.state().counts
     }
 
-    /// Cuts the power. Returns the disk as it comes back; this one is dead from here on.
-    pub fn crash(&self) -> FaultDisk {
-        let mut state = self.state.lock();
-        state.dead = true;
-        let mut rng = state.rng.fork();
-        let mood = rng.below(4);
-        let mut names = std::mem::take(&mut state.durable_names);
-        let kept = match mood {
-            0 => 0,
-            1 => state.pending_names.len(),
-            _ => rng.index(state.pending_names.len() + 1),
-        };
-        for change in &state.pending_names[..kept] {
-            change_names(&mut names, change);
-        }
-        let files = std::mem::take(&mut state.files);
-        let files = files
-            .into_iter()
-            .map(|file| {
-                let survival = match mood {
-                    0 => 0.0,
-                    1 => 1.0,
-                    _ => rng.unit(),
-                };
-                file.survivor(&mut rng, survival)
-            })
-            .collect();
-        Self::with_files(rng, files, names)
-    }
-
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
-        let mut state = self.state.lock();
-        if state.dead {
-            return Err(io::Error::other("the simulated machine has crashed"));
-        }
-        work(&mut state)
+    fn file(&self, id: FileId) -> Arc<dyn DiskFile> {
+        Arc::new(FaultFile { disk: self.clone(), id })
     }
 }
 
-impl FileState {
-    fn set_len(&mut self, len: usize) {
-        self.now.resize(len, 0);
-        self.pending.push(Pending::Length(len));
-    }
-
-    fn apply(target: &mut Vec<u8>, off: usize, bytes: &[u8]) {
-        if target.len() < off + bytes.len() {
-            target.resize(off + bytes.len(), 0);
-        }
-        target[off..off + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn sync(&mut self) {
-        for pending in self.pending.drain(..) {
-            match pending {
-                Pending::Write { off, bytes } => Self::apply(&mut self.durable, off, &bytes),
-                Pending::Length(len) => self.durable.resize(len, 0),
+impl NameChange {
+    fn apply(&self, names: &mut BTreeMap<String, FileId>) {
+        match self {
+            NameChange::Create(name, id) => {
+                names.insert(name.clone(), *id);
+            }
+            NameChange::Rename(from, to) => {
+                if let Some(id) = names.remove(from) {
+                    names.insert(to.clone(), id);
+                }
+            }
+            NameChange::Remove(name) => {
+                names.remove(name);
             }
         }
     }
+}
 
-    fn survivor(mut self, rng: &mut Rng, survival: f64) -> FileState {
-        for pending in std::mem::take(&mut self.pending) {
-            match pending {
-                Pending::Length(len) => {
-                    if rng.chance(survival) {
-                        self.durable.resize(len, 0);
-                    }
-                }
-                Pending::Write { off, bytes } => {
-                    let mut at = 0;
-                    while at < bytes.len() {
-                        let end = bytes.len().min(at + SECTOR_BYTES - (off + at) % SECTOR_BYTES);
-                        if rng.chance(survival) {
-                            Self::apply(&mut self.durable, off + at, &bytes[at..end]);
-                        }
-                        at = end;
-                    }
-                }
-            }
-        }
-        FileState { now: self.durable.clone(), durable: self.durable, pending: Vec::new() }
-    }
+fn io_error() -> io::Error {
+    rustix::io::Errno::IO.into()
+}
+
+fn full_error() -> io::Error {
+    rustix::io::Errno::NOSPC.into()
+}
+
+fn not_found(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("{name}: no such file"))
 }
 
 impl State {
-    fn used(&self) -> usize {
-        self.names.values().map(|&file| self.files[file].now.len()).sum()
+    fn alive(&self) -> io::Result<()> {
+        if self.off { Err(io_error()) } else { Ok(()) }
     }
 
-    /// Counts a changing operation and fails it if a fault is planted there.
-    fn operation(&mut self) -> io::Result<()> {
+    /// Counts a change; the error it is to fail with, if any.
+    fn change(&mut self, needs_space: bool) -> io::Result<()> {
+        self.alive()?;
         self.counts.operations += 1;
         let now = self.counts.operations;
-        match self.faults.iter().find(|fault| (fault.first..=fault.last).contains(&now)) {
-            Some(fault) => Err(fault.kind.error()),
+        let hit = self.faults.iter().find(|fault| fault.from == now || (fault.lasting && fault.from < now));
+        match hit.map(|fault| fault.kind) {
             None => Ok(()),
+            Some(FaultKind::NoSpace) if needs_space => Err(full_error()),
+            Some(FaultKind::NoSpace) => Ok(()),
+            Some(FaultKind::InputOutput) => Err(io_error()),
         }
     }
 
-    fn check_growth(&self, file: usize, len: usize) -> io::Result<()> {
-        let growth = len.saturating_sub(self.files[file].now.len());
-        if growth > 0 && self.used().saturating_add(growth) > self.capacity {
-            return Err(FaultKind::NoSpace.error());
+    fn lies_about(&self, id: FileId) -> bool {
+        let lies = |name: &String| self.unsynced_names.iter().any(|part| name.contains(part));
+        self.names.iter().any(|(name, named)| *named == id && lies(name))
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.names.values().map(|id| self.images[id].occupied_bytes()).sum()
+    }
+
+    fn image(&mut self, id: FileId) -> io::Result<&mut Image> {
+        self.images.get_mut(&id).ok_or_else(io_error)
+    }
+
+    fn has_room(&mut self, id: FileId, end: u64) -> io::Result<()> {
+        let occupied = self.image(id)?.occupied_bytes();
+        let more = end.saturating_sub(occupied);
+        if more > 0 && self.used_bytes().saturating_add(more) > self.capacity_bytes {
+            return Err(full_error());
         }
         Ok(())
     }
 
-    fn change_name(&mut self, change: NameChange) {
-        change_names(&mut self.names, &change);
-        self.pending_names.push(change);
+    fn rename_durably(&mut self, through: usize) {
+        for change in self.journal.drain(..through) {
+            change.apply(&mut self.durable_names);
+        }
     }
-
-    fn find(&self, name: &str) -> io::Result<usize> {
-        self.names.get(name).copied().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-    }
-}
-
-fn position(off: u64) -> io::Result<usize> {
-    usize::try_from(off).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
 impl Disk for FaultDisk {
     fn open(&self, name: &str, create: bool) -> io::Result<Arc<dyn DiskFile>> {
-        let file = self.with(|state| match state.find(name) {
-            Ok(file) => Ok(file),
-            Err(error) if !create => Err(error),
-            Err(_) => {
-                state.operation()?;
-                state.files.push(FileState::default());
-                let file = state.files.len() - 1;
-                state.change_name(NameChange::Create(name.to_owned(), file));
-                Ok(file)
-            }
-        })?;
-        Ok(Arc::new(FaultFile { disk: self.clone(), file }))
+        check_name(name)?;
+        let mut state = self.state();
+        state.alive()?;
+        if let Some(&id) = state.names.get(name) {
+            return Ok(self.file(id));
+        }
+        if !create {
+            return Err(not_found(name));
+        }
+        state.change(true)?;
+        let id = state.next_id;
+        state.next_id += 1;
+        state.images.insert(id, Image::default());
+        state.names.insert(name.to_string(), id);
+        state.journal.push(NameChange::Create(name.to_string(), id));
+        Ok(self.file(id))
     }
 
     fn exists(&self, name: &str) -> io::Result<bool> {
-        self.with(|state| Ok(state.names.contains_key(name)))
+        check_name(name)?;
+        let state = self.state();
+        state.alive()?;
+        Ok(state.names.contains_key(name))
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
-        self.with(|state| Ok(state.names.keys().cloned().collect()))
+        let state = self.state();
+        state.alive()?;
+        Ok(state.names.keys().cloned().collect())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.with(|state| {
-            state.operation()?;
-            state.find(name)?;
-            state.change_name(NameChange::Remove(name.to_owned()));
-            Ok(())
-        })
+        let mut state = self.state();
+        state.change(false)?;
+        state.names.remove(name).ok_or_else(|| not_found(name))?;
+        state.journal.push(NameChange::Remove(name.to_string()));
+        Ok(())
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.with(|state| {
-            state.operation()?;
-            state.find(from)?;
-            state.change_name(NameChange::Rename(from.to_owned(), to.to_owned()));
-            Ok(())
-        })
+        check_name(to)?;
+        let mut state = self.state();
+        state.change(false)?;
+        let id = state.names.remove(from).ok_or_else(|| not_found(from))?;
+        state.names.insert(to.to_string(), id);
+        state.journal.push(NameChange::Rename(from.to_string(), to.to_string()));
+        Ok(())
     }
 
     fn sync_dir(&self) -> io::Result<()> {
-        self.with(|state| {
-            state.operation()?;
-            state.pending_names.clear();
-            state.durable_names = state.names.clone();
-            Ok(())
-        })
+        let mut state = self.state();
+        state.change(false)?;
+        let all = state.journal.len();
+        state.rename_durably(all);
+        Ok(())
     }
 }
 
 struct FaultFile {
     disk: FaultDisk,
-    file: usize,
+    id: FileId,
 }
 
 impl DiskFile for FaultFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let off = position(offset)?;
-        self.disk.with(|state| {
-            state.counts.reads += 1;
-            let bytes = state.files[self.file]
-                .now
-                .get(off..off.saturating_add(buffer.len()))
-                .ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-            buffer.copy_from_slice(bytes);
-            Ok(())
-        })
+        let mut state = self.disk.state();
+        state.alive()?;
+        state.counts.reads += 1;
+        state.image(self.id)?.read(buffer, offset)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let off = position(offset)?;
-        self.disk.with(|state| {
-            state.counts.writes += 1;
-            state.counts.bytes_written += bytes.len() as u64;
-            state.operation()?;
-            state.check_growth(self.file, off + bytes.len())?;
-            let file = &mut state.files[self.file];
-            FileState::apply(&mut file.now, off, bytes);
-            file.pending.push(Pending::Write { off, bytes: bytes.to_vec() });
-            Ok(())
-        })
+        let mut state = self.disk.state();
+        state.counts.writes += 1;
+        state.counts.bytes_written += bytes.len() as u64;
+        let end = offset + bytes.len() as u64;
+        let outcome = state.change(true).and_then(|()| state.has_room(self.id, end));
+        if let Err(cause) = outcome {
+            if !state.off {
+                // A failed write may have done a part of its work.
+                let done = state.rng.index(bytes.len() + 1);
+                if state.has_room(self.id, offset + done as u64).is_ok() {
+                    state.image(self.id)?.write(&bytes[..done], offset);
+                }
+            }
+            return Err(cause);
+        }
+        state.image(self.id)?.write(bytes, offset);
+        Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.with(|state| {
-            state.counts.syncs += 1;
-            state.operation()?;
-            let file = self.file;
-            let lies = state.lying_sync.as_deref().is_some_and(|part| {
-                state.names.iter().any(|(name, &named)| named == file && name.contains(part))
-            });
-            if !lies {
-                state.files[file].sync();
-            }
-            Ok(())
-        })
+        let mut state = self.disk.state();
+        state.counts.syncs += 1;
+        let outcome = state.change(false);
+        if state.off {
+            return outcome;
+        }
+        if outcome.is_err() {
+            let mut rng = state.rng.fork();
+            state.image(self.id)?.fail_sync(&mut rng);
+            return outcome;
+        }
+        if state.lies_about(self.id) {
+            return Ok(());
+        }
+        state.image(self.id)?.sync();
+        let created = |change: &NameChange| matches!(change, NameChange::Create(_, id) if *id == self.id);
+        if let Some(at) = state.journal.iter().rposition(created) {
+            state.rename_durably(at + 1);
+        }
+        Ok(())
     }
 
     fn len(&self) -> io::Result<u64> {
-        self.disk.with(|state| Ok(state.files[self.file].now.len() as u64))
+        let mut state = self.disk.state();
+        state.alive()?;
+        Ok(state.image(self.id)?.len())
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let len = position(len)?;
-        self.disk.with(|state| {
-            state.operation()?;
-            state.check_growth(self.file, len)?;
-            state.files[self.file].set_len(len);
-            Ok(())
-        })
+        let mut state = self.disk.state();
+        state.change(false)?;
+        state.image(self.id)?.set_len(len);
+        Ok(())
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
-        let len = position(len)?;
-        self.disk.with(|state| {
-            state.operation()?;
-            state.check_growth(self.file, len)?;
-            if state.files[self.file].now.len() < len {
-                state.files[self.file].set_len(len);
-            }
-            Ok(())
-        })
+        let mut state = self.disk.state();
+        state.change(true)?;
+        if state.image(self.id)?.len() < len {
+            state.has_room(self.id, len)?;
+            state.image(self.id)?.allocate(len);
+        }
+        Ok(())
     }
 }
 
