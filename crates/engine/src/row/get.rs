@@ -1,0 +1,178 @@
+//! Reading one row by its primary key.
+//!
+//! A consistent read first tries without a read view: if the newest version is by a transaction below the registry's low
+//! water it is committed for everybody, and a view opened now would show it. Only transactions that need one view for several
+//! reads, and rows that are being changed, pay for a view.
+
+use crate::api::{Isolation, LockWait, Read, RowLock, TableDef};
+use crate::btree::{Position, Tree};
+use crate::error::Result;
+use crate::page::DELETE_MARK;
+use crate::txn::Txn;
+use crate::txn::lock_calls::{Grant, LockKind};
+use crate::txn::spare::{give_buffer, take_buffer};
+use crate::txn::view::Sight;
+use std::sync::atomic::Ordering;
+
+use super::paged;
+use super::value::{Payload, RowValue};
+use super::version::{Seen, visible};
+
+/// Outcome of one look.
+enum Look {
+    Nothing,
+    /// The closure has seen the row.
+    Shown,
+    /// The row is in a chain: this is its leaf value.
+    Chained(Vec<u8>),
+    /// Not decided without a view.
+    NeedsView,
+}
+
+impl Txn {
+    /// Reads one row by its primary key.
+    pub async fn get(&mut self, table: &TableDef, key: &[u8], mode: Read) -> Result<Option<Vec<u8>>> {
+        let mut row = None;
+        let mut keep = |bytes: &[u8]| row = Some(bytes.to_vec());
+        match mode {
+            Read::Consistent => self.get_with(table, key, &mut keep).await?,
+            Read::Locking { lock, wait } => self.get_locked(table, key, lock, wait, &mut keep).await?,
+        };
+        Ok(row)
+    }
+
+    /// Reads one row without copying it: `visit` sees the visible version, under the page's latch. Returns whether
+    /// there is one.
+    pub async fn get_with(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<bool> {
+        let tree = paged!(self, self.kernel.tree(table.clustered))?;
+        let one_shot = self.view.is_none()
+            && (self.options.autocommit || self.options.isolation == Isolation::ReadCommitted);
+        if one_shot {
+            match paged!(self, self.look_without_view(&tree, key, visit))? {
+                Look::Nothing => return Ok(false),
+                Look::Shown => return Ok(true),
+                Look::Chained(_) | Look::NeedsView => {}
+            }
+        }
+        let sight = self.sight();
+        match paged!(self, self.look(&tree, key, &sight, visit))? {
+            Look::Shown => Ok(true),
+            Look::Nothing | Look::NeedsView => Ok(false),
+            Look::Chained(value) => {
+                visit(&self.fetch_payload(&value).await?);
+                Ok(true)
+            }
+        }
+    }
+
+    fn look_without_view(&self, tree: &Tree, key: &[u8], visit: &mut (dyn FnMut(&[u8]) + Send)) -> Result<Look> {
+        let low_water = self.kernel.registry.low_water();
+        let (leaf, position) = tree.find(key)?;
+        let Position::Found(slot) = position else { return Ok(Look::Nothing) };
+        let record = leaf.record(slot);
+        let row = RowValue::decode(record.value)?;
+        if row.txn_id.0 >= low_water && row.txn_id != self.id {
+            return Ok(Look::NeedsView);
+        }
+        if record.flags & DELETE_MARK != 0 {
+            return Ok(Look::Nothing);
+        }
+        let Payload::Inline(bytes) = row.payload else { return Ok(Look::NeedsView) };
+        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        visit(bytes);
+        Ok(Look::Shown)
+    }
+
+    fn look(
+        &self,
+        tree: &Tree,
+        key: &[u8],
+        sight: &Sight,
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Look> {
+        let (leaf, position) = tree.find(key)?;
+        let Position::Found(slot) = position else { return Ok(Look::Nothing) };
+        let record = leaf.record(slot);
+        let mut older = take_buffer();
+        let value = match visible(&self.kernel.storage, &record, sight, &mut older)? {
+            Seen::Nothing => {
+                give_buffer(older);
+                return Ok(Look::Nothing);
+            }
+            Seen::Newest => record.value,
+            Seen::Older => older.as_slice(),
+        };
+        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        let look = match RowValue::decode(value)?.payload {
+            Payload::Inline(bytes) => {
+                visit(bytes);
+                Look::Shown
+            }
+            Payload::Chain { .. } => Look::Chained(value.to_vec()),
+        };
+        give_buffer(older);
+        Ok(look)
+    }
+
+    /// The version that a view shows of a row, copied: for secondary scans. `value` gets the leaf value.
+    pub(crate) fn try_fetch_visible(&self, tree: &Tree, key: &[u8], sight: &Sight, value: &mut Vec<u8>) -> Result<bool> {
+        let (leaf, position) = tree.find(key)?;
+        let Position::Found(slot) = position else { return Ok(false) };
+        let record = leaf.record(slot);
+        match visible(&self.kernel.storage, &record, sight, value)? {
+            Seen::Nothing => return Ok(false),
+            Seen::Newest => {
+                value.clear();
+                value.extend_from_slice(record.value);
+            }
+            Seen::Older => {}
+        }
+        Ok(true)
+    }
+
+    /// The newest version of a row that this transaction has locked, copied. False if it is missing or deleted.
+    pub(crate) fn try_fetch_newest(&self, tree: &Tree, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        let (leaf, position) = tree.find(key)?;
+        let Position::Found(slot) = position else { return Ok(false) };
+        let record = leaf.record(slot);
+        if record.flags & DELETE_MARK != 0 {
+            return Ok(false);
+        }
+        value.clear();
+        value.extend_from_slice(record.value);
+        Ok(true)
+    }
+
+    async fn get_locked(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        lock: RowLock,
+        wait: LockWait,
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<bool> {
+        let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
+        if grant == Grant::Conflict {
+            return Ok(false);
+        }
+        let tree = paged!(self, self.kernel.tree(table.clustered))?;
+        let mut value = take_buffer();
+        if !paged!(self, self.try_fetch_newest(&tree, key, &mut value))? {
+            give_buffer(value);
+            self.lock_absence(table, &tree, key, grant).await?;
+            return Ok(false);
+        }
+        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        match RowValue::decode(&value)?.payload {
+            Payload::Inline(row) => visit(row),
+            Payload::Chain { .. } => visit(&self.fetch_payload(&value).await?),
+        }
+        give_buffer(value);
+        Ok(true)
+    }
+}

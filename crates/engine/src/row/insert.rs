@@ -1,0 +1,108 @@
+//! INSERT of one row.
+//!
+//! 1. lock the key, exclusive, holding no latch; lock the values of unique secondary keys likewise
+//! 2. look for duplicates: the locks make the answer stand (whoever changes a unique value holds its lock until it ends)
+//! 3. write a long payload to its overflow chain
+//! 4. the row: insert intention on the gap, leaf and undo in one mini-transaction
+//! 5. the secondary entries, each a mini-transaction of its own
+
+use crate::api::{LockWait, RowLock, TableDef};
+use crate::btree::Tree;
+use crate::error::{Error, Result};
+use crate::ids::PageNo;
+use crate::page::DELETE_MARK;
+use crate::txn::Txn;
+use crate::txn::lock_calls::LockKind;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::paged;
+use super::secondary::{EntryChange, EntryKey};
+use super::value::{INLINE_BYTES_MAX, Payload};
+use super::write::Added;
+
+impl Txn {
+    /// Inserts a row. A duplicate is reported after its key is locked, so that the caller can go on to update it.
+    pub async fn insert(&mut self, table: &TableDef, key: &[u8], row: &[u8]) -> Result<()> {
+        paged!(self, self.become_writer())?;
+        let kernel = self.kernel.clone();
+        let tree = paged!(self, kernel.tree(table.clustered))?;
+        self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
+        let mut entries = Vec::with_capacity(table.secondaries.len());
+        for nth in 0..table.secondaries.len() {
+            entries.push(EntryChange { nth, old: None, new: Some(EntryKey::of(table, nth, row, key)) });
+        }
+        if entries.iter().any(|entry| entry.is_unique(table)) {
+            if paged!(self, row_is_live(&tree, key))? {
+                return Err(duplicate(table, None, key));
+            }
+            self.check_unique(table, key, &entries).await?;
+        }
+        let chain = self.write_chain(table, row).await?;
+        let payload = payload_of(row, chain);
+        if let Err(error) = self.add_row(table, &tree, key, payload).await {
+            self.drop_chain(chain).await;
+            return Err(error);
+        }
+        self.change_entries(table, key.len(), &entries).await?;
+        kernel.stats.rows_inserted.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn add_row(&mut self, table: &TableDef, tree: &Arc<Tree>, key: &[u8], payload: Payload<'_>) -> Result<()> {
+        loop {
+            match paged!(self, self.try_insert_row(tree, key, payload))? {
+                Added::Done => return Ok(()),
+                Added::Exists => return Err(duplicate(table, None, key)),
+                Added::GapTaken(gap) => self.wait_insert_intention(table.clustered, &gap).await?,
+                Added::EntryTaken => unreachable!("only secondary entries are locked at this point"),
+            }
+        }
+    }
+
+    /// Writes a payload that is too long for a leaf. The first page of the chain, 0 if the row stays in the leaf.
+    pub(crate) async fn write_chain(&mut self, table: &TableDef, row: &[u8]) -> Result<PageNo> {
+        if row.len() <= INLINE_BYTES_MAX {
+            return Ok(PageNo(0));
+        }
+        if row.len() > crate::limits::ROW_BYTES_MAX {
+            return Err(Error::RowTooLarge { len: row.len() });
+        }
+        let kernel = self.kernel.clone();
+        let mut writer = crate::btree::overflow::ChainWriter::new(table.clustered, row);
+        match paged!(self, writer.write(&kernel.storage)) {
+            Ok(first) => Ok(first),
+            Err(error) => {
+                if let Some(first) = writer.written() {
+                    self.drop_chain(first).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Frees a chain that no row refers to. If that fails the pages stay allocated, which harms nobody.
+    pub(crate) async fn drop_chain(&mut self, first: PageNo) {
+        if first.0 == 0 {
+            return;
+        }
+        let kernel = self.kernel.clone();
+        let _ = paged!(self, super::chain::free_whole(&kernel.storage, first));
+    }
+}
+
+/// The payload of a row whose chain, if it needs one, has been written.
+pub(crate) fn payload_of(row: &[u8], chain: PageNo) -> Payload<'_> {
+    if chain.0 == 0 { Payload::Inline(row) } else { Payload::Chain { first: chain, len: row.len() as u32 } }
+}
+
+pub(crate) fn duplicate(table: &TableDef, nth: Option<usize>, pk: &[u8]) -> Error {
+    let index = nth.map_or(table.clustered, |nth| table.secondaries[nth].id);
+    Error::DuplicateKey { index, nth, pk: pk.to_vec() }
+}
+
+/// Whether the newest version of a row is there and not deleted.
+pub(crate) fn row_is_live(tree: &Tree, key: &[u8]) -> Result<bool> {
+    let (leaf, position) = tree.find(key)?;
+    Ok(position.is_found() && leaf.record(position.slot()).flags & DELETE_MARK == 0)
+}

@@ -1,0 +1,295 @@
+//! Locking scans: one row at a time, each locked before it is shown.
+//!
+//! Forward, REPEATABLE READ: next-key lock on every key met, a gap lock on the first key beyond the range (or on the
+//! supremum). READ COMMITTED: record locks only, given back for rows that are not wanted. The lock is *tried* under
+//! the leaf's latch; if it is refused the latch goes first, then the scan waits, then it seeks the same place again.
+//!
+//! The gap before the first key of a leaf also borders on the leaf to the left. `Tree::seek_holding` keeps that one latched
+//! until the lock is held, so no insertion slips in between.
+//!
+//! On a secondary tree the entry is locked first, then the row. Since a writer marks and adds entries after it has changed its
+//! row, the row's current secondary key, read under the row's lock, decides whether the entry counts.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::api::{LockWait, Read, RowLock, ScanIndex};
+use crate::btree::{Direction, Tree};
+use crate::error::{Error, Result};
+use crate::page::DELETE_MARK;
+use crate::txn::Txn;
+use crate::txn::lock_calls::{GapName, Grant, LockKind};
+use crate::txn::view::Sight;
+
+use super::paged;
+use super::scan::{Scan, as_slice};
+use super::value::{split_entry, writer_of};
+
+/// Says whether a row is wanted.
+pub type Accept<'a> = &'a mut (dyn FnMut(&[u8]) -> bool + Send);
+
+/// What one step under the latch found.
+enum Found {
+    /// The range has ended, its last gap is claimed.
+    End,
+    /// This key, locked.
+    Key { key: Vec<u8>, pk_len: Option<usize>, live: bool, grant: Grant },
+    /// A key that does not count; the scan has moved past it.
+    Skipped,
+    /// This key, and its lock is taken.
+    Taken { key: Vec<u8>, pk_len: Option<usize> },
+}
+
+/// How a scan claims rows.
+#[derive(Clone, Copy)]
+struct Claim {
+    lock: RowLock,
+    wait: LockWait,
+    kind: LockKind,
+}
+
+impl Txn {
+    /// Locking scan: locks the next row and returns its primary key and newest committed version. Under READ
+    /// COMMITTED rows that `accept` refuses are unlocked again.
+    pub async fn scan_locked_next(
+        &mut self,
+        scan: &mut Scan,
+        accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        let (lock, wait) = match scan.spec.mode {
+            Read::Locking { lock, wait } => (lock, wait),
+            Read::Consistent => (RowLock::Shared, LockWait::Wait),
+        };
+        let kind = if self.locks_gaps() { LockKind::NextKey } else { LockKind::Record };
+        let claim = Claim { lock, wait, kind };
+        let index = scan.index()?;
+        let tree = paged!(self, self.kernel.tree(index))?;
+        while !scan.done {
+            self.options.interrupt.check()?;
+            match paged!(self, self.try_next(&tree, scan, claim))? {
+                Found::End => scan.done = true,
+                Found::Skipped => {}
+                Found::Taken { key, pk_len } => {
+                    if self.pass_over_taken(scan, &key, pk_len, claim, accept).await? {
+                        scan.set_last(&key);
+                    }
+                }
+                Found::Key { key, pk_len, live, grant } => {
+                    scan.set_last(&key);
+                    let row = match pk_len {
+                        None => self.claimed_row(scan, &tree, &key, live, accept).await?,
+                        Some(pk_len) => self.claimed_entry(scan, &key, pk_len, claim, accept).await?,
+                    };
+                    if row.is_some() {
+                        return Ok(row);
+                    }
+                    self.release_if_unwanted(index, &key, lock, grant);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the next key of the range and tries its lock, under the latch.
+    fn try_next(&mut self, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<Found> {
+        if scan.spec.reverse && self.locks_gaps() && !scan.start_claimed {
+            self.claim_gap_above(tree, scan, claim)?;
+        }
+        let bound = scan.next_bound();
+        let leaf = match scan.direction() {
+            Direction::Reverse => match tree.seek(as_slice(&bound), Direction::Reverse)? {
+                Some(leaf) => leaf,
+                None => return Ok(Found::End),
+            },
+            Direction::Forward => match tree.seek_holding(as_slice(&bound))? {
+                Ok(leaf) => leaf,
+                Err(_last_leaf) => {
+                    if self.locks_gaps() {
+                        self.try_gap(tree, &GapName::Supremum, claim.lock);
+                    }
+                    return Ok(Found::End);
+                }
+            },
+        };
+        let record = leaf.record(leaf.slot());
+        if scan.is_past_end(record.key) {
+            if self.locks_gaps() && !scan.spec.reverse {
+                self.try_gap(tree, &GapName::Key(record.key.to_vec()), claim.lock);
+            }
+            return Ok(Found::End);
+        }
+        let pk_len = match scan.spec.index {
+            ScanIndex::Clustered => None,
+            ScanIndex::Secondary(_) => Some(split_entry(record.key, record.value)?.1.len()),
+        };
+        let key = record.key.to_vec();
+        let grant = self.try_lock_row(tree.index(), &key, claim.lock, claim.kind);
+        if grant == Grant::Conflict {
+            return Ok(Found::Taken { key, pk_len });
+        }
+        // A mark by a transaction that is still running may go again: such an entry is looked at under its row's lock.
+        let marked = record.flags & DELETE_MARK != 0;
+        let live = !marked || (pk_len.is_some() && self.kernel.registry.is_active(writer_of(record.value)?));
+        if !live && pk_len.is_some() {
+            scan.set_last(&key);
+            if grant == Grant::New && !self.locks_gaps() {
+                self.unlock_row(tree.index(), &key, claim.lock);
+            }
+            return Ok(Found::Skipped);
+        }
+        let waited = scan.waited.take().is_some_and(|waited| waited == key);
+        let grant = if waited { Grant::New } else { grant };
+        Ok(Found::Key { key, pk_len, live, grant })
+    }
+
+    /// A reverse scan begins below its upper bound: the gap between the first row it meets and the one above is part of
+    /// its range.
+    fn claim_gap_above(&mut self, tree: &Arc<Tree>, scan: &mut Scan, claim: Claim) -> Result<()> {
+        let above = match scan.next_bound() {
+            Bound::Unbounded => None,
+            Bound::Included(key) => Some(Bound::Excluded(key)),
+            Bound::Excluded(key) => Some(Bound::Included(key)),
+        };
+        match above {
+            None => {
+                self.try_gap(tree, &GapName::Supremum, claim.lock);
+            }
+            Some(bound) => {
+                let found = tree.seek_holding(as_slice(&bound))?;
+                let name = match &found {
+                    Ok(leaf) => GapName::Key(leaf.key().to_vec()),
+                    Err(_) => GapName::Supremum,
+                };
+                self.try_gap(tree, &name, claim.lock);
+            }
+        }
+        scan.start_claimed = true;
+        Ok(())
+    }
+
+    /// The lock on `key` is taken. True: leave the row out; false: the lock is ours now or the row is worth another look.
+    async fn pass_over_taken(
+        &mut self,
+        scan: &mut Scan,
+        key: &[u8],
+        pk_len: Option<usize>,
+        claim: Claim,
+        accept: Accept<'_>,
+    ) -> Result<bool> {
+        match claim.wait {
+            LockWait::NoWait => return Err(Error::NoWait),
+            LockWait::SkipLocked => return Ok(true),
+            LockWait::Wait => {}
+        }
+        let index = scan.index()?;
+        if pk_len.is_none() && !self.locks_gaps() && claim.lock == RowLock::Exclusive {
+            // Semi-consistent: a row whose last committed version is not wanted is not waited for.
+            match self.last_committed(scan, key).await? {
+                Some(row) if accept(&row) => {}
+                _ => return Ok(true),
+            }
+        }
+        if self.lock_row(index, key, claim.lock, claim.kind, LockWait::Wait).await? == Grant::New {
+            scan.waited = Some(key.to_vec());
+        }
+        Ok(false)
+    }
+
+    async fn last_committed(&mut self, scan: &Scan, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let sight = Sight::View(self.kernel.registry.open_view(), self.id);
+        let tree = paged!(self, self.kernel.tree(scan.table.clustered))?;
+        let mut value = Vec::new();
+        if !paged!(self, self.try_fetch_visible(&tree, key, &sight, &mut value))? {
+            return Ok(None);
+        }
+        self.fetch_payload(&value).await.map(Some)
+    }
+
+    /// The row of a clustered key that has just been locked.
+    async fn claimed_row(
+        &mut self,
+        _scan: &Scan,
+        tree: &Arc<Tree>,
+        key: &[u8],
+        live: bool,
+        accept: Accept<'_>,
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        let mut value = Vec::new();
+        if !live || !paged!(self, self.try_fetch_newest(tree, key, &mut value))? {
+            return Ok(None);
+        }
+        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        let row = self.fetch_payload(&value).await?;
+        Ok(accept(&row).then(|| (key.to_vec(), row)))
+    }
+
+    /// The row behind a secondary entry that has just been locked: lock the row too, and see whether it still has the key.
+    async fn claimed_entry(
+        &mut self,
+        scan: &Scan,
+        key: &[u8],
+        pk_len: usize,
+        claim: Claim,
+        accept: Accept<'_>,
+    ) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        let (secondary, pk) = key.split_at(key.len() - pk_len);
+        let table = &scan.table;
+        let grant = self.lock_row(table.clustered, pk, claim.lock, LockKind::Record, claim.wait).await?;
+        if grant == Grant::Conflict {
+            return Ok(None);
+        }
+        let tree = paged!(self, self.kernel.tree(table.clustered))?;
+        let mut value = Vec::new();
+        if paged!(self, self.try_fetch_newest(&tree, pk, &mut value))? {
+            self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+            let row = self.fetch_payload(&value).await?;
+            let mut current = Vec::new();
+            if let ScanIndex::Secondary(nth) = scan.spec.index {
+                table.keys.secondary_key(nth, &row, &mut current);
+            }
+            if current == secondary && accept(&row) {
+                return Ok(Some((pk.to_vec(), row)));
+            }
+        }
+        self.release_if_unwanted(table.clustered, pk, claim.lock, grant);
+        Ok(None)
+    }
+
+    /// READ COMMITTED gives back what it locked and does not want.
+    fn release_if_unwanted(&mut self, index: crate::ids::IndexId, key: &[u8], lock: RowLock, grant: Grant) {
+        if grant == Grant::New && !self.locks_gaps() {
+            self.unlock_row(index, key, lock);
+        }
+    }
+
+    /// A row that was asked for by key is not there: under REPEATABLE READ the gap where it would be stays locked, the key
+    /// itself does not, unless a delete-marked row is still there.
+    pub(crate) async fn lock_absence(
+        &mut self,
+        table: &crate::api::TableDef,
+        tree: &Arc<Tree>,
+        key: &[u8],
+        grant: Grant,
+    ) -> Result<()> {
+        let keep = if self.locks_gaps() { paged!(self, self.try_lock_absence(tree, key))? } else { false };
+        if grant == Grant::New && !keep {
+            self.unlock_row(table.clustered, key, RowLock::Exclusive);
+        }
+        Ok(())
+    }
+
+    /// Claims the gap behind `key`. True: the key is there, delete-marked.
+    fn try_lock_absence(&mut self, tree: &Arc<Tree>, key: &[u8]) -> Result<bool> {
+        let found = tree.seek_holding(Bound::Included(key))?;
+        let (name, marked) = match &found {
+            Ok(leaf) if leaf.key() == key => (None, true),
+            Ok(leaf) => (Some(GapName::Key(leaf.key().to_vec())), false),
+            Err(_) => (Some(GapName::Supremum), false),
+        };
+        if let Some(name) = name {
+            self.try_gap(tree, &name, RowLock::Exclusive);
+        }
+        Ok(marked)
+    }
+}

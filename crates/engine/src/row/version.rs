@@ -1,0 +1,60 @@
+//! Which version of a row a reader sees: the newest one, or one found by walking back through undo.
+//!
+//! ```text
+//!   leaf:  T9 "c" -> undo of T9: T4 "b" -> undo of T4: T2 "a" -> undo of T2: insert, nothing before
+//! ```
+//!
+//! Walking is safe only with an open view: the view keeps purge away from every record it may need. Who has no view
+//! must be content with a newest version that is committed (see `Registry::low_water`).
+
+use crate::buffer::Storage;
+use crate::error::{Error, Result};
+use crate::page::{DELETE_MARK, Record};
+use crate::txn::undo_record::{Item, UndoKind, item_at, place};
+use crate::txn::view::Sight;
+
+use super::value::RowValue;
+
+/// The version a reader sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// The one in the leaf.
+    Newest,
+    /// An older one; its leaf value is in the caller's buffer.
+    Older,
+    /// None: not yet inserted, or deleted.
+    Nothing,
+}
+
+/// Finds the version of the row in `record` that `sight` sees. An older one is put into `older`.
+pub fn visible(storage: &Storage, record: &Record<'_>, sight: &Sight, older: &mut Vec<u8>) -> Result<Seen> {
+    let newest = RowValue::decode(record.value)?;
+    if sight.sees(newest.txn_id) {
+        return Ok(if record.flags & DELETE_MARK != 0 { Seen::Nothing } else { Seen::Newest });
+    }
+    let mut at = newest.roll_ptr;
+    while at.0 != 0 {
+        let (page_no, offset) = place(at);
+        let page = storage.pool.try_pin(page_no)?.read();
+        let (item, _) = item_at(&page, offset)?;
+        let Item::Record(undo) = item else {
+            return Err(Error::Corrupt {
+                file: crate::buffer::DATA_FILE.to_owned(),
+                offset: u64::from(page_no.0) * crate::page::PAGE_SIZE as u64 + offset as u64,
+                what: "a roll pointer leads to something else than an undo record".to_owned(),
+            });
+        };
+        let UndoKind::Update { old_flags, old_value, .. } = undo.kind else { return Ok(Seen::Nothing) };
+        let version = RowValue::decode(old_value)?;
+        if sight.sees(version.txn_id) {
+            if old_flags & DELETE_MARK != 0 {
+                return Ok(Seen::Nothing);
+            }
+            older.clear();
+            older.extend_from_slice(old_value);
+            return Ok(Seen::Older);
+        }
+        at = version.roll_ptr;
+    }
+    Ok(Seen::Nothing)
+}

@@ -1,0 +1,320 @@
+//! The one place where rows and entries change: a leaf and the undo page, one mini-transaction.
+//!
+//! Every function here is one attempt that may be run again from the top: `Error::Miss` means that nothing has changed. The
+//! caller holds the row's exclusive lock, so what it has read under an earlier latch still stands.
+//!
+//! Latch order: leaf, then undo page. Everything that can fail (room in the leaf, room in the lane, pages in memory) is
+//! settled before the first byte changes.
+
+use crate::btree::{LeafWrite, Position, Successor, Tree};
+use crate::buffer::Mtr;
+use crate::error::Result;
+use crate::ids::{PageNo, RollPtr, TxnId};
+use crate::page::{DELETE_MARK, Record};
+use crate::txn::Txn;
+use crate::txn::kernel::Kernel;
+use crate::txn::lane::LaneHold;
+use crate::txn::lock_calls::{GapName, Grant, inherit_gap};
+use crate::txn::spare::{give_buffer, take_buffer};
+use crate::txn::undo_record::{DELETED, Item, NEEDS_PURGE, UndoKind, UndoRecord, item_at, place};
+
+use super::value::{Payload, RowValue, entry_value};
+
+/// Outcome of an attempt that adds a key to a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    /// It is there.
+    Done,
+    /// A live record with the key is there already.
+    Exists,
+    /// Somebody has locked the gap: wait for the insert intention on this name, then come again.
+    GapTaken(GapName),
+    /// Somebody has locked the delete-marked entry with this key: lock it, then come again.
+    EntryTaken,
+}
+
+/// What a row version is replaced by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NewVersion<'r> {
+    /// This payload.
+    Row(Payload<'r>),
+    /// Nothing: the row is delete-marked and keeps its payload.
+    Deleted,
+}
+
+/// Versions one write leaves out at most.
+const BYPASSES_MAX: usize = 8;
+
+/// Who wrote the version that the undo record at `at` restores, and the roll pointer there. `None` if it restores none, or
+/// its page is not in memory or not free at once.
+fn older_version(kernel: &Kernel, at: RollPtr) -> Option<(TxnId, RollPtr)> {
+    if at.0 == 0 {
+        return None;
+    }
+    let (page_no, offset) = place(at);
+    let page = kernel.storage.pool.try_pin(page_no).ok()?.try_read().ok()?;
+    match item_at(&page, offset) {
+        Ok((Item::Record(UndoRecord { kind: UndoKind::Update { old_value, .. }, .. }), _)) => {
+            RowValue::decode(old_value).ok().map(|version| (version.txn_id, version.roll_ptr))
+        }
+        _ => None,
+    }
+}
+
+impl Txn {
+    fn writer(&mut self) -> &mut LaneHold {
+        self.hold.as_mut().expect("become_writer came first")
+    }
+
+    /// Runs an attempt's change: latches the lane's last page, opens the mini-transaction, appends the undo record and
+    /// lets `change` do the leaf with the record's roll pointer. False: the lane had no room and has it now; come again.
+    fn apply(
+        &mut self,
+        leaf: LeafWrite,
+        (kind, flags): (UndoKind<'_>, u8),
+        tree: &Tree,
+        key: &[u8],
+        change: impl FnOnce(&mut Mtr<'_>, crate::btree::LeafEdit, RollPtr),
+    ) -> Result<bool> {
+        let kernel = self.kernel.clone();
+        let id = self.id;
+        let hold = self.writer();
+        let record =
+            UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
+        if !hold.fits(&record) {
+            drop(leaf);
+            hold.extend(&kernel.storage)?;
+            return Ok(false);
+        }
+        let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
+        let mut mtr = Mtr::begin(&kernel.storage);
+        let edit = leaf.enter(&mut mtr);
+        let tail = mtr.take(tail);
+        let ptr = hold.append(&mut mtr, tail, &record, None);
+        change(&mut mtr, edit, ptr);
+        mtr.commit();
+        self.records += 1;
+        self.locks.set_undo_records(self.records);
+        Ok(true)
+    }
+
+    /// Inserts a row, or revives a delete-marked one with the same key.
+    pub(crate) fn try_insert_row(&mut self, tree: &Tree, key: &[u8], payload: Payload<'_>) -> Result<Added> {
+        let mut value = Vec::new();
+        loop {
+            let leaf = tree.leaf_for_write(key)?;
+            if let Position::Found(slot) = leaf.position() {
+                if leaf.record(slot).flags & DELETE_MARK == 0 {
+                    return Ok(Added::Exists);
+                }
+                if self.try_replace_at(tree, leaf, slot, key, NewVersion::Row(payload))? {
+                    return Ok(Added::Done);
+                }
+                continue;
+            }
+            let slot = leaf.position().slot();
+            let gap = self.successor_name(tree, &leaf, slot)?;
+            if self.try_insert_intention(tree, &gap) == Grant::Conflict {
+                return Ok(Added::GapTaken(gap));
+            }
+            let row = RowValue { txn_id: self.id, roll_ptr: RollPtr(0), payload };
+            if !leaf.fits_insert(key.len(), row.encoded_len()) {
+                drop(leaf);
+                tree.make_room(key, row.encoded_len())?;
+                continue;
+            }
+            let kind = UndoKind::Insert { new_chain: payload.chain() };
+            let kernel = self.kernel.clone();
+            if self.apply(leaf, (kind, 0), tree, key, |mtr, edit, ptr| {
+                RowValue { roll_ptr: ptr, ..row }.encode(&mut value);
+                inherit_gap(&kernel, tree.index(), &gap, key);
+                edit.insert(mtr, slot, key, &value, 0);
+            })? {
+                return Ok(Added::Done);
+            }
+        }
+    }
+
+    /// Gives the row a new version. The row is there and locked by us.
+    pub(crate) fn try_replace_row(&mut self, tree: &Tree, key: &[u8], new: NewVersion<'_>) -> Result<()> {
+        loop {
+            let leaf = tree.leaf_for_write(key)?;
+            let Position::Found(slot) = leaf.position() else {
+                return Err(crate::error::Error::Corrupt {
+                    file: crate::buffer::DATA_FILE.to_owned(),
+                    offset: u64::from(leaf.view().page_no().0) * crate::page::PAGE_SIZE as u64,
+                    what: "a row vanished while it was locked".to_owned(),
+                });
+            };
+            if self.try_replace_at(tree, leaf, slot, key, new)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// [`Self::try_replace_row`] for a leaf that is latched already. False: something had no room and has it now; come again.
+    pub(crate) fn try_replace_at(
+        &mut self,
+        tree: &Tree,
+        leaf: LeafWrite,
+        slot: usize,
+        key: &[u8],
+        new: NewVersion<'_>,
+    ) -> Result<bool> {
+        let found = leaf.record(slot);
+        let old = RowValue::decode(found.value)?;
+        // A deleted row keeps its bytes, so that taking the deletion back needs no room; but not a chain, which from now on
+        // belongs to the undo record.
+        let (payload, flags) = match (new, old.payload) {
+            (NewVersion::Row(payload), _) => (payload, found.flags & !DELETE_MARK),
+            (NewVersion::Deleted, Payload::Inline(_)) => (old.payload, found.flags | DELETE_MARK),
+            (NewVersion::Deleted, Payload::Chain { .. }) => (Payload::Inline(&[][..]), found.flags | DELETE_MARK),
+        };
+        let len = RowValue { txn_id: self.id, roll_ptr: RollPtr(0), payload }.encoded_len();
+        if !leaf.fits_replace(slot, len) {
+            drop(leaf);
+            tree.make_room(key, len)?;
+            return Ok(false);
+        }
+        let new_chain = match new {
+            NewVersion::Row(payload) => payload.chain(),
+            NewVersion::Deleted => PageNo(0),
+        };
+        let mut old_value = take_buffer();
+        self.encode_old(&found, &old, &mut old_value);
+        let mut value = take_buffer();
+        let id = self.id;
+        RowValue { txn_id: id, roll_ptr: RollPtr(0), payload }.encode(&mut value);
+        let record_flags = if matches!(new, NewVersion::Deleted) { DELETED } else { 0 };
+        if old.payload.chain().0 != 0 || new_chain.0 != 0 || matches!(new, NewVersion::Deleted) {
+            self.writer().add_flags(NEEDS_PURGE);
+        }
+        let old_flags = found.flags;
+        let kind = UndoKind::Update { new_chain, old_flags, old_value: &old_value };
+        let done = self.apply(leaf, (kind, record_flags), tree, key, |mtr, edit, ptr| {
+            value[..6].copy_from_slice(&id.0.to_le_bytes()[..6]);
+            value[6..12].copy_from_slice(&ptr.0.to_le_bytes()[..6]);
+            edit.replace(mtr, slot, &value);
+            if old_flags != flags {
+                edit.set_flags(mtr, slot, flags);
+            }
+        });
+        give_buffer(value);
+        give_buffer(old_value);
+        done
+    }
+
+    /// The old leaf value as the undo record keeps it: without a payload if it was deleted (nobody can want it), and
+    /// with a roll pointer that leaves out versions which no open view needs.
+    fn encode_old(&self, found: &Record<'_>, old: &RowValue<'_>, out: &mut Vec<u8>) {
+        if found.flags & DELETE_MARK != 0 {
+            RowValue { payload: Payload::Inline(&[]), ..*old }.encode(out);
+        } else {
+            out.clear();
+            out.extend_from_slice(found.value);
+        }
+        if let Some(further) = self.bypass(old.txn_id, old.roll_ptr) {
+            out[6..12].copy_from_slice(&further.0.to_le_bytes()[..6]);
+        }
+    }
+
+    /// The version that is being replaced is by `newer`. If the version before it is needed by no view (none sees it
+    /// without seeing `newer`), the roll pointer to the one before that. Looks no further than pages in memory whose
+    /// latch is free: this is an economy, not a duty.
+    fn bypass(&self, newer: TxnId, roll: RollPtr) -> Option<RollPtr> {
+        let kernel = &self.kernel;
+        if roll.0 == 0 || newer == self.id || !kernel.registry.has_old_view(newer) {
+            return None;
+        }
+        let mut answer = None;
+        kernel.registry.with_views(|views| {
+            if !views.some_hides(newer) {
+                return;
+            }
+            let mut at = roll;
+            for _ in 0..BYPASSES_MAX {
+                let Some((older, further)) = older_version(kernel, at) else { return };
+                if views.some_sees_between(older, newer) {
+                    return;
+                }
+                answer = Some(further);
+                at = further;
+            }
+        });
+        answer
+    }
+
+    /// Adds an entry to a secondary tree, or takes the delete mark off one. `pk_len` bytes of `key` are the primary key.
+    pub(crate) fn try_add_entry(&mut self, tree: &Tree, key: &[u8], pk_len: usize) -> Result<Added> {
+        loop {
+            let leaf = tree.leaf_for_write(key)?;
+            let value = entry_value(self.id, pk_len);
+            if let Position::Found(slot) = leaf.position() {
+                let flags = leaf.record(slot).flags;
+                if flags & DELETE_MARK == 0 {
+                    return Ok(Added::Exists);
+                }
+                if self.try_entry_lock(tree, key) == Grant::Conflict {
+                    return Ok(Added::EntryTaken);
+                }
+                if self.apply(leaf, (UndoKind::EntryAdded, 0), tree, key, |mtr, edit, _| {
+                    edit.replace(mtr, slot, &value);
+                    edit.set_flags(mtr, slot, flags & !DELETE_MARK);
+                })? {
+                    return Ok(Added::Done);
+                }
+                continue;
+            }
+            let slot = leaf.position().slot();
+            let gap = self.successor_name(tree, &leaf, slot)?;
+            if self.try_insert_intention(tree, &gap) == Grant::Conflict {
+                return Ok(Added::GapTaken(gap));
+            }
+            if !leaf.fits_insert(key.len(), value.len()) {
+                drop(leaf);
+                tree.make_room(key, value.len())?;
+                continue;
+            }
+            let kernel = self.kernel.clone();
+            if self.apply(leaf, (UndoKind::EntryAdded, 0), tree, key, |mtr, edit, _| {
+                inherit_gap(&kernel, tree.index(), &gap, key);
+                edit.insert(mtr, slot, key, &value, 0);
+            })? {
+                return Ok(Added::Done);
+            }
+        }
+    }
+
+    /// Puts a delete mark on a secondary entry.
+    pub(crate) fn try_mark_entry(&mut self, tree: &Tree, key: &[u8], pk_len: usize) -> Result<()> {
+        loop {
+            let leaf = tree.leaf_for_write(key)?;
+            let Position::Found(slot) = leaf.position() else { return Ok(()) };
+            let flags = leaf.record(slot).flags;
+            if flags & DELETE_MARK != 0 {
+                return Ok(());
+            }
+            let value = entry_value(self.id, pk_len);
+            self.writer().add_flags(NEEDS_PURGE);
+            if self.apply(leaf, (UndoKind::EntryMarked, 0), tree, key, |mtr, edit, _| {
+                edit.replace(mtr, slot, &value);
+                edit.set_flags(mtr, slot, flags | DELETE_MARK);
+            })? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The lock name of the gap that an insertion at `slot` goes into: its right neighbour. The neighbour's leaf is latched
+    /// while its key is read; it cannot get a smaller first key without our leaf's latch.
+    fn successor_name(&self, tree: &Tree, leaf: &LeafWrite, slot: usize) -> Result<GapName> {
+        if !self.gaps_matter() {
+            return Ok(GapName::Nobody);
+        }
+        Ok(match tree.successor_at(leaf.view(), slot)? {
+            Successor::Here(slot) => GapName::Key(leaf.view().key(slot).to_vec()),
+            Successor::Right(right) => GapName::Key(right.key().to_vec()),
+            Successor::Supremum => GapName::Supremum,
+        })
+    }
+}

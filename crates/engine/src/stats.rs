@@ -1,0 +1,40 @@
+//! Counters of the transaction and row rooms. Relaxed atomics; nobody decides anything by them.
+
+use std::sync::atomic::AtomicU64;
+
+/// What the engine has done since it was opened.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// Rows seen by reads.
+    pub rows_read: AtomicU64,
+    /// Rows inserted.
+    pub rows_inserted: AtomicU64,
+    /// Rows updated.
+    pub rows_updated: AtomicU64,
+    /// Rows deleted.
+    pub rows_deleted: AtomicU64,
+    /// Transactions committed, read-only ones included.
+    pub commits: AtomicU64,
+    /// Transactions rolled back.
+    pub rollbacks: AtomicU64,
+    /// Statements rolled back to a savepoint.
+    pub partial_rollbacks: AtomicU64,
+    /// Requests for row locks.
+    pub row_lock_requests: AtomicU64,
+    /// Row locks that were waited for.
+    pub row_lock_waits: AtomicU64,
+    /// Microseconds waited for row locks.
+    pub row_lock_wait_us: AtomicU64,
+    /// Sessions waiting for a row lock now.
+    pub row_lock_waiting: AtomicU64,
+    /// Transactions chosen as victims of a deadlock.
+    pub deadlocks: AtomicU64,
+    /// Lock waits that timed out.
+    pub lock_timeouts: AtomicU64,
+    /// Transactions whose undo purge has dropped.
+    pub purged_transactions: AtomicU64,
+    /// Rows and entries that purge has removed.
+    pub purged_records: AtomicU64,
+    /// Undo pages freed.
+    pub undo_pages_freed: AtomicU64,
+}

@@ -1,0 +1,147 @@
+//! What every transaction works with: storage, trees, registry, lanes, locks, settings, counters; and the list of abandoned
+//! transactions that a background thread rolls back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::api::Settings;
+use crate::btree::{IndexDirectory, Tree};
+use crate::buffer::Storage;
+use crate::error::Result;
+use crate::ids::{IndexId, PageNo, TxnId};
+use crate::lock::LockTable;
+use crate::stats::Stats;
+
+use super::lane::LaneHold;
+use super::lanes::Lanes;
+use super::lock_calls::TxnLockState;
+use super::registry::Registry;
+
+/// The shared heart of an engine.
+pub struct Kernel {
+    /// Pages, log, space.
+    pub storage: Arc<Storage>,
+    /// The trees.
+    pub indexes: IndexDirectory,
+    /// Active transactions and read views.
+    pub registry: Registry,
+    /// Undo lanes.
+    pub lanes: Lanes,
+    /// Row and table locks.
+    pub locks: Arc<LockTable>,
+    /// Live settings.
+    pub settings: Arc<Settings>,
+    /// Counters.
+    pub stats: Stats,
+    /// Numbers transactions in the order in which they began, for deadlock victims.
+    pub begin_sequence: AtomicU64,
+    /// Transactions that hold gap locks; while there are none, insertions need not look to the right.
+    pub gap_owners: AtomicU64,
+    background: Mutex<Background>,
+    wake: Condvar,
+    /// The engine is closing: background threads end.
+    closing: AtomicBool,
+}
+
+/// A transaction that was dropped before its end.
+#[derive(Debug)]
+pub struct Orphan {
+    /// Its id.
+    pub id: TxnId,
+    /// Its lane.
+    pub hold: LaneHold,
+    /// Its locks.
+    pub locks: TxnLockState,
+}
+
+#[derive(Default)]
+struct Background {
+    orphans: Vec<Orphan>,
+    /// Orphans taken and not yet rolled back.
+    in_hand: usize,
+}
+
+impl Kernel {
+    /// Puts the parts together.
+    pub fn new(
+        storage: Arc<Storage>,
+        indexes: IndexDirectory,
+        registry: Registry,
+        lanes: Lanes,
+        locks: Arc<LockTable>,
+        settings: Arc<Settings>,
+    ) -> Self {
+        Kernel {
+            storage,
+            indexes,
+            registry,
+            lanes,
+            locks,
+            settings,
+            stats: Stats::default(),
+            begin_sequence: AtomicU64::new(1),
+            gap_owners: AtomicU64::new(0),
+            background: Mutex::default(),
+            wake: Condvar::new(),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    /// The tree of an index.
+    #[inline]
+    pub fn tree(&self, index: IndexId) -> Result<Arc<Tree>> {
+        self.indexes.get(index)
+    }
+
+    /// The page-read wait.
+    pub async fn load(&self, page: PageNo) -> Result<()> {
+        self.storage.pool.load(page).await.map(drop)
+    }
+
+    /// Takes over a transaction that was dropped before its end.
+    pub fn abandon(&self, orphan: Orphan) {
+        self.background.lock().orphans.push(orphan);
+        self.wake.notify_all();
+    }
+
+    /// The next abandoned transaction, if there is one; [`Kernel::orphan_done`] must follow.
+    pub fn take_orphan(&self) -> Option<Orphan> {
+        let mut background = self.background.lock();
+        let orphan = background.orphans.pop()?;
+        background.in_hand += 1;
+        Some(orphan)
+    }
+
+    /// An abandoned transaction has been dealt with.
+    pub fn orphan_done(&self) {
+        self.background.lock().in_hand -= 1;
+    }
+
+    /// Whether no abandoned transaction is left.
+    pub fn no_orphans(&self) -> bool {
+        let background = self.background.lock();
+        background.orphans.is_empty() && background.in_hand == 0
+    }
+
+    /// Sleeps until there is an orphan, the engine closes, or the time is up.
+    pub fn background_sleep(&self, at_most: std::time::Duration) {
+        let mut background = self.background.lock();
+        if background.orphans.is_empty() && !self.is_closing() {
+            self.wake.wait_for(&mut background, at_most);
+        }
+    }
+
+    /// Tells background threads to end.
+    pub fn begin_closing(&self) {
+        let _background = self.background.lock();
+        self.closing.store(true, Ordering::SeqCst);
+        self.wake.notify_all();
+    }
+
+    /// Whether background threads are to end.
+    pub fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,238 @@
+//! One undo lane: a chain of undo pages that one transaction at a time appends to.
+//!
+//! ```text
+//!            first                                         last
+//!   lane:   | T7 r r | T8 r r r | T9 r -> | r r r | T12 r  <- used |
+//!            ^ purge_at               unpurged = 3 (T7 T8 T9), T12 is running
+//! ```
+//!
+//! Transactions of a lane end in lane order, so purge walks a lane from the front and needs no list of them. When purge has
+//! caught up and the lane is one page long, the next transaction begins at the front of that page again, so in the
+//! ordinary course undo needs no new pages at all.
+
+use parking_lot::Mutex;
+
+use crate::buffer::{Handle, Mtr, Storage};
+use crate::error::{Error, Result};
+use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
+use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
+
+use super::undo_record::{
+    RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState, UNDONE, UndoRecord, encode_end,
+    encode_header, encode_record, place, record_len, roll_ptr,
+};
+use super::view::CommitNo;
+
+/// Where the first item of an undo page lies.
+pub const ITEMS_START: usize = HEADER_SIZE;
+/// Offset of the page header's `heap_top`.
+const OFF_HEAP_TOP: usize = 20;
+
+/// One lane.
+#[derive(Debug)]
+pub struct Lane {
+    /// Its place in the undo directory.
+    pub number: u32,
+    state: Mutex<LaneState>,
+}
+
+/// What is known of a lane's pages.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneState {
+    /// First page of the chain. Changed by purge.
+    pub first: PageNo,
+    /// Last page of the chain. Changed by the writer.
+    pub last: PageNo,
+    /// End of the items in the last page. Changed by the writer, when it gives the lane back.
+    pub used: usize,
+    /// Ended transactions from `purge_at` on.
+    pub unpurged: u64,
+    /// The header of the oldest transaction that purge has not been through.
+    pub purge_at: (PageNo, usize),
+}
+
+/// A lane in the hands of one transaction: where its next record goes, and what it has written.
+#[derive(Debug)]
+pub struct LaneHold {
+    lane: std::sync::Arc<Lane>,
+    last: PageNo,
+    used: usize,
+    /// Where the transaction's header lies; none before its first record.
+    header: RollPtr,
+    /// The transaction's newest record that stands.
+    newest: RollPtr,
+    /// Flags for the header.
+    flags: u8,
+    buffer: Vec<u8>,
+}
+
+impl Lane {
+    /// A lane found on disk, or just created.
+    pub fn new(number: u32, state: LaneState) -> Self {
+        Lane { number, state: Mutex::new(state) }
+    }
+
+    /// A copy of its state.
+    pub fn state(&self) -> LaneState {
+        *self.state.lock()
+    }
+
+    /// Changes its state under its mutex.
+    pub fn with_state<R>(&self, change: impl FnOnce(&mut LaneState) -> R) -> R {
+        change(&mut self.state.lock())
+    }
+
+    /// Gives the lane to a transaction. The caller got it from the free list, so nobody else writes to it.
+    pub fn hold(self: &std::sync::Arc<Self>) -> LaneHold {
+        let mut state = self.state.lock();
+        if state.unpurged == 0 && state.first == state.last {
+            state.used = ITEMS_START;
+            state.purge_at = (state.first, ITEMS_START);
+        }
+        LaneHold {
+            lane: self.clone(),
+            last: state.last,
+            used: state.used,
+            header: RollPtr(0),
+            newest: RollPtr(0),
+            flags: 0,
+            buffer: Vec::with_capacity(256),
+        }
+    }
+}
+
+impl LaneHold {
+    /// The hold of a loser found at restart: its records end where the lane ends.
+    pub fn of_loser(lane: std::sync::Arc<Lane>, header: RollPtr, newest: RollPtr, flags: u8) -> Self {
+        let state = lane.state();
+        LaneHold { lane, last: state.last, used: state.used, header, newest, flags, buffer: Vec::new() }
+    }
+
+    /// The lane.
+    pub fn lane(&self) -> &std::sync::Arc<Lane> {
+        &self.lane
+    }
+
+    /// The transaction's newest record that has not been undone.
+    pub fn newest(&self) -> RollPtr {
+        self.newest
+    }
+
+    /// After the newest record was undone, the one before it is the newest.
+    pub fn set_newest(&mut self, ptr: RollPtr) {
+        self.newest = ptr;
+    }
+
+    /// Whether the transaction has written anything here.
+    pub fn has_header(&self) -> bool {
+        self.header.0 != 0
+    }
+
+    /// Adds a flag to be written when the transaction ends.
+    pub fn add_flags(&mut self, flags: u8) {
+        self.flags |= flags;
+    }
+
+    fn header_len(&self) -> usize {
+        if self.has_header() { 0 } else { TXN_HEADER_BYTES }
+    }
+
+    /// Whether the record goes into the lane's last page. If not: [`LaneHold::extend`].
+    pub fn fits(&self, record: &UndoRecord<'_>) -> bool {
+        self.used + self.header_len() + record_len(record) <= PAGE_SIZE
+    }
+
+    /// The page the next record goes to.
+    pub fn tail_page(&self) -> PageNo {
+        self.last
+    }
+
+    /// Puts a new page behind the last one. A mini-transaction of its own; `DiskFull` leaves everything as it was.
+    pub fn extend(&mut self, storage: &Storage) -> Result<()> {
+        let mut mtr = Mtr::begin(storage);
+        let old = storage.pool.try_pin(self.last)?.write();
+        let old = mtr.take(old);
+        let (new_no, new) = storage.space.alloc(&mut mtr, PageKind::Undo)?;
+        edit::set_index_id(&mut mtr.edit(new), IndexId(self.lane.number));
+        edit::set_prev(&mut mtr.edit(new), self.last);
+        edit::set_next(&mut mtr.edit(old), new_no);
+        mtr.commit();
+        self.last = new_no;
+        self.used = ITEMS_START;
+        self.lane.with_state(|state| state.last = new_no);
+        Ok(())
+    }
+
+    /// Where [`LaneHold::append`] will put the next record.
+    pub fn next_ptr(&self) -> RollPtr {
+        roll_ptr(self.last, self.used + self.header_len())
+    }
+
+    /// Appends a record, and in front of a transaction's first one its header. `tail` is the latched last page, and
+    /// [`LaneHold::fits`] said yes. `end` marks the transaction as ended at once.
+    pub fn append(
+        &mut self,
+        mtr: &mut Mtr<'_>,
+        tail: Handle,
+        record: &UndoRecord<'_>,
+        end: Option<CommitNo>,
+    ) -> RollPtr {
+        debug_assert!(self.fits(record));
+        let ptr = self.next_ptr();
+        self.buffer.clear();
+        if !self.has_header() {
+            let (state, commit_no) = match end {
+                Some(number) => (TxnState::Committed, number),
+                None => (TxnState::Active, CommitNo(0)),
+            };
+            let header = TxnHeader { txn_id: record.txn_id, state, commit_no, flags: self.flags };
+            encode_header(&header, &mut self.buffer);
+            self.header = roll_ptr(self.last, self.used);
+        }
+        encode_record(record, &mut self.buffer);
+        mtr.write(tail, self.used, &self.buffer);
+        self.used += self.buffer.len();
+        mtr.write(tail, OFF_HEAP_TOP, &(self.used as u16).to_le_bytes());
+        self.newest = ptr;
+        ptr
+    }
+
+    /// Marks the record at `ptr` as undone, in the mini-transaction that takes its change back.
+    pub fn mark_undone(mtr: &mut Mtr<'_>, page: Handle, ptr: RollPtr) {
+        let offset = place(ptr).1 + RECORD_FLAGS_OFFSET;
+        let flags = mtr.page(page).bytes()[offset] | UNDONE;
+        mtr.write(page, offset, &[flags]);
+    }
+
+    /// Writes how the transaction ended. Its own mini-transaction; the LSN returned is the commit LSN.
+    pub fn end(&self, storage: &Storage, state: TxnState, number: CommitNo) -> Result<crate::ids::Lsn> {
+        let (page_no, offset) = place(self.header);
+        let mut mtr = Mtr::begin(storage);
+        let page = storage.pool.try_pin(page_no)?.write();
+        let page = mtr.take(page);
+        mtr.write(page, offset + TXN_STATE_OFFSET, &encode_end(state, number, self.flags));
+        Ok(mtr.commit())
+    }
+
+    /// Gives the lane back: what was written is now purge's.
+    pub fn release(self) -> std::sync::Arc<Lane> {
+        self.lane.with_state(|state| {
+            state.last = self.last;
+            state.used = self.used;
+            state.unpurged += u64::from(self.header.0 != 0);
+        });
+        self.lane
+    }
+
+    /// The id check used by recovery and tests.
+    pub fn check_owner(found: TxnId, expected: TxnId, page: PageNo) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::Corrupt {
+            file: crate::buffer::DATA_FILE.to_owned(),
+            offset: u64::from(page.0) * PAGE_SIZE as u64,
+            what: format!("undo of transaction {expected} expected, found {found}"),
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! All undo lanes: the directory on disk, and which lanes are free.
+//!
+//! ```text
+//!  undo directory page:  | header | first page of lane 0 u32 | of lane 1 u32 | ...        next -> more lanes
+//! ```
+//!
+//! A lane is created when a transaction wants to write and no lane is free, and then lives for ever: there are as many
+//! as there ever were transactions writing at the same time. Free lanes are taken last in, first out, so that few are warm.
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::buffer::{Mtr, Storage};
+use crate::error::{Error, Result};
+use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
+use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
+
+use super::lane::{ITEMS_START, Lane, LaneHold, LaneState};
+use super::undo_record::{Item, TxnState, item_at, roll_ptr};
+use super::view::CommitNo;
+
+/// Lanes one directory page lists.
+const LANES_PER_PAGE: usize = (PAGE_SIZE - HEADER_SIZE) / 4;
+
+/// The lanes of an engine.
+#[derive(Debug)]
+pub struct Lanes {
+    all: RwLock<Vec<Arc<Lane>>>,
+    free: Mutex<Vec<Arc<Lane>>>,
+    /// Directory pages, in chain order. Held while a lane is created.
+    directory: Mutex<Vec<PageNo>>,
+}
+
+/// A transaction that was running when the engine went down.
+#[derive(Debug)]
+pub struct Loser {
+    /// Its id.
+    pub txn_id: TxnId,
+    /// Its lane, held.
+    pub hold: LaneHold,
+}
+
+/// What the lanes tell at restart.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Transactions to roll back.
+    pub losers: Vec<Loser>,
+    /// Greatest transaction id met.
+    pub max_txn_id: TxnId,
+    /// Greatest commit number met.
+    pub max_commit_no: CommitNo,
+    /// Ended transactions that purge has still to go through.
+    pub history: u64,
+}
+
+fn slot_offset(number: usize) -> usize {
+    HEADER_SIZE + number % LANES_PER_PAGE * 4
+}
+
+/// Runs `step` until it needs no page that is not in memory, reading pages on this thread.
+pub fn with_pages_blocking<R>(storage: &Storage, mut step: impl FnMut() -> Result<R>) -> Result<R> {
+    loop {
+        match step() {
+            Err(Error::Miss(page)) => storage.pool.load_blocking(page)?,
+            outcome => return outcome,
+        }
+    }
+}
+
+impl Lanes {
+    /// Reads the directory that begins at `root` and every lane in it. Blocking; at open only.
+    pub fn load(storage: &Storage, root: PageNo) -> Result<(Lanes, Found)> {
+        let mut firsts = Vec::new();
+        let mut directory = Vec::new();
+        let mut page_no = root;
+        while page_no != PageNo(0) {
+            directory.push(page_no);
+            page_no = with_pages_blocking(storage, || {
+                let page = storage.pool.try_pin(page_no)?.read();
+                let base = (directory.len() - 1) * LANES_PER_PAGE;
+                firsts.truncate(base);
+                firsts.extend((0..LANES_PER_PAGE).map(|n| PageNo(page.u32_at(slot_offset(n)))));
+                Ok(page.next())
+            })?;
+        }
+        while firsts.last() == Some(&PageNo(0)) {
+            firsts.pop();
+        }
+        let mut found = Found::default();
+        let (mut all, mut free) = (Vec::new(), Vec::new());
+        for (number, first) in firsts.into_iter().enumerate() {
+            let lane = load_lane(storage, number as u32, first, &mut found)?;
+            if found.losers.last().is_none_or(|loser| loser.hold.lane().number != lane.number) {
+                free.push(lane.clone());
+            }
+            all.push(lane);
+        }
+        free.reverse();
+        let lanes = Lanes { all: RwLock::new(all), free: Mutex::new(free), directory: Mutex::new(directory) };
+        Ok((lanes, found))
+    }
+
+    /// A lane for a transaction: a free one, or a new one. `Miss` and `DiskFull` change nothing.
+    pub fn acquire(&self, storage: &Storage) -> Result<LaneHold> {
+        let free = self.free.lock().pop();
+        match free {
+            Some(lane) => Ok(lane.hold()),
+            None => self.create(storage),
+        }
+    }
+
+    /// Takes a lane back.
+    pub fn release(&self, hold: LaneHold) {
+        let lane = hold.release();
+        self.free.lock().push(lane);
+    }
+
+    fn create(&self, storage: &Storage) -> Result<LaneHold> {
+        let mut directory = self.directory.lock();
+        let number = self.all.read().len();
+        let last = *directory.last().expect("the directory has its root page");
+        let place = match directory.get(number / LANES_PER_PAGE) {
+            Some(&page) => page,
+            None => {
+                let mut mtr = Mtr::begin(storage);
+                let old = mtr.take(storage.pool.try_pin(last)?.write());
+                let (new_no, _) = storage.space.alloc(&mut mtr, PageKind::UndoDirectory)?;
+                edit::set_next(&mut mtr.edit(old), new_no);
+                mtr.commit();
+                directory.push(new_no);
+                new_no
+            }
+        };
+        let mut mtr = Mtr::begin(storage);
+        let page = mtr.take(storage.pool.try_pin(place)?.write());
+        let (first, undo) = storage.space.alloc(&mut mtr, PageKind::Undo)?;
+        edit::set_index_id(&mut mtr.edit(undo), IndexId(number as u32));
+        mtr.write(page, slot_offset(number), &first.0.to_le_bytes());
+        mtr.commit();
+        let state =
+            LaneState { first, last: first, used: ITEMS_START, unpurged: 0, purge_at: (first, ITEMS_START) };
+        let lane = Arc::new(Lane::new(number as u32, state));
+        self.all.write().push(lane.clone());
+        Ok(lane.hold())
+    }
+
+    /// All lanes.
+    pub fn all(&self) -> Vec<Arc<Lane>> {
+        self.all.read().clone()
+    }
+
+    /// Ended transactions that purge has not been through, over all lanes.
+    pub fn history_length(&self) -> u64 {
+        self.all.read().iter().map(|lane| lane.state().unpurged).sum()
+    }
+
+    /// Frees the lane's first page, which purge is through with and which has a successor. The directory points to the
+    /// successor in the same mini-transaction: that is all the progress purge has to record.
+    pub fn drop_first_page(&self, storage: &Storage, lane: &Lane) -> Result<()> {
+        let first = lane.state().first;
+        let place = self.directory.lock()[lane.number as usize / LANES_PER_PAGE];
+        let next = storage.pool.try_pin(first)?.read().next();
+        let mut mtr = Mtr::begin(storage);
+        let second = mtr.take(storage.pool.try_pin(next)?.write());
+        let page = mtr.take(storage.pool.try_pin(place)?.write());
+        storage.space.free(&mut mtr, first)?;
+        edit::set_prev(&mut mtr.edit(second), PageNo(0));
+        mtr.write(page, slot_offset(lane.number as usize), &next.0.to_le_bytes());
+        mtr.commit();
+        lane.with_state(|state| state.first = next);
+        Ok(())
+    }
+}
+
+/// Walks one lane from its first page and counts what it holds.
+fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -> Result<Arc<Lane>> {
+    let mut state = LaneState { first, last: first, used: ITEMS_START, unpurged: 0, purge_at: (first, ITEMS_START) };
+    let mut open: Option<(TxnId, RollPtr, RollPtr, u8)> = None;
+    let mut page_no = first;
+    while page_no != PageNo(0) {
+        // A miss happens before anything is counted, so the page is walked once.
+        with_pages_blocking(storage, || storage.pool.try_pin(page_no).map(drop))?;
+        let page = storage.pool.try_pin(page_no)?.read();
+        state.last = page_no;
+        let mut offset = ITEMS_START;
+        while offset < page.heap_top() {
+            let (item, next) = item_at(&page, offset)?;
+            match item {
+                Item::Txn(header) => {
+                    found.max_txn_id = found.max_txn_id.max(header.txn_id);
+                    found.max_commit_no = found.max_commit_no.max(header.commit_no);
+                    let active = header.state == TxnState::Active;
+                    state.unpurged += u64::from(!active);
+                    open = active.then_some((header.txn_id, roll_ptr(page_no, offset), RollPtr(0), header.flags));
+                }
+                Item::Record(_) => {
+                    if let Some((_, _, newest, _)) = &mut open {
+                        *newest = roll_ptr(page_no, offset);
+                    }
+                }
+            }
+            offset = next;
+        }
+        state.used = offset;
+        page_no = page.next();
+    }
+    found.history += state.unpurged;
+    let lane = Arc::new(Lane::new(number, state));
+    if let Some((txn_id, header, newest, flags)) = open {
+        found.losers.push(Loser { txn_id, hold: LaneHold::of_loser(lane.clone(), header, newest, flags) });
+    }
+    Ok(lane)
+}

@@ -1,0 +1,302 @@
+//! How a transaction asks the lock table: its own part of the lock room's state, and the calls with this room's options
+//! (timeout, interrupt, short locks of autocommit statements) filled in.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::api::{LockWait, RowLock, TableDef, TableLock, TxnOptions};
+use crate::btree::Tree;
+use crate::error::{Error, Result};
+use crate::ids::{IndexId, TxnId};
+use crate::lock::{Acquire, LockMode, LockName, Patience, TxnLocks};
+
+pub use crate::lock::LockKind;
+
+use super::kernel::Kernel;
+use super::transaction::Txn;
+
+/// Outcome of a lock request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Held now, and was not before.
+    New,
+    /// Held already.
+    Held,
+    /// Somebody else's.
+    Conflict,
+}
+
+/// The lock name of a gap: what is behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GapName {
+    /// This key.
+    Key(Vec<u8>),
+    /// The end of the index.
+    Supremum,
+    /// Nobody locks gaps at the moment, so the name was not looked up.
+    Nobody,
+}
+
+impl GapName {
+    fn name(&self, index: IndexId) -> Option<LockName<'_>> {
+        match self {
+            GapName::Key(key) => Some(LockName::row(index, key)),
+            GapName::Supremum => Some(LockName::Supremum(index)),
+            GapName::Nobody => None,
+        }
+    }
+}
+
+impl From<Acquire> for Grant {
+    fn from(acquire: Acquire) -> Self {
+        match acquire {
+            Acquire::Granted => Grant::New,
+            Acquire::AlreadyHeld => Grant::Held,
+            Acquire::Conflict => Grant::Conflict,
+        }
+    }
+}
+
+fn mode(lock: RowLock) -> LockMode {
+    match lock {
+        RowLock::Shared => LockMode::S,
+        RowLock::Exclusive => LockMode::X,
+    }
+}
+
+thread_local! {
+    /// Locks of finished transactions of this thread, to be used again.
+    static SPARE: RefCell<Vec<Arc<TxnLocks>>> = const { RefCell::new(Vec::new()) };
+}
+const SPARE_MAX: usize = 8;
+
+/// A transaction's locks.
+#[derive(Debug)]
+pub struct TxnLockState {
+    locks: Option<Arc<TxnLocks>>,
+    /// It counts among those that hold gaps.
+    counted: bool,
+    transient: bool,
+}
+
+impl TxnLockState {
+    /// No locks yet; nothing is made before the first request.
+    pub fn new(options: &TxnOptions) -> Self {
+        TxnLockState { locks: None, counted: false, transient: options.autocommit }
+    }
+
+    /// The state that the lock room shares, made at the first request.
+    fn shared(&mut self, kernel: &Kernel, skip_gaps: bool, id: TxnId) -> &Arc<TxnLocks> {
+        let transient = self.transient;
+        self.locks.get_or_insert_with(|| {
+            let sequence = kernel.begin_sequence.fetch_add(1, Ordering::Relaxed);
+            let mut spare = SPARE.with_borrow_mut(Vec::pop);
+            let locks = match spare.as_mut().and_then(|spare| spare.recycle(sequence)) {
+                Some(()) => spare.expect("it was recycled a moment ago"),
+                None => TxnLocks::new(sequence, 0),
+            };
+            locks.set_transient(transient);
+            locks.set_skip_gaps(skip_gaps);
+            if id.0 != 0 {
+                locks.set_txn_id(id);
+            }
+            locks
+        })
+    }
+
+    /// Tells the transaction's id, at its first write.
+    pub fn set_id(&self, id: TxnId) {
+        if let Some(locks) = &self.locks {
+            locks.set_txn_id(id);
+        }
+    }
+
+    /// Tells how much a rollback would undo.
+    #[inline]
+    pub fn set_undo_records(&self, count: u64) {
+        if let Some(locks) = &self.locks {
+            locks.set_undo_records(count);
+        }
+    }
+
+    /// Around a wait that is not for a lock: locks are not short meanwhile.
+    pub fn set_waiting(&self, waiting: bool) {
+        if self.transient
+            && let Some(locks) = &self.locks
+        {
+            locks.set_transient(!waiting);
+        }
+    }
+
+    /// Releases everything; the transaction has ended.
+    pub fn release_all(&mut self, kernel: &Kernel) {
+        if let Some(locks) = self.locks.take() {
+            self.uncount(kernel);
+            release(kernel, locks);
+        }
+    }
+
+    /// Hands the locks over to whoever ends the transaction, and whether they count among those with gaps.
+    pub fn take(&mut self) -> (Option<Arc<TxnLocks>>, bool) {
+        (self.locks.take(), std::mem::take(&mut self.counted))
+    }
+
+    /// The state of locks that were taken over.
+    pub fn taken_over((locks, counted): (Option<Arc<TxnLocks>>, bool)) -> Self {
+        TxnLockState { locks, counted, transient: false }
+    }
+
+    fn count(&mut self, kernel: &Kernel) {
+        if !self.counted {
+            self.counted = true;
+            kernel.gap_owners.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn uncount(&mut self, kernel: &Kernel) {
+        if std::mem::take(&mut self.counted) {
+            kernel.gap_owners.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Releases a transaction's locks for good.
+pub fn release(kernel: &Kernel, locks: Arc<TxnLocks>) {
+    kernel.locks.release_all(&locks);
+    SPARE.with_borrow_mut(|spare| {
+        if spare.len() < SPARE_MAX {
+            spare.push(locks);
+        }
+    });
+}
+
+impl Txn {
+    fn locks(&mut self) -> &Arc<TxnLocks> {
+        let skip_gaps = !self.locks_gaps();
+        self.locks.shared(&self.kernel, skip_gaps, self.id)
+    }
+
+    fn patience(&self) -> Patience<'_> {
+        Patience {
+            timeout: Duration::from_millis(self.options.lock_wait_timeout_ms),
+            interrupt: Some(&self.options.interrupt),
+        }
+    }
+
+    fn note_gaps(&mut self, kind: LockKind) {
+        if matches!(kind, LockKind::Gap | LockKind::NextKey) {
+            let kernel = self.kernel.clone();
+            self.locks.count(&kernel);
+        }
+    }
+
+    /// Locks a row, waiting as `wait` says. `Conflict` only if rows that are locked are to be skipped.
+    pub(crate) async fn lock_row(
+        &mut self,
+        index: IndexId,
+        key: &[u8],
+        lock: RowLock,
+        kind: LockKind,
+        wait: LockWait,
+    ) -> Result<Grant> {
+        match (self.try_lock_row(index, key, lock, kind), wait) {
+            (Grant::Conflict, LockWait::Wait) => {}
+            (Grant::Conflict, LockWait::NoWait) => return Err(Error::NoWait),
+            (grant, _) => return Ok(grant),
+        }
+        let locks = self.locks().clone();
+        let name = LockName::row(index, key);
+        let acquire = self.kernel.locks.acquire(&locks, name, mode(lock), kind, self.patience()).await?;
+        Ok(acquire.into())
+    }
+
+    /// Locks a row if that needs no wait. Allowed under latches.
+    pub(crate) fn try_lock_row(&mut self, index: IndexId, key: &[u8], lock: RowLock, kind: LockKind) -> Grant {
+        self.note_gaps(kind);
+        let kernel = self.kernel.clone();
+        kernel.locks.try_acquire(self.locks(), LockName::row(index, key), mode(lock), kind).into()
+    }
+
+    /// Gives back a record lock that turned out not to be wanted.
+    pub(crate) fn unlock_row(&mut self, index: IndexId, key: &[u8], lock: RowLock) {
+        let kernel = self.kernel.clone();
+        kernel.locks.release_one(self.locks(), LockName::row(index, key), mode(lock), LockKind::Record);
+    }
+
+    /// Locks the X record of a secondary entry that is to lose its delete mark, if that needs no wait.
+    pub(crate) fn try_entry_lock(&mut self, tree: &Tree, key: &[u8]) -> Grant {
+        self.try_lock_row(tree.index(), key, RowLock::Exclusive, LockKind::Record)
+    }
+
+    /// Claims a gap; gap locks never wait.
+    pub(crate) fn try_gap(&mut self, tree: &Tree, gap: &GapName, lock: RowLock) {
+        self.note_gaps(LockKind::Gap);
+        let kernel = self.kernel.clone();
+        if let Some(name) = gap.name(tree.index()) {
+            kernel.locks.try_acquire(self.locks(), name, mode(lock), LockKind::Gap);
+        }
+    }
+
+    /// Asks whether the gap is free for an insertion.
+    pub(crate) fn try_insert_intention(&mut self, tree: &Tree, gap: &GapName) -> Grant {
+        let kernel = self.kernel.clone();
+        match gap.name(tree.index()) {
+            None => Grant::Held,
+            Some(name) => {
+                kernel.locks.try_acquire(self.locks(), name, LockMode::X, LockKind::InsertIntention).into()
+            }
+        }
+    }
+
+    /// Waits until the gap is free for an insertion.
+    pub(crate) async fn wait_insert_intention(&mut self, index: IndexId, gap: &GapName) -> Result<()> {
+        let locks = self.locks().clone();
+        if let Some(name) = gap.name(index) {
+            let wait = self.patience();
+            self.kernel.locks.acquire(&locks, name, LockMode::X, LockKind::InsertIntention, wait).await?;
+        }
+        Ok(())
+    }
+
+    /// Locks a whole table until the end of the transaction.
+    pub async fn lock_table(&mut self, table: &TableDef, lock: TableLock) -> Result<()> {
+        let locks = self.locks().clone();
+        self.kernel.locks.acquire_table(&locks, table.id, lock, self.patience()).await?;
+        Ok(())
+    }
+
+    /// Releases a table lock before the end: AUTO_INC at the end of its statement, LOCK TABLES at UNLOCK TABLES.
+    pub fn unlock_table(&mut self, table: &TableDef, lock: TableLock) {
+        let kernel = self.kernel.clone();
+        kernel.locks.release_table(self.locks(), table.id, lock);
+    }
+
+    /// Whether anybody may hold gap locks, so that insertions must ask. The caller has the leaf latched, under which gaps
+    /// are claimed.
+    pub(crate) fn gaps_matter(&self) -> bool {
+        self.kernel.gap_owners.load(Ordering::SeqCst) != 0
+    }
+}
+
+/// A row is being inserted before `gap`'s name: who locked the gap has now both halves.
+pub(crate) fn inherit_gap(kernel: &Kernel, index: IndexId, gap: &GapName, key: &[u8]) {
+    if let Some(next) = gap.name(index) {
+        kernel.locks.inherit_on_insert(LockName::row(index, key), next);
+    }
+}
+
+/// A row is being removed: its locks become locks on the gap before its successor. From a record lock a gap lock comes whose
+/// owner does not count among the owners of gaps, so they count as one for good; that costs insertions an economy, no more.
+pub(crate) fn inherit_all(kernel: &Kernel, index: IndexId, key: &[u8], successor: &GapName) {
+    let probe = TxnLocks::new(0, 0);
+    let name = LockName::row(index, key);
+    if kernel.locks.try_acquire(&probe, name, LockMode::X, LockKind::Record) == Acquire::Conflict {
+        kernel.gap_owners.fetch_add(1, Ordering::SeqCst);
+    }
+    kernel.locks.release_all(&probe);
+    if let Some(next) = successor.name(index) {
+        kernel.locks.inherit_on_remove(name, next);
+    }
+}

@@ -1,0 +1,13 @@
+#![doc = include_str!("README.md")]
+
+pub mod kernel;
+pub mod lane;
+pub mod lanes;
+pub mod lock_calls;
+pub mod registry;
+pub mod spare;
+pub mod transaction;
+pub mod undo_record;
+pub mod view;
+
+pub use transaction::Txn;

@@ -1,0 +1,182 @@
+//! A transaction: what it holds, how it begins, ends and is abandoned. The verbs on rows are in the row room.
+//!
+//! ```text
+//!   begin ---- first write: id, lane ----> writes ----> commit: reserve number, mark in the lane, leave the active set,
+//!     |                                      |                  release locks; the caller waits for the log
+//!     +---- reads: view, locks               +--------> rollback: undo newest first, mark, leave, release
+//! ```
+//!
+//! The order at commit is what makes early release safe: whoever sees this transaction's rows, or gets its locks, commits
+//! at a later LSN, so it is never acknowledged before this one is durable.
+
+use std::sync::Arc;
+
+use crate::api::{Isolation, Savepoint, TxnOptions};
+use crate::error::{Error, Result};
+use crate::ids::{Lsn, RollPtr, TxnId};
+
+use super::kernel::{Kernel, Orphan};
+use super::lane::LaneHold;
+use super::lanes::with_pages_blocking;
+use super::lock_calls::TxnLockState;
+use super::undo_record::{NEEDS_PURGE, TxnState};
+use super::view::{Cut, Sight};
+
+/// A transaction. Dropping one that has not ended hands it to the background, which rolls it back.
+pub struct Txn {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) options: TxnOptions,
+    pub(crate) id: TxnId,
+    pub(crate) hold: Option<LaneHold>,
+    /// Undo records that stand; the unit of [`Savepoint`].
+    pub(crate) records: u64,
+    pub(crate) view: Option<Arc<Cut>>,
+    pub(crate) locks: TxnLockState,
+}
+
+impl Txn {
+    pub(crate) fn new(kernel: Arc<Kernel>, options: TxnOptions) -> Self {
+        let locks = TxnLockState::new(&options);
+        Txn { kernel, options, id: TxnId(0), hold: None, records: 0, view: None, locks }
+    }
+
+    /// Its id, once it has written.
+    pub fn id(&self) -> Option<TxnId> {
+        (self.id.0 != 0).then_some(self.id)
+    }
+
+    /// Its options.
+    pub fn options(&self) -> &TxnOptions {
+        &self.options
+    }
+
+    /// Begins a statement: READ COMMITTED gets a fresh read view. Not needed for the first one.
+    pub fn start_statement(&mut self, lock_wait_timeout_ms: u64) {
+        self.options.lock_wait_timeout_ms = lock_wait_timeout_ms;
+        if self.options.isolation <= Isolation::ReadCommitted {
+            self.view = None;
+        }
+    }
+
+    /// Takes the read view now (START TRANSACTION WITH CONSISTENT SNAPSHOT).
+    pub fn open_view(&mut self) {
+        if self.view.is_none() {
+            self.view = Some(self.kernel.registry.open_view());
+        }
+    }
+
+    /// What a consistent read sees now. The view is opened if need be; it also keeps purge away while READ UNCOMMITTED
+    /// follows a chain of overflow pages.
+    pub(crate) fn sight(&mut self) -> Sight {
+        self.open_view();
+        match (&self.view, self.options.isolation) {
+            (Some(cut), isolation) if isolation != Isolation::ReadUncommitted => Sight::View(cut.clone(), self.id),
+            _ => Sight::Newest,
+        }
+    }
+
+    /// Whether a locking read must claim gaps.
+    pub(crate) fn locks_gaps(&self) -> bool {
+        self.options.isolation >= Isolation::RepeatableRead
+    }
+
+    /// Where the transaction stands.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint(self.records)
+    }
+
+    /// Makes the transaction one that writes: a lane, and an id in the active set.
+    pub(crate) fn become_writer(&mut self) -> Result<()> {
+        if self.options.read_only {
+            return Err(Error::ReadOnly);
+        }
+        if self.hold.is_none() {
+            self.kernel.storage.wal.check()?;
+            self.hold = Some(self.kernel.lanes.acquire(&self.kernel.storage)?);
+            self.id = self.kernel.registry.enter();
+            self.locks.set_id(self.id);
+        }
+        Ok(())
+    }
+
+    /// Commits: the commit record gets its LSN and locks are released. The client is answered after the engine's
+    /// `wait_durable`. None if nothing was written.
+    pub fn commit(&mut self) -> Result<Option<Lsn>> {
+        self.end(TxnState::Committed)
+    }
+
+    /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for it.
+    pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
+        let kernel = self.kernel.clone();
+        let lsn = match self.hold.take() {
+            Some(mut hold) => {
+                if state == TxnState::RolledBack {
+                    hold.add_flags(NEEDS_PURGE);
+                }
+                match kernel.end_writer(self.id, hold, state) {
+                    Ok(lsn) => lsn,
+                    Err((hold, error)) => {
+                        self.hold = Some(hold);
+                        return Err(error);
+                    }
+                }
+            }
+            None => None,
+        };
+        self.locks.release_all(&kernel);
+        self.view = None;
+        self.id = TxnId(0);
+        self.records = 0;
+        let stats = &kernel.stats;
+        if state == TxnState::Committed { &stats.commits } else { &stats.rollbacks }
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(lsn)
+    }
+}
+
+impl Drop for Txn {
+    fn drop(&mut self) {
+        match self.hold.take() {
+            Some(hold) if hold.has_header() => {
+                let locks = TxnLockState::taken_over(self.locks.take());
+                self.kernel.abandon(Orphan { id: self.id, hold, locks });
+            }
+            hold => {
+                if let Some(hold) = hold {
+                    self.kernel.registry.leave(self.id, None);
+                    self.kernel.lanes.release(hold);
+                }
+                self.locks.release_all(&self.kernel);
+            }
+        }
+    }
+}
+
+impl Kernel {
+    /// Ends a writing transaction in its lane and in the active set. On an error the hold comes back and nothing has
+    /// changed.
+    pub(crate) fn end_writer(
+        &self,
+        id: TxnId,
+        hold: LaneHold,
+        state: TxnState,
+    ) -> std::result::Result<Option<Lsn>, (LaneHold, Error)> {
+        if !hold.has_header() {
+            self.registry.leave(id, None);
+            self.lanes.release(hold);
+            return Ok(None);
+        }
+        let number = self.registry.reserve();
+        let lsn = match with_pages_blocking(&self.storage, || hold.end(&self.storage, state, number)) {
+            Ok(lsn) => lsn,
+            Err(error) => {
+                self.registry.cancel(number);
+                return Err((hold, error));
+            }
+        };
+        debug_assert!(state == TxnState::Committed || hold.newest() == RollPtr(0));
+        self.registry.leave(id, Some(number));
+        self.lanes.release(hold);
+        Ok(Some(lsn))
+    }
+}
