@@ -3,6 +3,7 @@
 pub mod api;
 pub mod btree;
 pub mod buffer;
+mod engine;
 pub mod error;
 pub mod ids;
 pub mod interrupt;
@@ -11,8 +12,14 @@ pub mod lock;
 mod memory;
 pub mod page;
 pub mod rank;
+mod recovery;
+mod row;
+pub mod stats;
+pub mod txn;
 pub mod wal;
 
 pub use api::*;
 pub use error::{Error, Result};
-pub use memory::{Engine, Scan, Txn};
+pub use engine::Engine;
+pub use row::Scan;
+pub use txn::Txn;

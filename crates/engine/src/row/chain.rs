@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::ids::PageNo;
 use crate::txn::Txn;
 
-use super::paged;
 use super::value::{Payload, RowValue};
 
 impl Txn {
@@ -29,7 +28,7 @@ impl Txn {
 pub(crate) fn free_whole(storage: &Storage, first: PageNo) -> Result<()> {
     while !free_tail_step(storage, first)? {}
     let mut mtr = Mtr::begin(storage);
-    free_first(storage, &mut mtr, first);
+    free_first(&mut mtr, first);
     mtr.commit();
     Ok(())
 }

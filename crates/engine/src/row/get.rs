@@ -14,7 +14,6 @@ use crate::txn::spare::{give_buffer, take_buffer};
 use crate::txn::view::Sight;
 use std::sync::atomic::Ordering;
 
-use super::paged;
 use super::value::{Payload, RowValue};
 use super::version::{Seen, visible};
 

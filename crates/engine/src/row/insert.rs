@@ -16,16 +16,19 @@ use crate::txn::lock_calls::LockKind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::paged;
 use super::secondary::{EntryChange, EntryKey};
 use super::value::{INLINE_BYTES_MAX, Payload};
 use super::write::Added;
 
+/// Longest row: what a LONGBLOB of the largest packet and some more columns need.
+const ROW_BYTES_MAX: usize = 1 << 30;
+
 impl Txn {
     /// Inserts a row. A duplicate is reported after its key is locked, so that the caller can go on to update it.
     pub async fn insert(&mut self, table: &TableDef, key: &[u8], row: &[u8]) -> Result<()> {
-        paged!(self, self.become_writer())?;
         let kernel = self.kernel.clone();
+        kernel.storage.reserve().await?;
+        paged!(self, self.become_writer())?;
         let tree = paged!(self, kernel.tree(table.clustered))?;
         self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
         let mut entries = Vec::with_capacity(table.secondaries.len());
@@ -65,7 +68,7 @@ impl Txn {
         if row.len() <= INLINE_BYTES_MAX {
             return Ok(PageNo(0));
         }
-        if row.len() > crate::limits::ROW_BYTES_MAX {
+        if row.len() > ROW_BYTES_MAX {
             return Err(Error::RowTooLarge { len: row.len() });
         }
         let kernel = self.kernel.clone();

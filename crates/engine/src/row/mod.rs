@@ -1,5 +1,22 @@
 #![doc = include_str!("README.md")]
 
+/// Runs a synchronous attempt until it needs no page that is not in memory: drop everything, await the page, run again. Locks
+/// are not short meanwhile.
+macro_rules! paged {
+    ($txn:expr, $attempt:expr) => {
+        match $attempt {
+            Err($crate::error::Error::Miss(_)) => {
+                let kernel = $txn.kernel.clone();
+                $txn.locks.set_waiting(true);
+                let outcome = $crate::buffer::with_pages(&kernel.storage, || $attempt).await;
+                $txn.locks.set_waiting(false);
+                outcome
+            }
+            outcome => outcome,
+        }
+    };
+}
+
 mod chain;
 mod get;
 mod insert;
@@ -15,25 +32,6 @@ mod write;
 
 pub use scan::Scan;
 
-/// Runs a synchronous attempt until it needs no page that is not in memory: drop everything, await the page, run again.
-macro_rules! paged {
-    ($txn:expr, $attempt:expr) => {
-        loop {
-            match $attempt {
-                Err($crate::error::Error::Miss(page)) => {
-                    let kernel = $txn.kernel.clone();
-                    $txn.locks.set_waiting(true);
-                    let loaded = kernel.load(page).await;
-                    $txn.locks.set_waiting(false);
-                    if let Err(error) = loaded {
-                        break Err(error);
-                    }
-                }
-                outcome => break outcome,
-            }
-        }
-    };
-}
 pub(crate) use paged;
 
 #[cfg(test)]

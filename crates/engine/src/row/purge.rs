@@ -18,12 +18,12 @@ use std::sync::atomic::Ordering;
 
 use crate::btree::{Position, Successor, Tree, overflow};
 use crate::buffer::Mtr;
+use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
 use crate::ids::{PageNo, RollPtr, TxnId};
 use crate::page::DELETE_MARK;
 use crate::txn::kernel::Kernel;
 use crate::txn::lane::{ITEMS_START, Lane};
-use crate::txn::lanes::with_pages_blocking;
 use crate::txn::lock_calls::{GapName, inherit_all};
 use crate::txn::undo_record::{
     DELETED, Item, NEEDS_PURGE, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at, new_chain_offset,
@@ -235,7 +235,7 @@ fn free_chain(kernel: &Kernel, ptr: RollPtr, first: PageNo, offset: usize) -> Re
         let undo = storage.pool.try_pin(page_no)?.write();
         let mut mtr = Mtr::begin(storage);
         let undo = mtr.take(undo);
-        overflow::free_first(storage, &mut mtr, first);
+        overflow::free_first(&mut mtr, first);
         mtr.write(undo, at + offset, &0u32.to_le_bytes());
         mtr.commit();
         Ok(())

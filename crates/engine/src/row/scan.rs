@@ -19,7 +19,6 @@ use crate::page::DELETE_MARK;
 use crate::txn::Txn;
 use crate::txn::view::Sight;
 
-use super::paged;
 use super::value::{Payload, RowValue, split_entry, writer_of};
 use super::version::{Seen, visible};
 
@@ -172,7 +171,8 @@ impl Txn {
         if scan.done {
             return Ok(false);
         }
-        let tree = self.kernel.tree(scan.index()?)?;
+        let index = scan.index()?;
+        let tree = paged!(self, self.kernel.tree(index))?;
         let sight = self.sight();
         let more = match scan.spec.index {
             ScanIndex::Clustered => match paged!(self, self.pass_rows(&tree, scan, &sight, visit))? {

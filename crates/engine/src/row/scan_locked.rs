@@ -22,7 +22,6 @@ use crate::txn::Txn;
 use crate::txn::lock_calls::{GapName, Grant, LockKind};
 use crate::txn::view::Sight;
 
-use super::paged;
 use super::scan::{Scan, as_slice};
 use super::value::{split_entry, writer_of};
 

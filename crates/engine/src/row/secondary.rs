@@ -15,7 +15,6 @@ use crate::txn::lock_calls::LockKind;
 use crate::txn::spare::{give_buffer, take_buffer};
 
 use super::insert::duplicate;
-use super::paged;
 use super::value::split_entry;
 use super::write::Added;
 

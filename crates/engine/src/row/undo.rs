@@ -11,14 +11,16 @@
 //! a rollback that needs no structure change but "make room for the old value" hardly can fail. Each step marks its record as
 //! undone in the same mini-transaction, so that a crash in between neither repeats nor skips one.
 
+use crate::api::Savepoint;
 use crate::btree::Position;
 use crate::buffer::Mtr;
 use crate::error::{Error, Result};
 use crate::ids::{RollPtr, TxnId};
 use crate::page::DELETE_MARK;
+use crate::txn::Txn;
 use crate::txn::kernel::Kernel;
 use crate::txn::lane::LaneHold;
-use crate::txn::undo_record::{Item, NEEDS_PURGE, UNDONE, UndoKind, UndoRecord, decode, item_at, place};
+use crate::txn::undo_record::{TxnState, Item, NEEDS_PURGE, UNDONE, UndoKind, UndoRecord, decode, item_at, place};
 
 use super::value::{Payload, RowValue, entry_value, split_entry, writer_of};
 
@@ -114,5 +116,33 @@ fn take_back(kernel: &Kernel, id: TxnId, ptr: RollPtr, record: &UndoRecord<'_>) 
         LaneHold::mark_undone(&mut mtr, undo, ptr);
         mtr.commit();
         return Ok(());
+    }
+}
+
+impl Txn {
+    /// Undoes what came after `savepoint`. Locks stay.
+    pub async fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        let kernel = self.kernel.clone();
+        while self.records > savepoint.0 {
+            kernel.storage.reserve().await?;
+            let id = self.id;
+            let undone = paged!(self, match &mut self.hold {
+                Some(hold) => undo_newest(&kernel, id, hold),
+                None => Ok(false),
+            })?;
+            if !undone {
+                break;
+            }
+            self.records -= 1;
+            self.locks.set_undo_records(self.records);
+        }
+        Ok(())
+    }
+
+    /// Rolls everything back and releases the locks.
+    pub async fn rollback(&mut self) -> Result<()> {
+        self.rollback_to(Savepoint(0)).await?;
+        self.end(TxnState::RolledBack)?;
+        Ok(())
     }
 }

@@ -22,7 +22,6 @@ use crate::txn::lock_calls::LockKind;
 use crate::txn::spare::{give_buffer, take_buffer};
 
 use super::insert::payload_of;
-use super::paged;
 use super::secondary::{EntryChange, entry_changes};
 use super::value::{INLINE_BYTES_MAX, Payload, RowValue};
 use super::write::NewVersion;
@@ -61,6 +60,7 @@ impl Txn {
         key: &[u8],
         change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
     ) -> Result<Updated> {
+        self.kernel.storage.reserve().await?;
         paged!(self, self.become_writer())?;
         let grant = self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
         let tree = paged!(self, self.kernel.tree(table.clustered))?;

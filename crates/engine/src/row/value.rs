@@ -138,6 +138,14 @@ pub fn split_entry<'k>(key: &'k [u8], value: &[u8]) -> Result<(&'k [u8], &'k [u8
     key.split_at_checked(key.len().wrapping_sub(pk_len)).ok_or_else(|| damaged("secondary entry shorter than its key"))
 }
 
+/// The chain that a leaf value of any tree refers to, if it is a clustered one and its row is in a chain.
+pub fn chain_in_value(value: &[u8]) -> Option<PageNo> {
+    if value.len() != ROW_HEADER_BYTES + 8 {
+        return None;
+    }
+    RowValue::decode(value).ok().map(|row| row.payload.chain()).filter(|first| first.0 != 0)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -133,6 +133,14 @@ impl Kernel {
         }
     }
 
+    /// Sleeps, but not while the engine closes.
+    pub fn purge_sleep(&self, at_most: std::time::Duration) {
+        let mut background = self.background.lock();
+        if !self.is_closing() {
+            self.wake.wait_for(&mut background, at_most);
+        }
+    }
+
     /// Tells background threads to end.
     pub fn begin_closing(&self) {
         let _background = self.background.lock();

@@ -12,7 +12,7 @@
 
 use parking_lot::Mutex;
 
-use crate::buffer::{Handle, Mtr, Storage};
+use crate::buffer::{Mtr, PageHandle, Storage};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
@@ -152,7 +152,8 @@ impl LaneHold {
         let mut mtr = Mtr::begin(storage);
         let old = storage.pool.try_pin(self.last)?.write();
         let old = mtr.take(old);
-        let (new_no, new) = storage.space.alloc(&mut mtr, PageKind::Undo)?;
+        let new = storage.space.alloc(&mut mtr, PageKind::Undo)?;
+        let new_no = mtr.page_no(new);
         edit::set_index_id(&mut mtr.edit(new), IndexId(self.lane.number));
         edit::set_prev(&mut mtr.edit(new), self.last);
         edit::set_next(&mut mtr.edit(old), new_no);
@@ -173,7 +174,7 @@ impl LaneHold {
     pub fn append(
         &mut self,
         mtr: &mut Mtr<'_>,
-        tail: Handle,
+        tail: PageHandle,
         record: &UndoRecord<'_>,
         end: Option<CommitNo>,
     ) -> RollPtr {
@@ -198,7 +199,7 @@ impl LaneHold {
     }
 
     /// Marks the record at `ptr` as undone, in the mini-transaction that takes its change back.
-    pub fn mark_undone(mtr: &mut Mtr<'_>, page: Handle, ptr: RollPtr) {
+    pub fn mark_undone(mtr: &mut Mtr<'_>, page: PageHandle, ptr: RollPtr) {
         let offset = place(ptr).1 + RECORD_FLAGS_OFFSET;
         let flags = mtr.page(page).bytes()[offset] | UNDONE;
         mtr.write(page, offset, &[flags]);

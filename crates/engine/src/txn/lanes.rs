@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::buffer::{Mtr, Storage};
-use crate::error::{Error, Result};
+use crate::buffer::{Mtr, Storage, with_pages_blocking};
+use crate::error::Result;
 use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 
@@ -56,16 +56,6 @@ pub struct Found {
 
 fn slot_offset(number: usize) -> usize {
     HEADER_SIZE + number % LANES_PER_PAGE * 4
-}
-
-/// Runs `step` until it needs no page that is not in memory, reading pages on this thread.
-pub fn with_pages_blocking<R>(storage: &Storage, mut step: impl FnMut() -> Result<R>) -> Result<R> {
-    loop {
-        match step() {
-            Err(Error::Miss(page)) => storage.pool.load_blocking(page)?,
-            outcome => return outcome,
-        }
-    }
 }
 
 impl Lanes {
@@ -125,7 +115,8 @@ impl Lanes {
             None => {
                 let mut mtr = Mtr::begin(storage);
                 let old = mtr.take(storage.pool.try_pin(last)?.write());
-                let (new_no, _) = storage.space.alloc(&mut mtr, PageKind::UndoDirectory)?;
+                let new = storage.space.alloc(&mut mtr, PageKind::UndoDirectory)?;
+                let new_no = mtr.page_no(new);
                 edit::set_next(&mut mtr.edit(old), new_no);
                 mtr.commit();
                 directory.push(new_no);
@@ -134,7 +125,8 @@ impl Lanes {
         };
         let mut mtr = Mtr::begin(storage);
         let page = mtr.take(storage.pool.try_pin(place)?.write());
-        let (first, undo) = storage.space.alloc(&mut mtr, PageKind::Undo)?;
+        let undo = storage.space.alloc(&mut mtr, PageKind::Undo)?;
+        let first = mtr.page_no(undo);
         edit::set_index_id(&mut mtr.edit(undo), IndexId(number as u32));
         mtr.write(page, slot_offset(number), &first.0.to_le_bytes());
         mtr.commit();
@@ -164,7 +156,7 @@ impl Lanes {
         let mut mtr = Mtr::begin(storage);
         let second = mtr.take(storage.pool.try_pin(next)?.write());
         let page = mtr.take(storage.pool.try_pin(place)?.write());
-        storage.space.free(&mut mtr, first)?;
+        storage.space.free(&mut mtr, first);
         edit::set_prev(&mut mtr.edit(second), PageNo(0));
         mtr.write(page, slot_offset(lane.number as usize), &next.0.to_le_bytes());
         mtr.commit();
@@ -179,9 +171,7 @@ fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -
     let mut open: Option<(TxnId, RollPtr, RollPtr, u8)> = None;
     let mut page_no = first;
     while page_no != PageNo(0) {
-        // A miss happens before anything is counted, so the page is walked once.
-        with_pages_blocking(storage, || storage.pool.try_pin(page_no).map(drop))?;
-        let page = storage.pool.try_pin(page_no)?.read();
+        let page = storage.pool.load_blocking(page_no)?.read();
         state.last = page_no;
         let mut offset = ITEMS_START;
         while offset < page.heap_top() {

@@ -12,12 +12,12 @@
 use std::sync::Arc;
 
 use crate::api::{Isolation, Savepoint, TxnOptions};
+use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
 use crate::ids::{Lsn, RollPtr, TxnId};
 
 use super::kernel::{Kernel, Orphan};
 use super::lane::LaneHold;
-use super::lanes::with_pages_blocking;
 use super::lock_calls::TxnLockState;
 use super::undo_record::{NEEDS_PURGE, TxnState};
 use super::view::{Cut, Sight};
@@ -91,7 +91,6 @@ impl Txn {
             return Err(Error::ReadOnly);
         }
         if self.hold.is_none() {
-            self.kernel.storage.wal.check()?;
             self.hold = Some(self.kernel.lanes.acquire(&self.kernel.storage)?);
             self.id = self.kernel.registry.enter();
             self.locks.set_id(self.id);

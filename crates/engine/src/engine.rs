@@ -1,0 +1,279 @@
+//! The facade: opening and closing an engine, its background threads, indexes, and the wait for durability.
+//!
+//! Two threads: `purge` drops what no view can see, and `rollback` takes back transactions that were dropped before their end.
+//! Both end when the engine closes, and when the log has stopped they idle.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use turnstile_sys::disk::{Disk, FaultDisk};
+
+use crate::api::{Config, Settings, TxnOptions};
+use crate::btree::IndexState;
+use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
+use crate::error::{Error, Result};
+use crate::ids::{IndexId, Lsn};
+use crate::recovery::{finish_drop, restart, roll_back_orphan};
+use crate::row::purge::purge_round;
+use crate::stats::Stats;
+use crate::txn::Txn;
+use crate::txn::kernel::Kernel;
+use crate::wal::{Drive, FlushMode};
+
+/// How long purge sleeps when there was nothing to do.
+const PURGE_IDLE: Duration = Duration::from_millis(50);
+/// How long purge sleeps when it has caught up a moment ago.
+const PURGE_PAUSE: Duration = Duration::from_millis(5);
+/// How long the rollback thread sleeps when nobody calls it.
+const ROLLBACK_IDLE: Duration = Duration::from_secs(1);
+
+/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it.
+const INLINE_SYNC_US_MAX: u64 = 1000;
+
+/// The engine.
+pub struct Engine {
+    kernel: Arc<Kernel>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    losers: usize,
+    /// Opened without threads.
+    quiet: bool,
+    host_turns: AtomicBool,
+}
+
+impl Engine {
+    /// Opens the database on `disk`, recovering it if it was not closed; creates it if there is none.
+    pub fn open(disk: Arc<dyn Disk>, config: Config) -> Result<Arc<Engine>> {
+        Self::open_with(disk, config, true)
+    }
+
+    /// An engine whose disk is memory: for tests and trials. Everything is gone when it is dropped.
+    pub fn open_memory(config: Config) -> Result<Arc<Engine>> {
+        Self::open(Arc::new(FaultDisk::new(0)), config)
+    }
+
+    /// As [`Engine::open`] without any thread: reads block, nothing is purged or flushed unless asked. For deterministic
+    /// tests.
+    pub fn open_quiet(disk: Arc<dyn Disk>, config: Config) -> Result<Arc<Engine>> {
+        Self::open_with(disk, config, false)
+    }
+
+    fn open_with(disk: Arc<dyn Disk>, config: Config, threads: bool) -> Result<Arc<Engine>> {
+        let storage_config = StorageConfig {
+            pool_bytes: config.buffer_pool_bytes,
+            redo_capacity_bytes: config.redo_capacity_bytes,
+            reader_threads: if threads { 2 } else { 0 },
+        };
+        let storage = Storage::open(disk, &storage_config)?;
+        let (kernel, losers) = restart(storage, &config)?;
+        let engine = Arc::new(Engine { kernel, threads: Mutex::default(), losers, quiet: !threads, host_turns: AtomicBool::new(false) });
+        engine.kernel.storage.wal.set_drive(Drive::Thread);
+        if threads {
+            engine.start("purge", run_purge)?;
+            engine.start("rollback", run_rollbacks)?;
+        }
+        Ok(engine)
+    }
+
+    fn start(&self, name: &str, run: fn(&Kernel)) -> Result<()> {
+        let kernel = self.kernel.clone();
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || run(&kernel))
+            .map_err(|error| Error::Stopped(format!("starting a thread: {error}")))?;
+        self.threads.lock().push(thread);
+        Ok(())
+    }
+
+    /// Clean shutdown: abandoned transactions rolled back, threads ended, every page written, the log closed. Nobody may be
+    /// using the engine any more.
+    pub fn close(&self) -> Result<()> {
+        self.end_threads();
+        self.roll_back_abandoned()?;
+        self.kernel.storage.close()
+    }
+
+    fn end_threads(&self) {
+        self.kernel.begin_closing();
+        for thread in self.threads.lock().drain(..) {
+            // A panicking thread has already reported itself; the close goes on.
+            drop(thread.join());
+        }
+    }
+
+    /// Rolls back on this thread whatever was dropped before its end.
+    pub fn roll_back_abandoned(&self) -> Result<()> {
+        while let Some(orphan) = self.kernel.take_orphan() {
+            let outcome = roll_back_orphan(&self.kernel, orphan);
+            self.kernel.orphan_done();
+            if let Err((orphan, error)) = outcome {
+                self.kernel.abandon(orphan);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Purges on this thread until nothing more can go. Returns the number of transactions purged.
+    pub fn purge_all(&self) -> Result<u64> {
+        let mut total = 0;
+        loop {
+            let purged = purge_round(&self.kernel, u64::MAX)?;
+            total += purged;
+            if purged == 0 {
+                return Ok(total);
+            }
+        }
+    }
+
+    /// Writes every changed page and moves the checkpoint.
+    pub fn checkpoint(&self) -> Result<Lsn> {
+        self.kernel.storage.checkpoint()
+    }
+
+    /// Live settings.
+    pub fn settings(&self) -> &Arc<Settings> {
+        &self.kernel.settings
+    }
+
+    /// Counters of the transaction and row rooms.
+    pub fn stats(&self) -> &Stats {
+        &self.kernel.stats
+    }
+
+    /// The storage below, for its counters.
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.kernel.storage
+    }
+
+    /// The lock table, for its counters and views.
+    pub fn locks(&self) -> &Arc<crate::lock::LockTable> {
+        &self.kernel.locks
+    }
+
+    /// Transactions that were rolled back when the engine was opened.
+    pub fn losers(&self) -> usize {
+        self.losers
+    }
+
+    /// Ended transactions that purge has not been through: MySQL's history list length.
+    pub fn history_list_length(&self) -> u64 {
+        self.kernel.lanes.history_length()
+    }
+
+    /// Number of transactions that have written and not ended.
+    pub fn active_transactions(&self) -> usize {
+        self.kernel.registry.active_count()
+    }
+
+    /// Number of distinct open read views.
+    pub fn read_views(&self) -> usize {
+        self.kernel.registry.view_count()
+    }
+
+    /// A new, empty index; durable when this returns.
+    pub fn create_index(&self) -> Result<IndexId> {
+        let storage = &self.kernel.storage;
+        storage.reserve_blocking()?;
+        let (index, lsn) = with_pages_blocking(storage, || self.kernel.indexes.create())?;
+        storage.wal.flush_to(lsn)?;
+        Ok(index)
+    }
+
+    /// Drops an index and frees its pages. Once this has begun the index is gone for good, even if the engine goes down.
+    pub fn drop_index(&self, index: IndexId) -> Result<()> {
+        let storage = &self.kernel.storage;
+        storage.reserve_blocking()?;
+        let lsn = with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
+        storage.wal.flush_to(lsn)?;
+        finish_drop(&self.kernel, index)
+    }
+
+    /// All indexes that exist.
+    pub fn indexes(&self) -> Vec<IndexId> {
+        let listed = with_pages_blocking(&self.kernel.storage, || self.kernel.indexes.list());
+        listed
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|(_, state)| *state == IndexState::Live)
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    /// Begins a transaction. Costs nothing until its first write.
+    pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Txn {
+        Txn::new(self.kernel.clone(), options)
+    }
+
+    /// Waits until the log is durable up to `lsn` as `innodb_flush_log_at_trx_commit` asks.
+    pub async fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+        let wal = &self.kernel.storage.wal;
+        let wanted = self.kernel.settings.flush_log_at_trx_commit.load(Ordering::Relaxed);
+        let mode = FlushMode::from_number(wanted).unwrap_or(FlushMode::Sync);
+        if wal.flush_mode() != mode {
+            wal.set_flush_mode(mode);
+        }
+        if self.quiet && mode == FlushMode::Sync {
+            return wal.flush_to(lsn);
+        }
+        wal.wait_durable(lsn).await
+    }
+
+    /// The host promises to call [`Engine::turn_end`] after each turn of its workers. From then on a disk that syncs fast is synced
+    /// there, which spares waking the log's thread.
+    pub fn promise_turns(&self) {
+        self.host_turns.store(true, Ordering::Relaxed);
+    }
+
+    /// A worker calls it at the end of its turn: if somebody waits for the log and the drive is inline, it is synced here.
+    pub fn turn_end(&self) {
+        if !self.host_turns.load(Ordering::Relaxed) {
+            return;
+        }
+        let wal = &self.kernel.storage.wal;
+        let drive = if wal.sync_us_average() <= INLINE_SYNC_US_MAX { Drive::Inline } else { Drive::Thread };
+        if wal.drive() != drive {
+            wal.set_drive(drive);
+        }
+        if drive == Drive::Inline && wal.pending_waiters() {
+            // Whoever waits is told of a failure; there is nobody else to tell.
+            let _ = wal.flush_waiters();
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.end_threads();
+    }
+}
+
+fn run_purge(kernel: &Kernel) {
+    while !kernel.is_closing() {
+        let budget = kernel.settings.purge_batch_size.load(Ordering::Relaxed).max(1);
+        let pause = match purge_round(kernel, budget) {
+            Ok(purged) if purged >= budget => continue,
+            Ok(0) | Err(_) => PURGE_IDLE,
+            Ok(_) => PURGE_PAUSE,
+        };
+        kernel.purge_sleep(pause);
+    }
+}
+
+fn run_rollbacks(kernel: &Kernel) {
+    while !kernel.is_closing() {
+        match kernel.take_orphan() {
+            None => kernel.background_sleep(ROLLBACK_IDLE),
+            Some(orphan) => {
+                let outcome = roll_back_orphan(kernel, orphan);
+                kernel.orphan_done();
+                if let Err((orphan, _)) = outcome {
+                    kernel.abandon(orphan);
+                    kernel.purge_sleep(PURGE_IDLE);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+#![doc = include_str!("README.md")]
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::api::{Config, DICTIONARY_INDEX};
+use crate::btree::{DropProgress, IndexDirectory, IndexState};
+use crate::buffer::{Storage, UNDO_DIRECTORY_PAGE, with_pages_blocking};
+use crate::error::{Error, Result};
+use crate::ids::{IndexId, PageNo, TxnId};
+use crate::lock::LockTable;
+use crate::row::undo::undo_newest;
+use crate::row::value::chain_in_value;
+use crate::txn::kernel::{Kernel, Orphan};
+use crate::txn::lanes::{Lanes, Loser};
+use crate::txn::registry::Registry;
+use crate::txn::undo_record::{NEEDS_PURGE, TxnState};
+use crate::txn::view::CommitNo;
+
+/// Ids handed out after a restart begin this far above the log's end. An id is handed out right before its transaction's first
+/// redo, which is longer than a byte; so ids grow more slowly than the log, but for those in flight, whose number is far below this.
+const ID_MARGIN: u64 = 1 << 20;
+
+/// Brings storage that has been through redo into a state in which transactions can begin: registry and lanes restored, losers
+/// rolled back, unfinished index drops finished, the dictionary's index there. Returns the number of losers.
+pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Kernel>, usize)> {
+    let (lanes, found) = Lanes::load(&storage, UNDO_DIRECTORY_PAGE)?;
+    let first_id = found.max_txn_id.0.max(storage.wal.current_lsn().0) + ID_MARGIN;
+    let registry = Registry::new(TxnId(first_id), CommitNo(found.max_commit_no.0 + 1));
+    let indexes = IndexDirectory::open(storage.clone());
+    let locks = Arc::new(LockTable::new(config.settings.clone()));
+    let kernel = Arc::new(Kernel::new(storage, indexes, registry, lanes, locks, config.settings.clone()));
+    for loser in &found.losers {
+        kernel.registry.enter_again(loser.txn_id);
+    }
+    let count = found.losers.len();
+    for loser in found.losers {
+        roll_back_loser(&kernel, loser)?;
+    }
+    for (index, state) in with_pages_blocking(&kernel.storage, || kernel.indexes.list())? {
+        if state == IndexState::Dropping {
+            finish_drop(&kernel, index)?;
+        }
+    }
+    ensure_dictionary(&kernel)?;
+    Ok((kernel, count))
+}
+
+fn roll_back_loser(kernel: &Kernel, loser: Loser) -> Result<()> {
+    let Loser { txn_id, mut hold } = loser;
+    hold.add_flags(NEEDS_PURGE);
+    roll_back(kernel, txn_id, &mut hold)?;
+    kernel.end_writer(txn_id, hold, TxnState::RolledBack).map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+fn roll_back(kernel: &Kernel, id: TxnId, hold: &mut crate::txn::lane::LaneHold) -> Result<()> {
+    loop {
+        kernel.storage.reserve_blocking()?;
+        if !with_pages_blocking(&kernel.storage, || undo_newest(kernel, id, hold))? {
+            return Ok(());
+        }
+    }
+}
+
+/// Rolls back a transaction that was dropped before its end. On an error it comes back, to be tried again.
+pub(crate) fn roll_back_orphan(kernel: &Kernel, mut orphan: Orphan) -> std::result::Result<(), (Orphan, Error)> {
+    if let Err(error) = roll_back(kernel, orphan.id, &mut orphan.hold) {
+        return Err((orphan, error));
+    }
+    orphan.hold.add_flags(NEEDS_PURGE);
+    match kernel.end_writer(orphan.id, orphan.hold, TxnState::RolledBack) {
+        Ok(_) => {
+            orphan.locks.release_all(kernel);
+            kernel.stats.rollbacks.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+        Err((hold, error)) => Err((Orphan { hold, ..orphan }, error)),
+    }
+}
+
+/// Frees all pages of an index whose drop has been recorded.
+pub(crate) fn finish_drop(kernel: &Kernel, index: IndexId) -> Result<()> {
+    let chain_of = |value: &[u8]| -> Option<PageNo> { chain_in_value(value) };
+    loop {
+        kernel.storage.reserve_blocking()?;
+        let step = with_pages_blocking(&kernel.storage, || kernel.indexes.drop_step(index, Some(&chain_of)));
+        match step {
+            Ok(DropProgress::More) => {}
+            Ok(DropProgress::Done) | Err(Error::NoSuchIndex(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn ensure_dictionary(kernel: &Kernel) -> Result<()> {
+    let storage = &kernel.storage;
+    let known = with_pages_blocking(storage, || kernel.indexes.list())?;
+    if known.iter().any(|(index, _)| *index == DICTIONARY_INDEX) {
+        return Ok(());
+    }
+    let (index, lsn) = with_pages_blocking(storage, || kernel.indexes.create())?;
+    if index != DICTIONARY_INDEX {
+        return Err(Error::Stopped("the dictionary's index is gone and its number is taken".to_owned()));
+    }
+    storage.wal.flush_to(lsn)
+}
