@@ -9,7 +9,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use turnstile_sys::disk::{Disk, FaultDisk};
+use turnstile_sys::disk::Disk;
+use turnstile_sys::fault_disk::FaultDisk;
 
 use crate::api::{Config, Settings, TxnOptions};
 use crate::btree::IndexState;
@@ -68,7 +69,13 @@ impl Engine {
         };
         let storage = Storage::open(disk, &storage_config)?;
         let (kernel, losers) = restart(storage, &config)?;
-        let engine = Arc::new(Engine { kernel, threads: Mutex::default(), losers, quiet: !threads, host_turns: AtomicBool::new(false) });
+        let engine = Arc::new(Engine {
+            kernel,
+            threads: Mutex::default(),
+            losers,
+            quiet: !threads,
+            host_turns: AtomicBool::new(false),
+        });
         engine.kernel.storage.wal.set_drive(Drive::Thread);
         if threads {
             engine.start("purge", run_purge)?;

@@ -9,7 +9,6 @@ pub mod ids;
 pub mod interrupt;
 pub mod limits;
 pub mod lock;
-mod memory;
 pub mod page;
 pub mod rank;
 mod recovery;
@@ -19,7 +18,7 @@ pub mod txn;
 pub mod wal;
 
 pub use api::*;
-pub use error::{Error, Result};
 pub use engine::Engine;
+pub use error::{Error, Result};
 pub use row::Scan;
 pub use txn::Txn;

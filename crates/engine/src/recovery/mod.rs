@@ -64,7 +64,10 @@ fn roll_back(kernel: &Kernel, id: TxnId, hold: &mut crate::txn::lane::LaneHold) 
 }
 
 /// Rolls back a transaction that was dropped before its end. On an error it comes back, to be tried again.
-pub(crate) fn roll_back_orphan(kernel: &Kernel, mut orphan: Orphan) -> std::result::Result<(), (Orphan, Error)> {
+pub(crate) fn roll_back_orphan(
+    kernel: &Kernel,
+    mut orphan: Orphan,
+) -> std::result::Result<(), (Orphan, Error)> {
     if let Err(error) = roll_back(kernel, orphan.id, &mut orphan.hold) {
         return Err((orphan, error));
     }
@@ -75,7 +78,7 @@ pub(crate) fn roll_back_orphan(kernel: &Kernel, mut orphan: Orphan) -> std::resu
             kernel.stats.rollbacks.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
-        Err((hold, error)) => Err((Orphan { hold, ..orphan }, error)),
+        Err((hold, error)) => Err((Box::new(Orphan { hold, ..orphan }), error)),
     }
 }
 

@@ -69,7 +69,12 @@ impl Txn {
         }
     }
 
-    fn look_without_view(&self, tree: &Tree, key: &[u8], visit: &mut (dyn FnMut(&[u8]) + Send)) -> Result<Look> {
+    fn look_without_view(
+        &self,
+        tree: &Tree,
+        key: &[u8],
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Look> {
         let low_water = self.kernel.registry.low_water();
         let (leaf, position) = tree.find(key)?;
         let Position::Found(slot) = position else { return Ok(Look::Nothing) };
@@ -119,7 +124,13 @@ impl Txn {
     }
 
     /// The version that a view shows of a row, copied: for secondary scans. `value` gets the leaf value.
-    pub(crate) fn try_fetch_visible(&self, tree: &Tree, key: &[u8], sight: &Sight, value: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn try_fetch_visible(
+        &self,
+        tree: &Tree,
+        key: &[u8],
+        sight: &Sight,
+        value: &mut Vec<u8>,
+    ) -> Result<bool> {
         let (leaf, position) = tree.find(key)?;
         let Position::Found(slot) = position else { return Ok(false) };
         let record = leaf.record(slot);

@@ -52,7 +52,13 @@ impl Txn {
         Ok(())
     }
 
-    async fn add_row(&mut self, table: &TableDef, tree: &Arc<Tree>, key: &[u8], payload: Payload<'_>) -> Result<()> {
+    async fn add_row(
+        &mut self,
+        table: &TableDef,
+        tree: &Arc<Tree>,
+        key: &[u8],
+        payload: Payload<'_>,
+    ) -> Result<()> {
         loop {
             match paged!(self, self.try_insert_row(tree, key, payload))? {
                 Added::Done => return Ok(()),

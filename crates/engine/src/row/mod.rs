@@ -32,7 +32,5 @@ mod write;
 
 pub use scan::Scan;
 
-pub(crate) use paged;
-
 #[cfg(test)]
 mod tests;

@@ -135,7 +135,7 @@ impl Scan {
     }
 
     /// The slots of a leaf from where the seek landed, in the scan's direction.
-    fn slots(&self, leaf: &LeafRead) -> (usize, usize) {
+    fn slots(&self, leaf: &LeafRead<'_>) -> (usize, usize) {
         if self.spec.reverse { (0, leaf.slot() + 1) } else { (leaf.slot(), leaf.slot_count()) }
     }
 }
@@ -163,11 +163,7 @@ impl Txn {
 
     /// Consistent scan: visits the visible rows of one leaf, `visit(index key, primary key, row)`, under the leaf's
     /// latch; false when there are no more.
-    pub async fn scan_batch(
-        &mut self,
-        scan: &mut Scan,
-        visit: &mut (dyn FnMut(&[u8], &[u8], &[u8]) -> Visit + Send),
-    ) -> Result<bool> {
+    pub async fn scan_batch(&mut self, scan: &mut Scan, visit: Visitor<'_>) -> Result<bool> {
         if scan.done {
             return Ok(false);
         }
@@ -221,10 +217,12 @@ impl Txn {
                 Ok(RowValue { payload: Payload::Chain { .. }, .. }) => {
                     ControlFlow::Break(Ok(Pass::Chained(value.to_vec())))
                 }
-                Ok(RowValue { payload: Payload::Inline(row), .. }) => match visit(record.key, record.key, row) {
-                    Visit::Continue => ControlFlow::Continue(()),
-                    Visit::Stop => ControlFlow::Break(Ok(Pass::End)),
-                },
+                Ok(RowValue { payload: Payload::Inline(row), .. }) => {
+                    match visit(record.key, record.key, row) {
+                        Visit::Continue => ControlFlow::Continue(()),
+                        Visit::Stop => ControlFlow::Break(Ok(Pass::End)),
+                    }
+                }
             }
         });
         self.kernel.stats.rows_read.fetch_add(count, Ordering::Relaxed);
@@ -238,7 +236,13 @@ impl Txn {
     }
 
     /// Visits the gathered entries, with their rows if wanted. False: the visitor has had enough.
-    async fn look_up(&mut self, scan: &mut Scan, nth: usize, sight: &Sight, visit: Visitor<'_>) -> Result<bool> {
+    async fn look_up(
+        &mut self,
+        scan: &mut Scan,
+        nth: usize,
+        sight: &Sight,
+        visit: Visitor<'_>,
+    ) -> Result<bool> {
         let gathered = std::mem::take(&mut scan.gathered);
         let tree = paged!(self, self.kernel.tree(scan.table.clustered))?;
         let mut value = Vec::new();

@@ -75,7 +75,11 @@ pub(crate) fn entry_changes(table: &TableDef, pk: &[u8], old: &[u8], new: Option
         let new_whole = new.map(|row| table.keys.secondary_key(nth, row, &mut after));
         if new.is_none() || before != after {
             let old = Some(EntryKey::join(&before, pk, whole));
-            changes.push(EntryChange { nth, old, new: new_whole.map(|whole| EntryKey::join(&after, pk, whole)) });
+            changes.push(EntryChange {
+                nth,
+                old,
+                new: new_whole.map(|whole| EntryKey::join(&after, pk, whole)),
+            });
         }
     }
     give_buffer(before);
@@ -85,11 +89,17 @@ pub(crate) fn entry_changes(table: &TableDef, pk: &[u8], old: &[u8], new: Option
 
 impl Txn {
     /// Locks the unique key values that change, and fails if a new one belongs to another live row.
-    pub(crate) async fn check_unique(&mut self, table: &TableDef, pk: &[u8], changes: &[EntryChange]) -> Result<()> {
+    pub(crate) async fn check_unique(
+        &mut self,
+        table: &TableDef,
+        pk: &[u8],
+        changes: &[EntryChange],
+    ) -> Result<()> {
         for change in changes.iter().filter(|change| change.is_unique(table)) {
             let index = table.secondaries[change.nth].id;
             for key in [&change.old, &change.new].into_iter().flatten().filter(|key| key.whole) {
-                self.lock_row(index, key.secondary(), RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
+                self.lock_row(index, key.secondary(), RowLock::Exclusive, LockKind::Record, LockWait::Wait)
+                    .await?;
             }
             let Some(new) = change.new.as_ref().filter(|key| key.whole) else { continue };
             let tree = paged!(self, self.kernel.tree(index))?;
@@ -119,7 +129,14 @@ impl Txn {
                     Added::Done | Added::Exists => break,
                     Added::GapTaken(gap) => self.wait_insert_intention(index, &gap).await?,
                     Added::EntryTaken => {
-                        self.lock_row(index, &new.bytes, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
+                        self.lock_row(
+                            index,
+                            &new.bytes,
+                            RowLock::Exclusive,
+                            LockKind::Record,
+                            LockWait::Wait,
+                        )
+                        .await?;
                     }
                 }
             }

@@ -1,1 +1,9 @@
-//! tests
+//! The row verbs through the engine's own interface. Transactions are polled by hand where they wait for each other.
+#![allow(clippy::unwrap_used)]
+
+mod basics;
+mod crash;
+mod history;
+mod locking;
+mod model;
+pub(super) mod stage;

@@ -20,7 +20,9 @@ use crate::page::DELETE_MARK;
 use crate::txn::Txn;
 use crate::txn::kernel::Kernel;
 use crate::txn::lane::LaneHold;
-use crate::txn::undo_record::{TxnState, Item, NEEDS_PURGE, UNDONE, UndoKind, UndoRecord, decode, item_at, place};
+use crate::txn::undo_record::{
+    Item, NEEDS_PURGE, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at, place,
+};
 
 use super::value::{Payload, RowValue, entry_value, split_entry, writer_of};
 
@@ -126,10 +128,13 @@ impl Txn {
         while self.records > savepoint.0 {
             kernel.storage.reserve().await?;
             let id = self.id;
-            let undone = paged!(self, match &mut self.hold {
-                Some(hold) => undo_newest(&kernel, id, hold),
-                None => Ok(false),
-            })?;
+            let undone = paged!(
+                self,
+                match &mut self.hold {
+                    Some(hold) => undo_newest(&kernel, id, hold),
+                    None => Ok(false),
+                }
+            )?;
             if !undone {
                 break;
             }

@@ -62,7 +62,8 @@ impl Txn {
     ) -> Result<Updated> {
         self.kernel.storage.reserve().await?;
         paged!(self, self.become_writer())?;
-        let grant = self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
+        let grant =
+            self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
         let mut draft = Draft { new: take_buffer(), ..Draft::default() };
         let outcome = self.carry_out(table, &tree, key, change, &mut draft).await;
@@ -149,14 +150,14 @@ impl Txn {
             if !table.secondaries.is_empty() && draft.entries.is_none() {
                 draft.entries = Some(entry_changes(table, key, old, new));
             }
-            if !draft.unique_checked
-                && draft.entries.iter().flatten().any(|entry| entry.is_unique(table))
-            {
+            if !draft.unique_checked && draft.entries.iter().flatten().any(|entry| entry.is_unique(table)) {
                 return Ok(Step::CheckUnique);
             }
             let version = match new {
                 None => NewVersion::Deleted,
-                Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => return Ok(Step::WriteChain),
+                Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => {
+                    return Ok(Step::WriteChain);
+                }
                 Some(row) => NewVersion::Row(payload_of(row, draft.chain)),
             };
             if self.try_replace_at(tree, leaf, slot, key, version)? {

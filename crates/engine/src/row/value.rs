@@ -135,7 +135,8 @@ pub fn split_entry<'k>(key: &'k [u8], value: &[u8]) -> Result<(&'k [u8], &'k [u8
         return Err(damaged("secondary entry of unknown form"));
     }
     let pk_len = usize::from(u16::from_le_bytes([value[6], value[7]]));
-    key.split_at_checked(key.len().wrapping_sub(pk_len)).ok_or_else(|| damaged("secondary entry shorter than its key"))
+    key.split_at_checked(key.len().wrapping_sub(pk_len))
+        .ok_or_else(|| damaged("secondary entry shorter than its key"))
 }
 
 /// The chain that a leaf value of any tree refers to, if it is a clustered one and its row is in a chain.
@@ -154,7 +155,9 @@ mod tests {
     #[test]
     fn values_round_trip() {
         let mut out = Vec::new();
-        for payload in [Payload::Inline(b"row"), Payload::Inline(b""), Payload::Chain { first: PageNo(9), len: 70_000 }] {
+        for payload in
+            [Payload::Inline(b"row"), Payload::Inline(b""), Payload::Chain { first: PageNo(9), len: 70_000 }]
+        {
             let value = RowValue { txn_id: TxnId(1 << 47), roll_ptr: RollPtr(5 << 16 | 40), payload };
             value.encode(&mut out);
             assert_eq!(out.len(), value.encoded_len());

@@ -70,7 +70,7 @@ impl Txn {
     /// lets `change` do the leaf with the record's roll pointer. False: the lane had no room and has it now; come again.
     fn apply(
         &mut self,
-        leaf: LeafWrite,
+        leaf: LeafWrite<'_>,
         (kind, flags): (UndoKind<'_>, u8),
         tree: &Tree,
         key: &[u8],
@@ -79,8 +79,7 @@ impl Txn {
         let kernel = self.kernel.clone();
         let id = self.id;
         let hold = self.writer();
-        let record =
-            UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
+        let record = UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
         if !hold.fits(&record) {
             drop(leaf);
             hold.extend(&kernel.storage)?;
@@ -135,28 +134,11 @@ impl Txn {
         }
     }
 
-    /// Gives the row a new version. The row is there and locked by us.
-    pub(crate) fn try_replace_row(&mut self, tree: &Tree, key: &[u8], new: NewVersion<'_>) -> Result<()> {
-        loop {
-            let leaf = tree.leaf_for_write(key)?;
-            let Position::Found(slot) = leaf.position() else {
-                return Err(crate::error::Error::Corrupt {
-                    file: crate::buffer::DATA_FILE.to_owned(),
-                    offset: u64::from(leaf.view().page_no().0) * crate::page::PAGE_SIZE as u64,
-                    what: "a row vanished while it was locked".to_owned(),
-                });
-            };
-            if self.try_replace_at(tree, leaf, slot, key, new)? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// [`Self::try_replace_row`] for a leaf that is latched already. False: something had no room and has it now; come again.
+    /// Gives the row at `slot` a new version; the row is locked by us. False: something had no room and has it now; come again.
     pub(crate) fn try_replace_at(
         &mut self,
         tree: &Tree,
-        leaf: LeafWrite,
+        leaf: LeafWrite<'_>,
         slot: usize,
         key: &[u8],
         new: NewVersion<'_>,
@@ -168,7 +150,9 @@ impl Txn {
         let (payload, flags) = match (new, old.payload) {
             (NewVersion::Row(payload), _) => (payload, found.flags & !DELETE_MARK),
             (NewVersion::Deleted, Payload::Inline(_)) => (old.payload, found.flags | DELETE_MARK),
-            (NewVersion::Deleted, Payload::Chain { .. }) => (Payload::Inline(&[][..]), found.flags | DELETE_MARK),
+            (NewVersion::Deleted, Payload::Chain { .. }) => {
+                (Payload::Inline(&[][..]), found.flags | DELETE_MARK)
+            }
         };
         let len = RowValue { txn_id: self.id, roll_ptr: RollPtr(0), payload }.encoded_len();
         if !leaf.fits_replace(slot, len) {
@@ -307,7 +291,7 @@ impl Txn {
 
     /// The lock name of the gap that an insertion at `slot` goes into: its right neighbour. The neighbour's leaf is latched
     /// while its key is read; it cannot get a smaller first key without our leaf's latch.
-    fn successor_name(&self, tree: &Tree, leaf: &LeafWrite, slot: usize) -> Result<GapName> {
+    fn successor_name(&self, tree: &Tree, leaf: &LeafWrite<'_>, slot: usize) -> Result<GapName> {
         if !self.gaps_matter() {
             return Ok(GapName::Nobody);
         }

@@ -58,7 +58,7 @@ pub struct Orphan {
 
 #[derive(Default)]
 struct Background {
-    orphans: Vec<Orphan>,
+    orphans: Vec<Box<Orphan>>,
     /// Orphans taken and not yet rolled back.
     in_hand: usize,
 }
@@ -101,13 +101,13 @@ impl Kernel {
     }
 
     /// Takes over a transaction that was dropped before its end.
-    pub fn abandon(&self, orphan: Orphan) {
+    pub fn abandon(&self, orphan: Box<Orphan>) {
         self.background.lock().orphans.push(orphan);
         self.wake.notify_all();
     }
 
     /// The next abandoned transaction, if there is one; [`Kernel::orphan_done`] must follow.
-    pub fn take_orphan(&self) -> Option<Orphan> {
+    pub fn take_orphan(&self) -> Option<Box<Orphan>> {
         let mut background = self.background.lock();
         let orphan = background.orphans.pop()?;
         background.in_hand += 1;

@@ -18,8 +18,8 @@ use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 
 use super::undo_record::{
-    RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState, UNDONE, UndoRecord, encode_end,
-    encode_header, encode_record, place, record_len, roll_ptr,
+    RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState, UNDONE, UndoRecord,
+    encode_end, encode_header, encode_record, place, record_len, roll_ptr,
 };
 use super::view::CommitNo;
 

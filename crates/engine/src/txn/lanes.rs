@@ -167,7 +167,8 @@ impl Lanes {
 
 /// Walks one lane from its first page and counts what it holds.
 fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -> Result<Arc<Lane>> {
-    let mut state = LaneState { first, last: first, used: ITEMS_START, unpurged: 0, purge_at: (first, ITEMS_START) };
+    let mut state =
+        LaneState { first, last: first, used: ITEMS_START, unpurged: 0, purge_at: (first, ITEMS_START) };
     let mut open: Option<(TxnId, RollPtr, RollPtr, u8)> = None;
     let mut page_no = first;
     while page_no != PageNo(0) {
@@ -182,7 +183,12 @@ fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -
                     found.max_commit_no = found.max_commit_no.max(header.commit_no);
                     let active = header.state == TxnState::Active;
                     state.unpurged += u64::from(!active);
-                    open = active.then_some((header.txn_id, roll_ptr(page_no, offset), RollPtr(0), header.flags));
+                    open = active.then_some((
+                        header.txn_id,
+                        roll_ptr(page_no, offset),
+                        RollPtr(0),
+                        header.flags,
+                    ));
                 }
                 Item::Record(_) => {
                     if let Some((_, _, newest, _)) = &mut open {

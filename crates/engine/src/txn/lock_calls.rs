@@ -213,7 +213,13 @@ impl Txn {
     }
 
     /// Locks a row if that needs no wait. Allowed under latches.
-    pub(crate) fn try_lock_row(&mut self, index: IndexId, key: &[u8], lock: RowLock, kind: LockKind) -> Grant {
+    pub(crate) fn try_lock_row(
+        &mut self,
+        index: IndexId,
+        key: &[u8],
+        lock: RowLock,
+        kind: LockKind,
+    ) -> Grant {
         self.note_gaps(kind);
         let kernel = self.kernel.clone();
         kernel.locks.try_acquire(self.locks(), LockName::row(index, key), mode(lock), kind).into()

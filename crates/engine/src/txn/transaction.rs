@@ -70,7 +70,9 @@ impl Txn {
     pub(crate) fn sight(&mut self) -> Sight {
         self.open_view();
         match (&self.view, self.options.isolation) {
-            (Some(cut), isolation) if isolation != Isolation::ReadUncommitted => Sight::View(cut.clone(), self.id),
+            (Some(cut), isolation) if isolation != Isolation::ReadUncommitted => {
+                Sight::View(cut.clone(), self.id)
+            }
             _ => Sight::Newest,
         }
     }
@@ -138,7 +140,7 @@ impl Drop for Txn {
         match self.hold.take() {
             Some(hold) if hold.has_header() => {
                 let locks = TxnLockState::taken_over(self.locks.take());
-                self.kernel.abandon(Orphan { id: self.id, hold, locks });
+                self.kernel.abandon(Box::new(Orphan { id: self.id, hold, locks }));
             }
             hold => {
                 if let Some(hold) = hold {

@@ -247,7 +247,9 @@ pub fn decode(b: &[u8]) -> Option<Item<'_>> {
     let chain = || Some(PageNo(u32::from_le_bytes(rest.get(..4)?.try_into().ok()?)));
     let kind = match b[2] {
         KIND_INSERT => UndoKind::Insert { new_chain: chain()? },
-        KIND_UPDATE => UndoKind::Update { new_chain: chain()?, old_flags: *rest.get(4)?, old_value: &rest[5..] },
+        KIND_UPDATE => {
+            UndoKind::Update { new_chain: chain()?, old_flags: *rest.get(4)?, old_value: &rest[5..] }
+        }
         KIND_ENTRY_ADDED => UndoKind::EntryAdded,
         KIND_ENTRY_MARKED => UndoKind::EntryMarked,
         _ => return None,

@@ -4,7 +4,14 @@
 use super::*;
 
 fn sample<'p>(kind: UndoKind<'p>) -> UndoRecord<'p> {
-    UndoRecord { flags: UNDONE, txn_id: TxnId(1 << 40), prev: RollPtr(77), index: IndexId(9), key: b"key", kind }
+    UndoRecord {
+        flags: UNDONE,
+        txn_id: TxnId(1 << 40),
+        prev: RollPtr(77),
+        index: IndexId(9),
+        key: b"key",
+        kind,
+    }
 }
 
 #[test]
