@@ -66,11 +66,12 @@ fn roll_back(kernel: &Kernel, id: TxnId, hold: &mut crate::txn::lane::LaneHold) 
 /// Rolls back a transaction that was dropped before its end. On an error it comes back, to be tried again.
 pub(crate) fn roll_back_orphan(
     kernel: &Kernel,
-    mut orphan: Orphan,
-) -> std::result::Result<(), (Orphan, Error)> {
+    mut orphan: Box<Orphan>,
+) -> std::result::Result<(), (Box<Orphan>, Error)> {
     if let Err(error) = roll_back(kernel, orphan.id, &mut orphan.hold) {
         return Err((orphan, error));
     }
+    let mut orphan = *orphan;
     orphan.hold.add_flags(NEEDS_PURGE);
     match kernel.end_writer(orphan.id, orphan.hold, TxnState::RolledBack) {
         Ok(_) => {
