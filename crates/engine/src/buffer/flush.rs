@@ -11,7 +11,6 @@ use super::pool::Pool;
 use crate::error::{Error, Result};
 use crate::ids::Lsn;
 use parking_lot::{Condvar, Mutex};
-use std::task::Waker;
 use std::time::Duration;
 
 /// Most pages in one double-write batch (2 MiB).
@@ -28,14 +27,13 @@ struct Requests {
     closing: bool,
 }
 
-/// State of flushing: the double-write file, requests, and those who wait for the checkpoint to move.
+/// State of flushing: the double-write file, requests, whether it has stopped.
 pub(crate) struct Flusher {
     area: Mutex<DoubleWrite>,
     requests: Mutex<Requests>,
     asked: Condvar,
     stopped: Mutex<Option<String>>,
     checkpoint_turn: Mutex<()>,
-    waiting_for_checkpoint: Mutex<Vec<Waker>>,
 }
 
 impl Flusher {
@@ -46,7 +44,6 @@ impl Flusher {
             asked: Condvar::new(),
             stopped: Mutex::new(None),
             checkpoint_turn: Mutex::new(()),
-            waiting_for_checkpoint: Mutex::default(),
         }
     }
 
@@ -87,19 +84,6 @@ impl Flusher {
 
     fn stop(&self, why: String) {
         self.stopped.lock().get_or_insert(why);
-        self.wake_waiters();
-    }
-
-    /// Registers a waker to be called when the checkpoint moves or flushing stops.
-    pub(crate) fn register_waiter(&self, waker: Waker) {
-        self.waiting_for_checkpoint.lock().push(waker);
-    }
-
-    fn wake_waiters(&self) {
-        let wakers = std::mem::take(&mut *self.waiting_for_checkpoint.lock());
-        for waker in wakers {
-            waker.wake();
-        }
     }
 }
 
@@ -199,21 +183,18 @@ impl Pool {
             }
         }
         if checkpoint > self.wal.checkpoint_lsn() {
-            let moved = self.wal.flush_to(checkpoint).and_then(|()| self.wal.set_checkpoint(checkpoint));
-            if let Err(error) = moved {
+            if let Err(error) = self.wal.set_checkpoint(checkpoint) {
                 self.stop(error.to_string());
                 return Err(error);
             }
             self.counters.count_checkpoint();
-            self.flusher.wake_waiters();
         }
         Ok(checkpoint)
     }
 
     /// How much of the redo capacity is in use, in thousandths.
     pub(crate) fn redo_use_permille(&self) -> u64 {
-        let age = self.wal.current_lsn().0.saturating_sub(self.wal.checkpoint_lsn().0);
-        age.saturating_mul(1000) / self.wal.capacity().max(1)
+        self.wal.age().saturating_mul(1000) / self.wal.capacity().max(1)
     }
 
     /// Body of the flusher thread; ends when the pool closes or writing fails.
@@ -240,19 +221,15 @@ impl Pool {
                 self.announce_room();
             }
         }
-        let mut batches = match self.redo_use_permille() {
-            0..250 => u64::from(turn.is_multiple_of(10)),
+        let batches = match self.redo_use_permille() {
+            0..250 => usize::from(turn.is_multiple_of(10)),
             250..500 => 1,
             500..750 => 4,
             _ => 16,
         };
-        let age_before = self.wal.current_lsn();
-        while batches > 0 {
-            batches -= 1;
-            let dirty = self.oldest_dirty(age_before, BATCH_PAGES);
-            if dirty.is_empty() || self.flush_frames(&dirty)? == 0 {
-                break;
-            }
+        let dirty = self.oldest_dirty(self.wal.current_lsn(), batches * BATCH_PAGES);
+        for batch in dirty.chunks(BATCH_PAGES) {
+            self.flush_frames(batch)?;
             if self.redo_use_permille() > 500 {
                 self.advance_checkpoint()?;
             }

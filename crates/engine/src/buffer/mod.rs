@@ -22,7 +22,7 @@ pub use mtr::{Mtr, MtrPage, PageHandle};
 pub use pool::{DATA_FILE, Miss, Pool};
 pub use recover::Recovered;
 pub use space::{INDEX_DIRECTORY_PAGE, META_PAGE, Space, UNDO_DIRECTORY_PAGE};
-pub use storage::{Storage, StorageConfig, with_pages, with_pages_blocking};
+pub use storage::{Storage, StorageConfig, with_pages, with_pages_blocking, with_pages_to_write};
 
 #[cfg(test)]
 mod tests;

@@ -14,10 +14,8 @@ use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind};
 use crate::wal::Wal;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 use std::thread::JoinHandle;
 use turnstile_sys::disk::Disk;
 
@@ -26,10 +24,6 @@ const MAGIC: [u8; 8] = *b"TSTILE01";
 const DATA_FILE_NEW: &str = "data.ts.new";
 /// Pages of a new data file.
 const FIRST_PAGES: u64 = 64;
-/// Redo in use, in thousandths of its capacity, from which writers wait.
-const REDO_WAIT_PERMILLE: u64 = 900;
-/// Redo in use from which the flusher is woken at once.
-const REDO_HURRY_PERMILLE: u64 = 750;
 
 /// How storage is opened.
 #[derive(Clone, Debug)]
@@ -135,6 +129,12 @@ impl Storage {
         let mut threads = self.threads.lock();
         self.pool.open_reads(true);
         self.pool.set_has_threads(true);
+        let pool = Arc::downgrade(&self.pool);
+        self.wal.set_pressure_hook(Box::new(move || {
+            if let Some(pool) = pool.upgrade() {
+                pool.flusher.request(&[]);
+            }
+        }));
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         for _ in 0..reader_threads {
             let pool = Arc::clone(&self.pool);
@@ -169,44 +169,21 @@ impl Storage {
     }
 
     /// Waits until the redo log has room for an operation. Taken before the operation latches anything; counts as
-    /// a log-sync wait. Free when there is room.
+    /// a log-sync wait. Free when there is room. Nothing else may be awaited between this and the operation's
+    /// mini-transactions, see [`with_pages_to_write`].
     pub async fn reserve(&self) -> Result<()> {
-        if self.redo_has_room() {
+        if self.wal.try_reserve()? {
             return Ok(());
         }
-        if !self.pool.has_threads() {
-            return self.reserve_blocking();
-        }
-        poll_fn(|context| {
-            if let Err(error) = self.pool.flusher.check_stopped() {
-                return Poll::Ready(Err(error));
-            }
-            if self.redo_has_room() {
-                return Poll::Ready(Ok(()));
-            }
-            self.pool.flusher.register_waiter(context.waker().clone());
-            self.pool.flusher.request(&[]);
-            // The checkpoint may have moved between the look and the registration.
-            if self.redo_has_room() { Poll::Ready(Ok(())) } else { Poll::Pending }
-        })
-        .await
+        if self.pool.has_threads() { self.wal.reserve().await } else { self.reserve_blocking() }
     }
 
     /// As [`Storage::reserve`], blocking the thread: for background threads and opening.
     pub fn reserve_blocking(&self) -> Result<()> {
-        while !self.redo_has_room() {
-            self.pool.flusher.check_stopped()?;
+        while !self.wal.try_reserve()? {
             self.checkpoint()?;
         }
         Ok(())
-    }
-
-    fn redo_has_room(&self) -> bool {
-        let used = self.pool.redo_use_permille();
-        if used >= REDO_HURRY_PERMILLE && self.pool.has_threads() {
-            self.pool.flusher.request(&[]);
-        }
-        used < REDO_WAIT_PERMILLE
     }
 }
 
@@ -300,6 +277,29 @@ pub async fn with_pages<T>(storage: &Storage, mut operation: impl FnMut() -> Res
     let mut held = HeldPins::new(&storage.pool);
     held.hold(storage.pool.load(page_no).await?);
     loop {
+        let page_no = match missed(operation()) {
+            Ok(outcome) => return outcome,
+            Err(page_no) => page_no,
+        };
+        held.hold(storage.pool.load(page_no).await?);
+    }
+}
+
+/// As [`with_pages`], for an operation that writes: before every attempt it waits for room in the redo log, so that
+/// what is written past the limit is bounded by the threads, not by the sessions.
+pub async fn with_pages_to_write<T>(
+    storage: &Storage,
+    mut operation: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    storage.reserve().await?;
+    let page_no = match missed(operation()) {
+        Ok(outcome) => return outcome,
+        Err(page_no) => page_no,
+    };
+    let mut held = HeldPins::new(&storage.pool);
+    held.hold(storage.pool.load(page_no).await?);
+    loop {
+        storage.reserve().await?;
         let page_no = match missed(operation()) {
             Ok(outcome) => return outcome,
             Err(page_no) => page_no,

@@ -163,7 +163,16 @@ impl Reader {
                 break;
             }
             let base = self.index_of(at);
-            for nth in 0..=size - MARK_SIZE {
+            let mut next = 0;
+            while next <= size - MARK_SIZE {
+                // Whole stretches without the pattern's first byte are skipped: most of what is here was never written.
+                let stretch = (size - next).min(256);
+                if !self.window[base + next..base + next + stretch].contains(&pattern[0]) {
+                    next += stretch;
+                    continue;
+                }
+                let nth = next;
+                next += 1;
                 if self.window[base + nth..base + nth + 4] != pattern {
                     continue;
                 }
