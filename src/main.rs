@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use turnstile_lab::demo;
+use turnstile_lab::{bench, demo};
 
 const USAGE: &str = "\
 usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells them, --help lists them
@@ -12,6 +12,9 @@ usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells th
            --buyers=N                buyers of the two sales (1024)
            --seconds=N               seconds for each line of the table, 0 for none (3)
            --output=FILE             where the figures go (flash-sale.json)
+       turnstile bench flash-sale [OPTIONS]   the curve of the flash sale
+           --target=[LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT   a server to measure; repeat to compare in turn
+           --connections=N,N,...  --seconds=N  --rounds=N  --output=FILE
 ";
 
 fn main() -> ExitCode {
@@ -19,6 +22,7 @@ fn main() -> ExitCode {
     match arguments.first().map(String::as_str) {
         Some("serve") => ExitCode::from(turnstile_server::serve::main(&arguments[1..]) as u8),
         Some("demo") => run_demo(&arguments[1..]),
+        Some("bench") => run_bench(&arguments[1..]),
         Some("--version" | "-V") => {
             println!("turnstile {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
@@ -34,6 +38,22 @@ fn main() -> ExitCode {
 fn usage_error(what: &str) -> ExitCode {
     eprintln!("turnstile: {what}\n{USAGE}");
     ExitCode::from(2)
+}
+
+fn run_bench(arguments: &[String]) -> ExitCode {
+    let Some("flash-sale") = arguments.first().map(String::as_str) else {
+        return usage_error("which benchmark? There is: flash-sale");
+    };
+    let binary = std::env::current_exe().map_err(|error| error.to_string());
+    let options = binary.and_then(|binary| bench::Options::read(binary, &arguments[1..]));
+    match options.map(|options| bench::flash_sale(&options)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("turnstile bench: {error}");
+            ExitCode::FAILURE
+        }
+        Err(text) => usage_error(&text),
+    }
 }
 
 fn run_demo(arguments: &[String]) -> ExitCode {

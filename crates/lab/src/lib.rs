@@ -3,6 +3,7 @@
 //! A run leaves a JSON file with its manifest beside the table it prints; a number without a manifest is not quoted.
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod client;
 pub mod demo;
 pub mod flash_sale;

@@ -37,7 +37,7 @@ impl ServerProcess {
         let log = fs::OpenOptions::new().create(true).append(true).open(&log_path)?;
         let begin = Instant::now();
         let mut child = Command::new(binary)
-            .arg("serve")
+            .args(["serve", "--no-defaults"])
             .arg(format!("--datadir={}", datadir.display()))
             .arg(format!("--port={port}"))
             .args(options)
