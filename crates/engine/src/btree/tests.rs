@@ -7,4 +7,5 @@ mod harness;
 mod model;
 mod overflow;
 mod structure;
+mod speed;
 mod threads;
