@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod crash;
 mod directory;
 mod harness;
 mod model;
 mod overflow;
-mod structure;
 mod speed;
+mod structure;
 mod threads;

@@ -3,50 +3,28 @@
 use crate::btree::{Tree, WalkState};
 use crate::buffer::{Mtr, Storage, StorageConfig, with_pages_blocking};
 use crate::error::Result;
-use crate::ids::IndexId;
+use crate::ids::{IndexId, Lsn};
 use crate::page::{PAGE_SIZE, PageKind, edit};
-use std::ops::{ControlFlow, Deref};
-use std::path::PathBuf;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use turnstile_sys::disk::RealDisk;
+use turnstile_sys::fault_disk::FaultDisk;
 
-/// A storage in a directory of its own, which goes with it.
-pub struct Scratch {
-    storage: Arc<Storage>,
-    directory: PathBuf,
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.directory));
-    }
-}
-
-impl Deref for Scratch {
-    type Target = Arc<Storage>;
-    fn deref(&self) -> &Arc<Storage> {
-        &self.storage
-    }
-}
-
-/// A new storage with that many page frames.
-pub fn storage_of(frames: usize) -> Scratch {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("turnstile-btree-{}-{number}", std::process::id()));
-    drop(std::fs::remove_dir_all(&directory));
-    let disk = Arc::new(RealDisk::open(&directory).unwrap());
-    let config = StorageConfig {
+/// How the tests open a storage: nothing happens behind their back.
+pub fn config_of(frames: usize) -> StorageConfig {
+    StorageConfig {
         pool_bytes: (frames * PAGE_SIZE) as u64,
-        redo_capacity_bytes: 1 << 30,
+        redo_capacity_bytes: 64 << 20,
         reader_threads: 0,
-    };
-    Scratch { storage: Storage::create(disk, &config).unwrap(), directory }
+    }
+}
+
+/// A new storage with that many page frames, on a disk in memory.
+pub fn storage_of(frames: usize) -> Arc<Storage> {
+    Storage::create(Arc::new(FaultDisk::new(1)), &config_of(frames)).unwrap()
 }
 
 /// A new storage that keeps everything the tests put into it.
-pub fn storage() -> Scratch {
+pub fn storage() -> Arc<Storage> {
     storage_of(6000)
 }
 
@@ -77,6 +55,11 @@ pub fn new_tree(storage: &Arc<Storage>, index: IndexId) -> Tree {
 
 /// Inserts or replaces; answers whether the key was there.
 pub fn put(tree: &Tree, key: &[u8], value: &[u8]) -> bool {
+    put_logged(tree, key, value).0
+}
+
+/// As `put`, with the LSN of the change.
+pub fn put_logged(tree: &Tree, key: &[u8], value: &[u8]) -> (bool, Lsn) {
     let storage = tree.storage();
     loop {
         let leaf = run(storage, || tree.leaf_for_write(key));
@@ -98,28 +81,32 @@ pub fn put(tree: &Tree, key: &[u8], value: &[u8]) -> bool {
         } else {
             edit.insert(&mut mtr, position.slot(), key, value, 0);
         }
-        mtr.commit();
-        return position.is_found();
+        return (position.is_found(), mtr.commit());
     }
 }
 
 /// Removes; answers whether the key was there.
 pub fn remove(tree: &Tree, key: &[u8]) -> bool {
+    remove_logged(tree, key).is_some()
+}
+
+/// As `remove`, with the LSN of the change if there was one.
+pub fn remove_logged(tree: &Tree, key: &[u8]) -> Option<Lsn> {
     let storage = tree.storage();
     let leaf = run(storage, || tree.leaf_for_write(key));
     let position = leaf.position();
     if !position.is_found() {
-        return false;
+        return None;
     }
     let mut mtr = Mtr::begin(storage);
     let edit = leaf.enter(&mut mtr);
     edit.remove(&mut mtr, position.slot());
     let sparse = edit.wants_shrink(&mtr);
-    mtr.commit();
+    let lsn = mtr.commit();
     if sparse {
         run(storage, || tree.shrink(key));
     }
-    true
+    Some(lsn)
 }
 
 pub fn get(tree: &Tree, key: &[u8]) -> Option<Vec<u8>> {

@@ -25,34 +25,54 @@ fn measure(records: u64, rounds: u64) {
     };
     println!("{records} records, {} levels, {} leaves", report.levels, report.leaf_pages);
     let mut rng = Rng::new(1);
-    each("find, random", rounds, Box::new(|_| {
-        let (leaf, position) = tree.find(&rng.below(records).to_be_bytes()).unwrap();
-        assert!(position.is_found());
-        black_box(leaf.record(position.slot()).value[0]);
-    }));
-    each("find, hot", rounds, Box::new(|_| {
-        let (leaf, position) = tree.find(&key_of(1)).unwrap();
-        black_box(leaf.record(position.slot()).value[0]);
-    }));
-    each("update in place, random", rounds, Box::new(|n| {
-        let leaf = tree.leaf_for_write(&key_of(n)).unwrap();
-        let slot = leaf.position().slot();
-        let mut value = [0; 100];
-        value.copy_from_slice(leaf.record(slot).value);
-        value[..8].copy_from_slice(&n.to_le_bytes());
-        let mut mtr = Mtr::begin(&storage);
-        let edit = leaf.enter(&mut mtr);
-        edit.replace(&mut mtr, slot, &value);
-        mtr.commit();
-    }));
-    each("seek forward", rounds, Box::new(|n| {
-        let key = key_of(n);
-        black_box(tree.seek(Bound::Included(&key), Direction::Forward).unwrap().is_some());
-    }));
-    each("seek reverse", rounds, Box::new(|n| {
-        let key = key_of(n);
-        black_box(tree.seek(Bound::Excluded(&key), Direction::Reverse).unwrap().is_some());
-    }));
+    each(
+        "find, random",
+        rounds,
+        Box::new(|_| {
+            let (leaf, position) = tree.find(&rng.below(records).to_be_bytes()).unwrap();
+            assert!(position.is_found());
+            black_box(leaf.record(position.slot()).value[0]);
+        }),
+    );
+    each(
+        "find, hot",
+        rounds,
+        Box::new(|_| {
+            let (leaf, position) = tree.find(&key_of(1)).unwrap();
+            black_box(leaf.record(position.slot()).value[0]);
+        }),
+    );
+    each(
+        "update in place, random",
+        rounds,
+        Box::new(|n| {
+            let leaf = tree.leaf_for_write(&key_of(n)).unwrap();
+            let slot = leaf.position().slot();
+            let mut value = [0; 100];
+            value.copy_from_slice(leaf.record(slot).value);
+            value[..8].copy_from_slice(&n.to_le_bytes());
+            let mut mtr = Mtr::begin(&storage);
+            let edit = leaf.enter(&mut mtr);
+            edit.replace(&mut mtr, slot, &value);
+            mtr.commit();
+        }),
+    );
+    each(
+        "seek forward",
+        rounds,
+        Box::new(|n| {
+            let key = key_of(n);
+            black_box(tree.seek(Bound::Included(&key), Direction::Forward).unwrap().is_some());
+        }),
+    );
+    each(
+        "seek reverse",
+        rounds,
+        Box::new(|n| {
+            let key = key_of(n);
+            black_box(tree.seek(Bound::Excluded(&key), Direction::Reverse).unwrap().is_some());
+        }),
+    );
     let start = Instant::now();
     let mut sum = 0u64;
     let end = tree.walk(&mut WalkState::default(), |record| {
