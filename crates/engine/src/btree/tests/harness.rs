@@ -13,7 +13,7 @@ use turnstile_sys::fault_disk::FaultDisk;
 pub fn config_of(frames: usize) -> StorageConfig {
     StorageConfig {
         pool_bytes: (frames * PAGE_SIZE) as u64,
-        redo_capacity_bytes: 64 << 20,
+        redo_capacity_bytes: if frames > 1000 { 64 << 20 } else { 4 << 20 },
         reader_threads: 0,
     }
 }
