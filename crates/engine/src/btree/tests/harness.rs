@@ -23,6 +23,11 @@ pub fn storage_of(frames: usize) -> Arc<Storage> {
     Storage::create(Arc::new(FaultDisk::new(1)), &config_of(frames)).unwrap()
 }
 
+/// The seeds of a random test: a few by default, as many as `TURNSTILE_SEEDS` says for a long run.
+pub fn seeds(few: u64) -> std::ops::Range<u64> {
+    0..std::env::var("TURNSTILE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}
+
 /// A new storage that keeps everything the tests put into it.
 pub fn storage() -> Arc<Storage> {
     storage_of(6000)

@@ -85,7 +85,8 @@ fn check_everything(tree: &Tree, model: &Model) {
 
 fn run_seed(seed: u64, steps: u64) {
     let mut rng = Rng::new(seed);
-    let storage = storage();
+    // A third of the seeds with so few frames that pages come and go all the time.
+    let storage = if seed % 3 == 1 { storage_of(64) } else { storage() };
     let before = pages_used(&storage);
     let tree = new_tree(&storage, IndexId(7));
     let swarm = Swarm::draw(&mut rng);
@@ -131,7 +132,7 @@ fn rng_step(step: u64) -> u64 {
 
 #[test]
 fn agrees_with_a_btree_map() {
-    for seed in 0..24 {
+    for seed in seeds(8) {
         let outcome = std::panic::catch_unwind(|| run_seed(seed, 1500));
         assert!(outcome.is_ok(), "seed {seed}");
     }
