@@ -19,7 +19,7 @@ use crate::ids::TxnId;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, SystemTime};
 
 /// Guarded by the search mutex: one search at a time.
@@ -74,7 +74,9 @@ impl LockTable {
 
     /// Whether the wait just begun can have closed a cycle. Under the shard's mutex, after the wait is entered.
     pub(super) fn needs_search(&self, shard: &Shard, txn: &TxnLocks, waiter: &Waiter) -> bool {
-        if !self.detects() || txn.lock_count.load(Ordering::SeqCst) == 0 {
+        // Between having entered this wait (and having written down others' implicit locks before) and looking at others.
+        fence(Ordering::SeqCst);
+        if !self.detects() || txn.lock_count.load(Ordering::Relaxed) == 0 {
             return false;
         }
         let mut somebody_waits = false;

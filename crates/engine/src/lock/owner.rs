@@ -4,8 +4,8 @@
 //! ```text
 //!   field            written by                              read by
 //!   inner            owner; granter; converter of implicit   owner; deadlock search (its wait)     short mutex, innermost
-//!   lock_count       under the shard mutex of the name       deadlock pre-check, victim choice
-//!   filter           under the shard mutex of the name       requests of the owner, same mutex
+//!   lock_count       with `inner` locked                     deadlock pre-check (after a fence), victim choice
+//!   filter           with `inner` and the name's shard       requests of the owner, under the name's shard mutex
 //!   waiting          under the shard mutex of the wait       deadlock pre-check and search (SeqCst)
 //!   undo_records     owner                                   victim choice
 //!   transient        owner                                   requests that met it; its own release
@@ -146,8 +146,11 @@ impl TxnLocks {
     pub(super) fn may_hold(&self, hash: u64) -> bool {
         self.filter.load(Ordering::Relaxed) & filter_bit(hash) != 0
     }
-    pub(super) fn remember(&self, hash: u64) {
-        self.filter.fetch_or(filter_bit(hash), Ordering::Relaxed);
+    /// Notes a new hold. With `inner` locked, so that plain stores do: this is on the path of every row.
+    pub(super) fn note_hold(&self, inner: &mut Inner, held: HeldRef, hash: u64) {
+        inner.held.push(held);
+        self.lock_count.store(inner.held.len() as u32, Ordering::Relaxed);
+        self.filter.store(self.filter.load(Ordering::Relaxed) | filter_bit(hash), Ordering::Relaxed);
     }
 }
 

@@ -116,9 +116,11 @@ impl Shard {
     }
 
     pub fn find_or_create(&mut self, name: LockName<'_>, hash: u64) -> u32 {
-        if let Some(entry) = self.find(name, hash) {
-            return entry;
-        }
+        self.find(name, hash).unwrap_or_else(|| self.create(name, hash))
+    }
+
+    /// Makes an entry for a name that has none.
+    pub fn create(&mut self, name: LockName<'_>, hash: u64) -> u32 {
         let entry = match self.free_entries.pop() {
             Some(entry) => {
                 let reused = self.entry_mut(entry);
@@ -198,9 +200,8 @@ impl Shard {
             }
             None => {
                 let node = self.new_node(txn.clone(), None, entry, bits);
-                inner.held.push(HeldRef { shard: self.number, node });
-                txn.lock_count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                txn.remember(self.entry(entry).hash);
+                let held = HeldRef { shard: self.number, node };
+                txn.note_hold(&mut inner, held, self.entry(entry).hash);
                 let mut holders = self.entry(entry).holders;
                 self.link_last(&mut holders, node);
                 self.entry_mut(entry).holders = holders;

@@ -47,6 +47,13 @@ struct Slot {
     released: AtomicU64,
 }
 
+impl Slot {
+    /// Lets spinning requests look again. The guard is the witness that nobody else counts now.
+    fn note_release(&self, _shard: &MutexGuard<'_, Shard>) {
+        self.released.store(self.released.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+}
+
 /// All locks of the engine.
 pub struct LockTable {
     slots: Box<[Slot]>,
@@ -270,9 +277,9 @@ impl LockTable {
             let mut inner = txn.inner.lock();
             inner.ended = true;
             inner.tables.clear();
+            txn.lock_count.store(0, Ordering::Relaxed);
             std::mem::take(&mut inner.held)
         };
-        txn.lock_count.store(0, Ordering::SeqCst);
         let invite = txn.is_transient();
         if held.len() > 8 {
             held.sort_unstable_by_key(|held| held.shard);
@@ -287,7 +294,7 @@ impl LockTable {
                 for held in &rest[..same] {
                     shard.release(held.node, u8::MAX, invite, &mut woken);
                 }
-                slot.released.fetch_add(1, Ordering::Release);
+                slot.note_release(&shard);
             }
             self.deliver(woken);
             rest = &rest[same..];
@@ -315,11 +322,11 @@ impl LockTable {
             let Some(node) = shard.own_hold(entry, txn) else { return };
             let held = HeldRef { shard: shard.number, node };
             let gone = shard.release(node, bits, txn.is_transient(), &mut woken);
-            slot.released.fetch_add(1, Ordering::Release);
+            slot.note_release(&shard);
             let mut inner = txn.inner.lock();
             if gone && let Some(position) = inner.held.iter().rposition(|other| *other == held) {
                 inner.held.swap_remove(position);
-                txn.lock_count.fetch_sub(1, Ordering::SeqCst);
+                txn.lock_count.store(inner.held.len() as u32, Ordering::Relaxed);
             }
             if let LockName::Table(table) = name {
                 inner
@@ -424,7 +431,7 @@ impl Shard {
     ) -> Acquire {
         let Some(entry) = self.find(name, hash) else {
             if want.bits != 0 {
-                let entry = self.find_or_create(name, hash);
+                let entry = self.create(name, hash);
                 let alive = self.add_hold(entry, None, txn, want.bits);
                 debug_assert!(alive, "a transaction that asks has not ended");
             }
