@@ -1,5 +1,6 @@
 //! Turnstile, the storage engine: rooms by rank, page < wal < buffer < btree, admission < lock < txn < row < recovery.
 
+pub mod admission;
 pub mod api;
 pub mod btree;
 pub mod buffer;

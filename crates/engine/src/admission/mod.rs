@@ -1,0 +1,11 @@
+#![doc = include_str!("README.md")]
+#![forbid(unsafe_code)]
+
+mod gate;
+mod ticket;
+
+pub use gate::{Gate, GateCounts};
+pub use ticket::{Place, Standing, Ticket};
+
+#[cfg(test)]
+mod tests;
