@@ -11,7 +11,7 @@ use super::pool::Pool;
 use crate::error::{Error, Result};
 use crate::ids::Lsn;
 use parking_lot::{Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Most pages in one double-write batch (2 MiB).
 pub(crate) const BATCH_PAGES: usize = 128;
@@ -19,6 +19,8 @@ pub(crate) const BATCH_PAGES: usize = 128;
 const VICTIMS_AHEAD: usize = 256;
 /// The flusher looks around this often when nobody asks it to.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// With little redo to hold back, it writes one batch this often.
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct Requests {
@@ -199,37 +201,36 @@ impl Pool {
 
     /// Body of the flusher thread; ends when the pool closes or writing fails.
     pub(crate) fn run_flusher(&self) {
-        let mut turn = 0u64;
+        let mut pace = Pace { looked: Instant::now(), idled: Instant::now() };
         while let Some(wanted) = self.flusher.next_request() {
-            turn += 1;
-            if self.flush_turn(&wanted, turn).is_err() {
+            if self.flush_turn(&wanted, &mut pace).is_err() {
                 return;
             }
         }
     }
 
-    fn flush_turn(&self, wanted: &[u32], turn: u64) -> Result<()> {
+    fn flush_turn(&self, wanted: &[u32], pace: &mut Pace) -> Result<()> {
         if self.flush_frames(wanted)? > 0 {
             self.announce_room();
         }
-        let (victims, free) = self.next_victims(VICTIMS_AHEAD.min(self.frame_count() / 4));
-        if free < VICTIMS_AHEAD.min(self.frame_count() / 8) {
-            let dirty: Vec<u32> =
-                victims.into_iter().filter(|&index| self.frames.get(index).is_dirty()).collect();
-            for batch in dirty.chunks(BATCH_PAGES) {
-                self.flush_frames(batch)?;
-                self.announce_room();
-            }
+        self.clean_victims()?;
+        // Requests for room come far more often than the redo log ages; a look costs a walk over all frames.
+        let redo_use = self.redo_use_permille();
+        if pace.looked.elapsed() < LOOK_INTERVAL && redo_use < 500 {
+            return Ok(());
         }
-        let batches = match self.redo_use_permille() {
-            0..250 => usize::from(turn.is_multiple_of(10)),
-            250..500 => 1,
+        pace.looked = Instant::now();
+        let batches = match redo_use {
+            0..250 if pace.idled.elapsed() < IDLE_INTERVAL => return Ok(()),
+            0..500 => 1,
             500..750 => 4,
             _ => 16,
         };
+        pace.idled = Instant::now();
         let dirty = self.oldest_dirty(self.wal.current_lsn(), batches * BATCH_PAGES);
         for batch in dirty.chunks(BATCH_PAGES) {
             self.flush_frames(batch)?;
+            self.announce_room();
             if self.redo_use_permille() > 500 {
                 self.advance_checkpoint()?;
             }
@@ -237,6 +238,27 @@ impl Pool {
         self.advance_checkpoint()?;
         Ok(())
     }
+
+    /// Keeps the pages next in line for eviction clean, when free frames are few.
+    fn clean_victims(&self) -> Result<()> {
+        let (victims, free) = self.next_victims(VICTIMS_AHEAD.min(self.frame_count() / 4));
+        if free >= VICTIMS_AHEAD.min(self.frame_count() / 8) {
+            return Ok(());
+        }
+        let dirty: Vec<u32> =
+            victims.into_iter().filter(|&index| self.frames.get(index).is_dirty()).collect();
+        for batch in dirty.chunks(BATCH_PAGES) {
+            self.flush_frames(batch)?;
+            self.announce_room();
+        }
+        Ok(())
+    }
+}
+
+/// When the flusher last did what.
+struct Pace {
+    looked: Instant,
+    idled: Instant,
 }
 
 /// The error of a failed write or sync of pages.

@@ -125,6 +125,23 @@ impl Pool {
         load.wait_blocking().map(|index| Pin::adopt(&self.frames, index))
     }
 
+    /// Starts reading a page that will be wanted soon, if it is not in memory, and does not wait.
+    pub fn prefetch(&self, page_no: PageNo) {
+        if !self.has_threads() {
+            return;
+        }
+        let mut shard = self.table.shard(page_no);
+        if self.table.contains(&shard, &self.frames, page_no) || shard.loading.contains_key(&page_no) {
+            return;
+        }
+        let load = Arc::new(Load::new());
+        shard.loading.insert(page_no, Arc::clone(&load));
+        drop(shard);
+        if let Err(load) = self.reads.push(page_no, load) {
+            self.perform(page_no, &load);
+        }
+    }
+
     /// Pins a page that is in memory by now, or becomes a waiter of its read; the flag tells whether the caller
     /// started that read and must see to it that it is performed.
     fn join_load(&self, page_no: PageNo) -> Result<Pin<'_>, (Arc<Load>, usize, bool)> {

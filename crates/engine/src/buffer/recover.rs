@@ -11,7 +11,7 @@ use super::pool::{Pool, damaged};
 use super::redo::{self, Change};
 use crate::error::{Error, Result};
 use crate::ids::{Lsn, PageNo};
-use crate::page::{PageKind, edit};
+use crate::page::{PAGE_SIZE, PageKind, edit};
 use crate::wal::Wal;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -19,10 +19,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Threads that apply redo.
 const WORKERS: usize = 4;
-/// Redo bytes dealt to a worker at a time.
-const PARCEL_BYTES: usize = 256 * 1024;
+/// Redo bytes dealt to a worker at a time: a sixteenth of the pool, within these bounds. A worker sorts a parcel by
+/// page, so each page is brought into memory once per parcel even when the pool is too small for all of them.
+const PARCEL_BYTES_MIN: usize = 256 << 10;
+const PARCEL_BYTES_MAX: usize = 16 << 20;
 /// Parcels a worker may have waiting.
-const PARCELS_WAITING: usize = 4;
+const PARCELS_WAITING: usize = 1;
 
 /// What recovery found and did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +73,7 @@ struct Dealer {
     /// The runs of one group: consecutive records of one page.
     runs: Vec<(PageNo, Range<usize>)>,
     groups: u64,
+    parcel_bytes: usize,
 }
 
 impl Dealer {
@@ -101,7 +104,7 @@ impl Dealer {
             }
             let bytes = start..parcel.bytes.len();
             parcel.pieces.push(Piece { page_no, group_start, group_end, bytes });
-            if parcel.bytes.len() >= PARCEL_BYTES {
+            if parcel.bytes.len() >= self.parcel_bytes {
                 self.send(worker)?;
             }
         }
@@ -136,7 +139,8 @@ pub(super) fn replay(wal: &Wal, pool: &Pool) -> Result<Recovered> {
             workers.push(scope.spawn(move || apply_parcels(pool, &receiver)));
         }
         let parcels = (0..WORKERS).map(|_| Parcel::default()).collect();
-        let mut dealer = Dealer { parcels, senders, runs: Vec::new(), groups: 0 };
+        let parcel_bytes = (pool.frame_count() * PAGE_SIZE / 16).clamp(PARCEL_BYTES_MIN, PARCEL_BYTES_MAX);
+        let mut dealer = Dealer { parcels, senders, runs: Vec::new(), groups: 0, parcel_bytes };
         let read = wal.scan(from, |start, end, body| dealer.deal(start, end, body));
         let dealt = read.and_then(|()| dealer.finish());
         let mut failed = None;
@@ -160,7 +164,9 @@ pub(super) fn replay(wal: &Wal, pool: &Pool) -> Result<Recovered> {
 
 fn apply_parcels(pool: &Pool, parcels: &Receiver<Parcel>) -> Result<Applied> {
     let mut applied = Applied::default();
-    while let Ok(parcel) = parcels.recv() {
+    while let Ok(mut parcel) = parcels.recv() {
+        // Stable: the pieces of one page stay in the order of the log.
+        parcel.pieces.sort_by_key(|piece| piece.page_no);
         for piece in &parcel.pieces {
             apply_piece(pool, piece, &parcel.bytes[piece.bytes.clone()], &mut applied)?;
         }

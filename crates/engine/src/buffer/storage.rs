@@ -39,7 +39,7 @@ pub struct StorageConfig {
 
 impl Default for StorageConfig {
     fn default() -> Self {
-        StorageConfig { pool_bytes: 128 << 20, redo_capacity_bytes: 100 << 20, reader_threads: 2 }
+        StorageConfig { pool_bytes: 128 << 20, redo_capacity_bytes: 100 << 20, reader_threads: 4 }
     }
 }
 
@@ -138,10 +138,12 @@ impl Storage {
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         for _ in 0..reader_threads {
             let pool = Arc::clone(&self.pool);
-            threads.push(named("page-reader").spawn(move || pool.serve_reads()).map_err(opening)?);
+            let body = move || abort_on_panic(|| pool.serve_reads());
+            threads.push(named("page-reader").spawn(body).map_err(opening)?);
         }
         let pool = Arc::clone(&self.pool);
-        threads.push(named("page-flusher").spawn(move || pool.run_flusher()).map_err(opening)?);
+        let body = move || abort_on_panic(|| pool.run_flusher());
+        threads.push(named("page-flusher").spawn(body).map_err(opening)?);
         Ok(())
     }
 
@@ -162,7 +164,7 @@ impl Storage {
         self.pool.open_reads(false);
         self.pool.flusher.close();
         for thread in self.threads.lock().drain(..) {
-            // A panicking I/O thread has already reported itself; the close goes on.
+            // It cannot have panicked: that ends the process.
             drop(thread.join());
         }
         self.pool.set_has_threads(false);
@@ -190,6 +192,14 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         self.end_threads();
+    }
+}
+
+/// Without its I/O threads the pool would leave sessions waiting for ever; a broken invariant ends the process.
+fn abort_on_panic(body: impl FnOnce()) {
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
+        eprintln!("an I/O thread of the buffer pool panicked; stopping");
+        std::process::abort();
     }
 }
 

@@ -93,6 +93,15 @@ impl PageTable {
         None
     }
 
+    /// Whether the page is in the table.
+    pub(crate) fn contains(&self, _shard: &MutexGuard<'_, Shard>, frames: &Frames, page_no: PageNo) -> bool {
+        let mut index = self.buckets[self.bucket(page_no)].load(Ordering::Acquire);
+        while index != NO_FRAME && frames.get(index).page_no() != page_no {
+            index = frames.get(index).chain.load(Ordering::Acquire);
+        }
+        index != NO_FRAME
+    }
+
     /// Adds an installed frame.
     pub(crate) fn insert(
         &self,

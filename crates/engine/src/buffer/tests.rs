@@ -74,6 +74,7 @@ fn add_one(storage: &Storage, page_no: PageNo) -> Result<u64> {
     let page = mtr.take(guard);
     let value = mtr.page(page).u64_at(HEADER_SIZE) + 1;
     mtr.write(page, HEADER_SIZE, &value.to_le_bytes());
+    mtr.write(page, HEADER_SIZE + 8, &[value as u8; 2000]);
     mtr.commit();
     Ok(value)
 }
@@ -107,12 +108,12 @@ fn pages_survive_a_clean_close_and_a_missing_one() {
 }
 
 /// Four threads add to random counters on four times as many pages as there are frames, some through async waits,
-/// while the redo log wraps several times. Then every counter is right, and still right after a reopen.
+/// while the redo log goes round several times. Then every counter is right, and still right after a reopen.
 #[test]
 fn four_times_the_pool_is_worked_through() {
     let (_scratch, disk) = Scratch::new("eviction");
     let mut config = small(2);
-    config.redo_capacity_bytes = 1 << 20;
+    config.redo_capacity_bytes = crate::limits::REDO_CAPACITY_MIN_BYTES;
     let storage = Storage::create(Arc::clone(&disk), &config).unwrap();
     let pages = counter_pages(&storage, 256);
     let expected: Vec<AtomicU64> = pages.iter().map(|_| AtomicU64::new(0)).collect();
@@ -123,10 +124,7 @@ fn four_times_the_pool_is_worked_through() {
                 let mut rng = Rng::new(seed);
                 for _ in 0..3000 {
                     let nth = rng.below(pages.len() as u64) as usize;
-                    block_on(async {
-                        storage.reserve().await.unwrap();
-                        with_pages(storage, || add_one(storage, pages[nth])).await.unwrap();
-                    });
+                    block_on(with_pages_to_write(storage, || add_one(storage, pages[nth]))).unwrap();
                     expected[nth].fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -139,6 +137,7 @@ fn four_times_the_pool_is_worked_through() {
     };
     check(&storage);
     let counts = storage.pool.counters();
+    assert!(storage.wal.current_lsn().0 > 2 * config.redo_capacity_bytes);
     assert!(counts.evictions > 1000 && counts.writes > 0, "{counts:?}");
     storage.close().unwrap();
     drop(storage);
@@ -248,4 +247,9 @@ fn loads_are_shared_and_abandoned_ones_leave_nothing() {
     assert_eq!(storage.pool.counters().reads, before + 1);
     let pin = block_on(storage.pool.load(page)).unwrap();
     assert_eq!(pin.frame().pin_count(), 1);
+    drop(pin);
+    storage.pool.prefetch(UNDO_DIRECTORY_PAGE);
+    storage.pool.prefetch(UNDO_DIRECTORY_PAGE);
+    assert_eq!(block_on(storage.pool.load(UNDO_DIRECTORY_PAGE)).unwrap().frame().pin_count(), 1);
+    assert_eq!(storage.pool.counters().reads, before + 2);
 }

@@ -311,3 +311,74 @@ fn a_failed_page_write_stops_the_log() {
     assert!(storage.checkpoint().is_err());
     assert_eq!(counter(&storage, page), 1);
 }
+
+/// One thread's changes: end of the group, page, place in it, value.
+type ThreadLog = Vec<(Lsn, PageNo, usize, u64)>;
+
+fn write_until_cut(storage: &Storage, pages: &[PageNo], thread: u64, cut: &AtomicU64) -> ThreadLog {
+    let mut rng = Rng::new(thread);
+    let mut log = ThreadLog::new();
+    let place = HEADER_SIZE + 8 * thread as usize;
+    while cut.load(Ordering::Relaxed) == 0 {
+        let page_no = pages[rng.index(pages.len())];
+        let written = block_on(with_pages_to_write(storage, || {
+            let mut mtr = Mtr::begin(storage);
+            let page = mtr.take(storage.pool.try_pin(page_no)?.write());
+            let value = mtr.page(page).u64_at(place) + 1;
+            mtr.write(page, place, &value.to_le_bytes());
+            // Far away on the same page, so that a torn page cannot look whole.
+            mtr.write(page, PAGE_SIZE - 64 + 8 * thread as usize, &value.to_le_bytes());
+            Ok((mtr.commit(), value))
+        }));
+        let Ok((end, value)) = written else { break };
+        log.push((end, page_no, place, value));
+        if rng.chance(0.01) && storage.wal.flush_to(end).is_err() {
+            break;
+        }
+    }
+    log
+}
+
+/// Writers, page readers and the flusher at full speed over a small pool; then the power goes. What comes back is
+/// a prefix of the log, on every page, for every writer.
+#[test]
+fn threads_at_full_speed_and_a_power_cut() {
+    for seed in 0..3 {
+        let disk = FaultDisk::new(seed);
+        let storage = Storage::create(Arc::new(disk.clone()), &small(2)).unwrap();
+        let pages = counter_pages(&storage, 200);
+        let cut = AtomicU64::new(0);
+        let (mut logs, mut durable) = (Vec::new(), Lsn(0));
+        let mut after = None;
+        std::thread::scope(|scope| {
+            let (storage, pages, cut) = (&storage, &pages, &cut);
+            let writers: Vec<_> = (0..3)
+                .map(|thread| scope.spawn(move || write_until_cut(storage, pages, thread, cut)))
+                .collect();
+            while storage.pool.counters().writes < 2000 {
+                std::thread::yield_now();
+            }
+            durable = storage.wal.flushed_lsn();
+            after = Some(disk.crash());
+            cut.store(1, Ordering::Relaxed);
+            logs.extend(writers.into_iter().flat_map(|writer| writer.join().unwrap()));
+        });
+        drop(storage);
+        let (storage, recovered) = Storage::recover(Arc::new(after.unwrap()), &small(0)).unwrap();
+        assert!(recovered.damaged.is_empty() && recovered.to >= durable, "seed {seed}: {recovered:?}");
+        logs.sort_unstable();
+        let mut expected = BTreeMap::new();
+        for (_, page_no, place, value) in logs.into_iter().filter(|(end, ..)| *end <= recovered.to) {
+            expected.insert((page_no, place), value);
+        }
+        for ((page_no, place), value) in expected {
+            let page = storage.pool.load_blocking(page_no).unwrap().read();
+            assert_eq!(page.u64_at(place), value, "seed {seed} page {page_no}");
+            assert_eq!(
+                page.u64_at(PAGE_SIZE - 64 + place - HEADER_SIZE),
+                value,
+                "seed {seed} page {page_no}"
+            );
+        }
+    }
+}

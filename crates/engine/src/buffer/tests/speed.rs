@@ -52,3 +52,44 @@ fn hit_path_and_small_mini_transaction() {
         measure(1_000_000, page_count);
     }
 }
+
+/// Redo of `groups` small mini-transactions over `page_count` pages, none of which was flushed.
+fn measure_recovery(groups: u64, page_count: usize, pool_bytes: u64) {
+    let (_scratch, disk) = Scratch::new(&format!("recovery{groups}"));
+    let config = StorageConfig { pool_bytes, redo_capacity_bytes: 2 << 30, reader_threads: 0 };
+    let storage = Storage::create(Arc::clone(&disk), &config).unwrap();
+    let pages = counter_pages(&storage, page_count);
+    let mut rng = Rng::new(1);
+    let row = [7; 100];
+    for nth in 0..groups {
+        let mut mtr = Mtr::begin(&storage);
+        let page_no = pages[rng.index(page_count)];
+        let page = mtr.take(storage.pool.load_blocking(page_no).unwrap().write());
+        mtr.write(page, 100 + (nth % 100) as usize * 100, &row);
+        mtr.move_bytes(page, 16000, 16002, 300);
+        mtr.write(page, HEADER_SIZE, &nth.to_le_bytes());
+        mtr.write(page, 18, &[1, 2, 3, 4, 5, 6]);
+        mtr.commit();
+        if nth % 10_000 == 0 {
+            storage.wal.flush_to(storage.wal.current_lsn()).unwrap();
+        }
+    }
+    storage.wal.flush_to(storage.wal.current_lsn()).unwrap();
+    let redo_bytes = storage.wal.age();
+    drop(storage);
+    let start = Instant::now();
+    let (_storage, recovered) = Storage::recover(disk, &config).unwrap();
+    assert_eq!(recovered.groups, groups + page_count as u64);
+    println!("recovery of {} MiB of redo, {groups} groups: {:?}", redo_bytes >> 20, start.elapsed());
+}
+
+#[test]
+fn the_recovery_measurement_runs() {
+    measure_recovery(1000, 50, 1 << 20);
+}
+
+#[test]
+#[ignore = "a measurement, not a check; needs 3 GiB of disk"]
+fn recovery_of_a_gigabyte() {
+    measure_recovery(6_500_000, 20_000, 512 << 20);
+}
