@@ -303,7 +303,7 @@ fn gather_entries(tree: &Arc<Tree>, scan: &mut Scan, sight: &Sight) -> Result<bo
             break;
         }
         last = Some(slot);
-        let speaks = sight.sees(writer_of(record.value)?);
+        let speaks = sight.settles(writer_of(record.value)?);
         if speaks && record.flags & DELETE_MARK != 0 {
             continue;
         }

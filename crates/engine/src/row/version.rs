@@ -9,8 +9,9 @@
 
 use crate::buffer::Storage;
 use crate::error::{Error, Result};
+use crate::ids::RollPtr;
 use crate::page::{DELETE_MARK, Record};
-use crate::txn::undo_record::{Item, UndoKind, item_at, place};
+use crate::txn::undo_record::{Item, UNDONE, UndoKind, item_at, place};
 use crate::txn::view::Sight;
 
 use super::value::RowValue;
@@ -30,7 +31,13 @@ pub enum Seen {
 pub fn visible(storage: &Storage, record: &Record<'_>, sight: &Sight, older: &mut Vec<u8>) -> Result<Seen> {
     let newest = RowValue::decode(record.value)?;
     if sight.sees(newest.txn_id) {
-        return Ok(if record.flags & DELETE_MARK != 0 { Seen::Nothing } else { Seen::Newest });
+        if record.flags & DELETE_MARK == 0 {
+            return Ok(Seen::Newest);
+        }
+        // A mark of our own may come from a change that we have taken back: then it is not ours to see.
+        if !sight.is_own(newest.txn_id) || !is_undone(storage, newest.roll_ptr)? {
+            return Ok(Seen::Nothing);
+        }
     }
     let mut at = newest.roll_ptr;
     while at.0 != 0 {
@@ -46,15 +53,32 @@ pub fn visible(storage: &Storage, record: &Record<'_>, sight: &Sight, older: &mu
         };
         let UndoKind::Update { old_flags, old_value, .. } = undo.kind else { return Ok(Seen::Nothing) };
         let version = RowValue::decode(old_value)?;
-        if sight.sees(version.txn_id) {
-            if old_flags & DELETE_MARK != 0 {
-                return Ok(Seen::Nothing);
-            }
+        let seen = sight.sees(version.txn_id);
+        if seen && old_flags & DELETE_MARK == 0 {
             older.clear();
             older.extend_from_slice(old_value);
             return Ok(Seen::Older);
         }
         at = version.roll_ptr;
+        let own = sight.is_own(version.txn_id);
+        // One undo page at a time: the next look may be at the same one.
+        drop(page);
+        if seen && !(own && is_undone(storage, at)?) {
+            return Ok(Seen::Nothing);
+        }
     }
     Ok(Seen::Nothing)
+}
+
+/// Whether the undo record at `at` belongs to a change that was taken back.
+fn is_undone(storage: &Storage, at: RollPtr) -> Result<bool> {
+    if at.0 == 0 {
+        return Ok(false);
+    }
+    let (page_no, offset) = place(at);
+    let page = storage.pool.try_pin(page_no)?.read();
+    match item_at(&page, offset)?.0 {
+        Item::Record(undo) => Ok(undo.flags & UNDONE != 0),
+        Item::Txn(_) => Ok(false),
+    }
 }

@@ -58,6 +58,7 @@ pub struct Orphan {
 
 #[derive(Default)]
 struct Background {
+    #[expect(clippy::vec_box, reason = "an orphan that cannot be rolled back comes back in its box")]
     orphans: Vec<Box<Orphan>>,
     /// Orphans taken and not yet rolled back.
     in_hand: usize,

@@ -58,4 +58,20 @@ impl Sight {
             Sight::View(cut, own) => id == *own || cut.sees(id),
         }
     }
+
+    /// Whether what `id` says about a secondary entry is all that this reader need know. Not so for the reader's own words: a
+    /// partial rollback leaves its id on entries that are again what somebody else made them.
+    #[inline]
+    pub fn settles(&self, id: TxnId) -> bool {
+        match self {
+            Sight::Newest => true,
+            Sight::View(cut, _) => cut.sees(id),
+        }
+    }
+
+    /// Whether `id` is the reader itself.
+    #[inline]
+    pub fn is_own(&self, id: TxnId) -> bool {
+        matches!(self, Sight::View(_, own) if *own == id)
+    }
 }

@@ -36,7 +36,6 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Polls a future once: its output, or `None` while it waits.
-#[allow(dead_code)]
 pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Output> {
     let mut context = Context::from_waker(Waker::noop());
     match future.poll(&mut context) {
@@ -63,7 +62,6 @@ pub fn row(a: u32, b: u32, text: &str) -> Vec<u8> {
     [&a.to_be_bytes()[..], &b.to_be_bytes(), text.as_bytes()].concat()
 }
 
-#[allow(dead_code)]
 pub fn a_of(row: &[u8]) -> u32 {
     u32::from_be_bytes(row[..4].try_into().unwrap())
 }
