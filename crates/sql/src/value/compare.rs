@@ -155,3 +155,61 @@ fn quiet_time(value: &Value) -> Option<i64> {
         other => datetime::parse_time(&to_bytes(other)).map(|(time, _)| time.us),
     }
 }
+
+/// Appends bytes that are equal for values that GROUP BY, DISTINCT and hash joins must treat as one. Not an order.
+pub fn append_group_key(value: &Value, collation: Collation, out: &mut Vec<u8>) {
+    let mut whole_number = |number: i128| {
+        out.push(1);
+        out.extend_from_slice(&number.to_le_bytes());
+    };
+    match value {
+        Value::Null => out.push(0),
+        Value::Int(number) => whole_number(i128::from(*number)),
+        Value::UInt(number) => whole_number(i128::from(*number)),
+        Value::Enum(chosen) => whole_number(i128::from(chosen.bits)),
+        Value::Decimal(number) => {
+            let text = number.to_string();
+            let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            match text.parse() {
+                Ok(number) => whole_number(number),
+                Err(_) => {
+                    out.push(2);
+                    out.extend_from_slice(text.as_bytes());
+                    out.push(0);
+                }
+            }
+        }
+        Value::Double(number) => {
+            out.push(3);
+            out.extend_from_slice(&(number + 0.0).to_bits().to_le_bytes());
+        }
+        Value::Date(date) => {
+            out.push(4);
+            out.extend_from_slice(&date.at_midnight().packed().to_le_bytes());
+        }
+        Value::DateTime(moment) => {
+            out.push(4);
+            out.extend_from_slice(&moment.packed().to_le_bytes());
+        }
+        Value::Time(time) => {
+            out.push(5);
+            out.extend_from_slice(&time.us.to_le_bytes());
+        }
+        Value::Str(text) => {
+            out.push(6);
+            append_counted(out, |out| collation.append_weights(text.as_bytes(), out));
+        }
+        Value::Bytes(bytes) => {
+            out.push(7);
+            append_counted(out, |out| out.extend_from_slice(bytes));
+        }
+    }
+}
+
+fn append_counted(out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    append(out);
+    let count = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&count.to_le_bytes());
+}

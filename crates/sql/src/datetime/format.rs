@@ -1,0 +1,241 @@
+//! DATE_FORMAT and STR_TO_DATE.
+
+use std::fmt::Write;
+
+use super::{Date, DateTime, day_of_week, day_of_year, week_number, year_week};
+
+const MONTHS: [&str; 12] = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+];
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// English name of a month, 1..=12.
+pub(crate) fn month_name(month: u32) -> Option<&'static str> {
+    MONTHS.get((month as usize).checked_sub(1)?).copied()
+}
+
+/// English name of a weekday, 0 = Monday.
+pub(crate) fn day_name(weekday: u32) -> &'static str {
+    DAYS[weekday as usize % 7]
+}
+
+/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date is asked.
+pub fn format_by_pattern(moment: DateTime, hours: Option<u32>, pattern: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        if character != '%' {
+            out.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some(specifier) => write_specifier(&mut out, specifier, moment, hours)?,
+            None => out.push('%'),
+        }
+    }
+    Some(out)
+}
+
+fn write_specifier(out: &mut String, specifier: char, moment: DateTime, hours: Option<u32>) -> Option<()> {
+    let date = moment.date();
+    let (minute, second) = (moment.minute(), moment.second());
+    let hour = hours.unwrap_or(moment.hour());
+    let hour12 = (hour % 24 + 11) % 12 + 1;
+    let half = if hour % 24 < 12 { "AM" } else { "PM" };
+    let real = |date: Date| (!date.has_zero_part()).then_some(date);
+    let written = match specifier {
+        'Y' => write!(out, "{:04}", date.year()),
+        'y' => write!(out, "{:02}", date.year() % 100),
+        'm' => write!(out, "{:02}", date.month()),
+        'c' => write!(out, "{}", date.month()),
+        'M' => write!(out, "{}", month_name(date.month())?),
+        'b' => write!(out, "{}", &month_name(date.month())?[..3]),
+        'd' => write!(out, "{:02}", date.day()),
+        'e' => write!(out, "{}", date.day()),
+        'D' => write!(out, "{}{}", date.day(), ordinal_suffix(date.day())),
+        'j' => write!(out, "{:03}", day_of_year(real(date)?)),
+        'W' => write!(out, "{}", day_name(day_of_week(real(date)?))),
+        'a' => write!(out, "{}", &day_name(day_of_week(real(date)?))[..3]),
+        'w' => write!(out, "{}", (day_of_week(real(date)?) + 1) % 7),
+        'H' => write!(out, "{hour:02}"),
+        'k' => write!(out, "{hour}"),
+        'h' | 'I' => write!(out, "{hour12:02}"),
+        'l' => write!(out, "{hour12}"),
+        'i' => write!(out, "{minute:02}"),
+        's' | 'S' => write!(out, "{second:02}"),
+        'f' => write!(out, "{:06}", moment.microsecond()),
+        'p' => write!(out, "{half}"),
+        'r' => write!(out, "{hour12:02}:{minute:02}:{second:02} {half}"),
+        'T' => write!(out, "{hour:02}:{minute:02}:{second:02}"),
+        'U' => write!(out, "{:02}", week_number(real(date)?, 0)),
+        'u' => write!(out, "{:02}", week_number(real(date)?, 1)),
+        'V' => write!(out, "{:02}", week_number(real(date)?, 2)),
+        'v' => write!(out, "{:02}", week_number(real(date)?, 3)),
+        'X' => write!(out, "{:04}", year_week(real(date)?, 2) / 100),
+        'x' => write!(out, "{:04}", year_week(real(date)?, 3) / 100),
+        other => write!(out, "{other}"),
+    };
+    written.ok()
+}
+
+fn ordinal_suffix(day: u32) -> &'static str {
+    match day {
+        11..=13 => "th",
+        _ => match day % 10 {
+            1 => "st",
+            2 => "nd",
+            3 => "rd",
+            _ => "th",
+        },
+    }
+}
+
+/// What STR_TO_DATE read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PatternParts {
+    year: Option<u32>,
+    month: u32,
+    day: u32,
+    hour: u32,
+    minute: u32,
+    second: u32,
+    us: u32,
+    afternoon: Option<bool>,
+    day_of_year: Option<u32>,
+    /// A date part was in the pattern.
+    pub has_date: bool,
+    /// A time part was in the pattern.
+    pub has_time: bool,
+    /// Microseconds were in the pattern.
+    pub has_fraction: bool,
+}
+
+impl PatternParts {
+    /// The moment read; `None` if the parts are out of range.
+    pub fn moment(&self) -> Option<DateTime> {
+        let mut hour = self.hour;
+        if let Some(afternoon) = self.afternoon {
+            if !(1..=12).contains(&hour) {
+                return None;
+            }
+            hour = hour % 12 + if afternoon { 12 } else { 0 };
+        }
+        if hour > 23 || self.minute > 59 || self.second > 59 || self.month > 12 || self.day > 31 {
+            return None;
+        }
+        let mut date = Date::from_parts(self.year.unwrap_or(0), self.month, self.day);
+        if let (Some(day_of_year), Some(year)) = (self.day_of_year, self.year) {
+            let first = Date::from_parts(year, 1, 1).to_days();
+            date = Date::from_days(first + i64::from(day_of_year.checked_sub(1)?))?;
+        }
+        let fsp = if self.has_fraction { 6 } else { 0 };
+        Some(DateTime::from_parts(date, hour, self.minute, self.second, self.us, fsp))
+    }
+}
+
+/// STR_TO_DATE: reads `text` by `pattern`. The flag says that text was left over.
+pub fn parse_by_pattern(text: &str, pattern: &str) -> Option<(PatternParts, bool)> {
+    let mut parts = PatternParts::default();
+    let mut rest = text;
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        if character.is_whitespace() {
+            rest = rest.trim_start();
+        } else if character == '%' {
+            rest = read_specifier(&mut parts, characters.next()?, rest)?;
+        } else {
+            rest = rest.trim_start().strip_prefix(character)?;
+        }
+    }
+    Some((parts, !rest.trim_start().is_empty()))
+}
+
+fn number(text: &str, most: usize) -> Option<(u32, &str)> {
+    let text = text.trim_start();
+    let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
+    Some((text.get(..count)?.parse().ok()?, &text[count..]))
+}
+
+fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Option<(u32, &'t str)> {
+    let text = text.trim_start();
+    for (position, name) in names.iter().enumerate() {
+        let wanted = if short { &name[..3] } else { name };
+        if text.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted)) {
+            return Some((position as u32, &text[wanted.len()..]));
+        }
+    }
+    None
+}
+
+fn read_specifier<'t>(parts: &mut PatternParts, specifier: char, text: &'t str) -> Option<&'t str> {
+    match specifier {
+        'Y' | 'y' | 'm' | 'c' | 'M' | 'b' | 'd' | 'e' | 'D' | 'j' | 'W' | 'a' => parts.has_date = true,
+        'H' | 'k' | 'h' | 'I' | 'l' | 'i' | 's' | 'S' | 'f' | 'p' | 'r' | 'T' => parts.has_time = true,
+        _ => {}
+    }
+    let (value, rest) = match specifier {
+        'Y' => number(text, 4)?,
+        'j' => number(text, 3)?,
+        'y' | 'm' | 'c' | 'd' | 'e' | 'D' | 'H' | 'k' | 'h' | 'I' | 'l' | 'i' | 's' | 'S' => number(text, 2)?,
+        'M' => name(text, &MONTHS, false)?,
+        'b' => name(text, &MONTHS, true)?,
+        'W' => name(text, &DAYS, false)?,
+        'a' => name(text, &DAYS, true)?,
+        'f' => {
+            let text = text.trim_start();
+            let count = text.bytes().take(6).take_while(u8::is_ascii_digit).count();
+            let digits: u32 = text.get(..count).filter(|digits| !digits.is_empty())?.parse().ok()?;
+            (digits * 10u32.pow(6 - count as u32), &text[count..])
+        }
+        'p' => name(text, &["AM ", "PM "], false).or_else(|| {
+            let text = text.trim_start();
+            let half = text.get(..2)?;
+            let place = ["AM", "PM"].iter().position(|wanted| half.eq_ignore_ascii_case(wanted))?;
+            Some((place as u32, &text[2..]))
+        })?,
+        'T' => return read_clock(parts, text, "%H:%i:%S"),
+        'r' => return read_clock(parts, text, "%h:%i:%S %p"),
+        '%' => return text.strip_prefix('%'),
+        _ => return None,
+    };
+    match specifier {
+        'Y' => parts.year = Some(if text.trim_start().len() - rest.len() <= 2 { century(value) } else { value }),
+        'y' => parts.year = Some(century(value)),
+        'm' | 'c' => parts.month = value,
+        'M' | 'b' => parts.month = value + 1,
+        'd' | 'e' => parts.day = value,
+        'D' => {
+            parts.day = value;
+            return rest.get(2..);
+        }
+        'j' => parts.day_of_year = Some(value),
+        'H' | 'k' | 'h' | 'I' | 'l' => parts.hour = value,
+        'i' => parts.minute = value,
+        's' | 'S' => parts.second = value,
+        'f' => {
+            parts.us = value;
+            parts.has_fraction = true;
+        }
+        'p' => parts.afternoon = Some(value == 1),
+        _ => {}
+    }
+    Some(rest)
+}
+
+fn read_clock<'t>(parts: &mut PatternParts, text: &'t str, pattern: &str) -> Option<&'t str> {
+    let mut rest = text;
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        rest = match character {
+            '%' => read_specifier(parts, characters.next()?, rest)?,
+            ' ' => rest.trim_start(),
+            other => rest.strip_prefix(other)?,
+        };
+    }
+    Some(rest)
+}
+
+fn century(year: u32) -> u32 {
+    if year < 70 { 2000 + year } else { 1900 + year }
+}

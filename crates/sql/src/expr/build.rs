@@ -1,0 +1,611 @@
+//! From syntax to bound expressions. Names, aggregates and subqueries are the resolver's; types, collations and
+//! functions are settled here.
+
+use super::infer::{arithmetic_type, common_collation, unified_all, unified_type};
+use super::literal::{bind_literal, number_of_hex};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, SqlMode, Typed};
+use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::functions;
+use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
+use crate::value::Value;
+
+/// What the builder cannot know: where columns are, and how aggregates and subqueries are computed.
+pub trait Resolver {
+    /// Position and type of a column in the input row. Errors 1054, 1052.
+    fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)>;
+
+    /// A whole expression the executor already computes (a GROUP BY expression, a select alias): asked first for
+    /// every node.
+    fn known(&mut self, _expr: &ast::Expr) -> Option<Typed> {
+        None
+    }
+
+    /// An aggregate call; normally a column behind the input row.
+    fn aggregate(&mut self, _call: &ast::FunctionCall) -> SqlResult<Typed> {
+        Err(SqlError::invalid_group_function_use())
+    }
+
+    /// `(SELECT ..)`, EXISTS, IN (SELECT ..), ANY and ALL: the whole node.
+    fn subquery(&mut self, _expr: &ast::Expr) -> SqlResult<Typed> {
+        Err(SqlError::not_supported_yet("a subquery in this place"))
+    }
+
+    /// `VALUES(column)` in ON DUPLICATE KEY UPDATE.
+    fn inserted_value(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
+        Err(SqlError::unknown_column(&name.column, "field list"))
+    }
+
+    /// `DEFAULT` or `DEFAULT(column)`.
+    fn default_value(&mut self, _name: Option<&ast::ColumnName>) -> SqlResult<Typed> {
+        Err(SqlError::not_supported_yet("DEFAULT in this place"))
+    }
+
+    /// Type of a user or system variable's value, if known; a long string otherwise.
+    fn variable_type(&mut self, _expr: &ast::Expr) -> Option<ColumnType> {
+        None
+    }
+}
+
+/// Binds an expression and rounds a division's spare digits off at the top.
+pub fn bind(expr: &ast::Expr, resolver: &mut dyn Resolver, settings: &EvalSettings) -> SqlResult<Typed> {
+    let mut typed = Builder { resolver, settings }.build(expr)?;
+    let mut divides = false;
+    typed.expr.walk(&mut |node| {
+        divides |= matches!(node, Expr::Arithmetic { op: ArithmeticOp::Divide, .. });
+    });
+    if divides && matches!(typed.kind.column, ColumnType::Decimal { .. }) {
+        typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to: typed.kind.column.clone() };
+    }
+    Ok(typed)
+}
+
+/// Binds expressions against one resolver.
+pub struct Builder<'a> {
+    /// Names and everything that needs the executor.
+    pub resolver: &'a mut dyn Resolver,
+    /// Settings of the session at the time of binding.
+    pub settings: &'a EvalSettings,
+}
+
+/// BIGINT of width 1: truth values.
+fn truth_type(nullable: bool) -> ExprType {
+    ExprType {
+        column: ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false },
+        nullable,
+    }
+}
+
+fn truth(expr: Expr, nullable: bool) -> Typed {
+    Typed { expr, kind: truth_type(nullable) }
+}
+
+fn boxed(typed: Typed) -> Box<Expr> {
+    Box::new(typed.expr)
+}
+
+impl Builder<'_> {
+    /// Binds one expression that yields a single value.
+    pub fn build(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        if let Some(known) = self.resolver.known(expr) {
+            return Ok(known);
+        }
+        match expr {
+            ast::Expr::Literal(literal) => bind_literal(literal, self.settings),
+            ast::Expr::Column(name) => self.column(name),
+            ast::Expr::Parameter(position) => Ok(Typed {
+                expr: Expr::Parameter(*position as usize),
+                kind: ExprType::nullable(ColumnType::Varchar {
+                    length: 16_383,
+                    collation: self.settings.connection_collation,
+                }),
+            }),
+            ast::Expr::UserVariable(name) => {
+                self.variable(expr, Expr::UserVariable(name.to_lowercase().into_boxed_str()))
+            }
+            ast::Expr::SystemVariable { scope, name } => {
+                self.variable(expr, Expr::SystemVariable { scope: *scope, name: name.clone() })
+            }
+            ast::Expr::Assign { variable, value } => {
+                let value = self.build(value)?;
+                let name = variable.to_lowercase().into_boxed_str();
+                let expr = Expr::AssignVariable { name, value: Box::new(value.expr) };
+                Ok(Typed { expr, kind: value.kind })
+            }
+            ast::Expr::Unary { op, operand } => self.unary(*op, operand),
+            ast::Expr::Binary { op, left, right } => self.binary(*op, left, right),
+            ast::Expr::And(parts) => {
+                let parts = self.build_all(parts)?;
+                Ok(truth(Expr::And(parts.into_iter().map(|part| part.expr).collect()), true))
+            }
+            ast::Expr::Or(parts) => {
+                let parts = self.build_all(parts)?;
+                Ok(truth(Expr::Or(parts.into_iter().map(|part| part.expr).collect()), true))
+            }
+            ast::Expr::Is { operand, test, negated } => {
+                let operand = Box::new(self.build(operand)?.expr);
+                Ok(truth(Expr::Is { operand, test: *test, negated: *negated }, false))
+            }
+            ast::Expr::Between { .. } | ast::Expr::InList { .. } | ast::Expr::Like { .. } | ast::Expr::Regexp { .. } => {
+                self.predicate(expr)
+            }
+            ast::Expr::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
+            ast::Expr::Cast { .. } | ast::Expr::ConvertUsing { .. } | ast::Expr::Collate { .. } => self.conversion(expr),
+            ast::Expr::Function(call) => self.function(call),
+            ast::Expr::DateArithmetic { .. } | ast::Expr::TimestampDiff { .. } | ast::Expr::Extract { .. } => {
+                self.date_expression(expr)
+            }
+            ast::Expr::Trim { side, remove, operand } => {
+                let mut arguments = vec![self.build(operand)?];
+                if let Some(remove) = remove {
+                    arguments.push(self.build(remove)?);
+                }
+                let name = match side {
+                    ast::TrimSide::Both => "trim",
+                    ast::TrimSide::Leading => "ltrim",
+                    ast::TrimSide::Trailing => "rtrim",
+                };
+                functions::bind_function(name, arguments, self.settings)
+            }
+            ast::Expr::Subquery(_)
+            | ast::Expr::Exists(_)
+            | ast::Expr::InSubquery { .. }
+            | ast::Expr::Quantified { .. } => self.resolver.subquery(expr),
+            ast::Expr::Row(_) => Err(SqlError::operand_columns(1)),
+            ast::Expr::InsertedValue(name) => self.resolver.inserted_value(name),
+            ast::Expr::Default(name) => self.resolver.default_value(name.as_deref()),
+        }
+    }
+
+    /// Binds several expressions.
+    pub fn build_all(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
+        parts.iter().map(|part| self.build(part)).collect()
+    }
+
+    /// Binds an operand of arithmetic: hex literals are numbers here.
+    fn number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        match number_of_hex(expr) {
+            Some(number) => Ok(number),
+            None => self.build(expr),
+        }
+    }
+
+    /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
+    pub fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
+        if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) { self.number(expr) } else { self.build(expr) }
+    }
+
+    fn column(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
+        let (position, kind) = self.resolver.column(name)?;
+        let expr = if matches!(kind.column, ColumnType::Timestamp { .. }) {
+            Expr::TimestampColumn(position)
+        } else {
+            Expr::Column(position)
+        };
+        Ok(Typed { expr, kind })
+    }
+
+    fn variable(&mut self, source: &ast::Expr, expr: Expr) -> SqlResult<Typed> {
+        let collation = self.settings.connection_collation;
+        let column = self
+            .resolver
+            .variable_type(source)
+            .unwrap_or(ColumnType::Text { size: BlobSize::Medium, collation });
+        Ok(Typed { expr, kind: ExprType::nullable(column) })
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &ast::Expr) -> SqlResult<Typed> {
+        if op == UnaryOp::Negate
+            && let ast::Expr::Literal(ast::Literal::Int(number)) = operand
+            && *number <= 1 << 63
+        {
+            let value = (*number as i64).wrapping_neg();
+            let mut typed = bind_literal(&ast::Literal::Int(*number), self.settings)?;
+            typed.expr = Expr::int(value);
+            if let ColumnType::Int { unsigned, .. } = &mut typed.kind.column {
+                *unsigned = false;
+            }
+            return Ok(typed);
+        }
+        let operand = if op == UnaryOp::Binary { self.build(operand)? } else { self.number(operand)? };
+        let nullable = operand.kind.nullable;
+        Ok(match op {
+            UnaryOp::Not => truth(Expr::Not(boxed(operand)), nullable),
+            UnaryOp::BitNot => Typed {
+                expr: Expr::BitNot(boxed(operand)),
+                kind: ExprType { column: ColumnType::BIGINT_UNSIGNED, nullable },
+            },
+            UnaryOp::Binary => {
+                let to = ColumnType::Varbinary { length: operand.kind.column.text_length().saturating_mul(4) };
+                Typed {
+                    expr: Expr::Coerce { operand: Box::new(operand.expr), to: to.clone() },
+                    kind: ExprType { column: to, nullable },
+                }
+            }
+            UnaryOp::Negate => {
+                let column = match &operand.kind.column {
+                    ColumnType::Decimal { precision, scale, .. } => {
+                        ColumnType::Decimal { precision: *precision, scale: *scale, unsigned: false }
+                    }
+                    kind if kind.is_integer() => ColumnType::BIGINT,
+                    kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind),
+                };
+                Typed { expr: Expr::Negate(Box::new(operand.expr)), kind: ExprType { column, nullable } }
+            }
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
+        if let Some(op) = arithmetic_op(op) {
+            let (left, right) = (self.number(left)?, self.number(right)?);
+            let column = arithmetic_type(op, &left.kind.column, &right.kind.column);
+            let divides = matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
+            let nullable = divides || left.kind.nullable || right.kind.nullable;
+            let expr = Expr::Arithmetic { op, left: boxed(left), right: boxed(right) };
+            return Ok(Typed { expr, kind: ExprType { column, nullable } });
+        }
+        match op {
+            BinaryOp::Xor => {
+                let (left, right) = (self.build(left)?, self.build(right)?);
+                Ok(truth(Expr::Xor(boxed(left), boxed(right)), true))
+            }
+            BinaryOp::Concat => {
+                let arguments = vec![self.build(left)?, self.build(right)?];
+                functions::bind_function("concat", arguments, self.settings)
+            }
+            _ => self.comparison(compare_op(op), left, right),
+        }
+    }
+
+    fn comparison(&mut self, op: CompareOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
+        if let (ast::Expr::Row(left), ast::Expr::Row(right)) = (left, right) {
+            return self.row_comparison(op, left, right);
+        }
+        let explicit = self.explicit_collation(&[left, right])?;
+        let (mut one, mut other) = (self.build(left)?, self.build(right)?);
+        if one.kind.column.is_numeric()
+            && let Some(number) = number_of_hex(right)
+        {
+            other = number;
+        } else if other.kind.column.is_numeric()
+            && let Some(number) = number_of_hex(left)
+        {
+            one = number;
+        }
+        Ok(compare_typed(op, one, other, explicit))
+    }
+
+    fn row_comparison(&mut self, op: CompareOp, left: &[ast::Expr], right: &[ast::Expr]) -> SqlResult<Typed> {
+        if left.len() != right.len() {
+            return Err(SqlError::operand_columns(left.len()));
+        }
+        let mut pairs = Vec::new();
+        for (one, other) in left.iter().zip(right) {
+            pairs.push((one, other));
+        }
+        match op {
+            CompareOp::Equal | CompareOp::NullSafeEqual => {
+                let parts = pairs.into_iter().map(|(one, other)| Ok(self.comparison(op, one, other)?.expr));
+                Ok(truth(Expr::And(parts.collect::<SqlResult<_>>()?), true))
+            }
+            CompareOp::NotEqual => {
+                let parts = pairs.into_iter().map(|(one, other)| Ok(self.comparison(op, one, other)?.expr));
+                Ok(truth(Expr::Or(parts.collect::<SqlResult<_>>()?), true))
+            }
+            _ => {
+                // (a, b) < (c, d)  is  a < c OR (a = c AND b < d)
+                let strict = match op {
+                    CompareOp::LessOrEqual => CompareOp::Less,
+                    CompareOp::GreaterOrEqual => CompareOp::Greater,
+                    other => other,
+                };
+                let mut result: Option<Expr> = None;
+                for (one, other) in pairs.into_iter().rev() {
+                    result = Some(match result {
+                        None => self.comparison(op, one, other)?.expr,
+                        Some(rest) => {
+                            let equal = self.comparison(CompareOp::Equal, one, other)?.expr;
+                            let first = self.comparison(strict, one, other)?.expr;
+                            Expr::Or(vec![first, Expr::And(vec![equal, rest])])
+                        }
+                    });
+                }
+                Ok(truth(result.unwrap_or(Expr::int(1)), true))
+            }
+        }
+    }
+
+    /// The collation an operand names with COLLATE, if any.
+    fn explicit_collation(&self, operands: &[&ast::Expr]) -> SqlResult<Option<Collation>> {
+        for operand in operands {
+            if let ast::Expr::Collate { collation, .. } = operand {
+                return Collation::by_name(collation)
+                    .map(Some)
+                    .ok_or_else(|| SqlError::unknown_collation(collation));
+            }
+        }
+        Ok(None)
+    }
+
+    fn predicate(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        match expr {
+            ast::Expr::Between { operand, low, high, negated } => {
+                let explicit = self.explicit_collation(&[operand, low, high])?;
+                let (operand, low, high) = (self.number(operand)?, self.number(low)?, self.number(high)?);
+                let collation = pair_collation(&operand, &low, explicit);
+                Ok(truth(
+                    Expr::Between {
+                        operand: boxed(operand),
+                        low: boxed(low),
+                        high: boxed(high),
+                        collation,
+                        negated: *negated,
+                    },
+                    true,
+                ))
+            }
+            ast::Expr::InList { operand, list, negated } => self.in_list(operand, list, *negated),
+            ast::Expr::Like { operand, pattern, escape, negated } => {
+                let explicit = self.explicit_collation(&[operand, pattern])?;
+                let (operand, pattern) = (self.build(operand)?, self.build(pattern)?);
+                let collation = pair_collation(&operand, &pattern, explicit);
+                let escape = match escape {
+                    Some(escape) => Some(boxed(self.build(escape)?)),
+                    None if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
+                    None => Some(Box::new(Expr::Literal(Value::text("\\")))),
+                };
+                let (operand, pattern) = (boxed(operand), boxed(pattern));
+                Ok(truth(Expr::Like { operand, pattern, escape, collation, negated: *negated }, true))
+            }
+            ast::Expr::Regexp { operand, pattern, negated } => {
+                let explicit = self.explicit_collation(&[operand, pattern])?;
+                let (operand, pattern) = (self.build(operand)?, self.build(pattern)?);
+                let collation = pair_collation(&operand, &pattern, explicit);
+                let (operand, pattern) = (boxed(operand), boxed(pattern));
+                Ok(truth(Expr::Regexp { operand, pattern, collation, negated: *negated }, true))
+            }
+            _ => Err(SqlError::not_supported_yet("this predicate")),
+        }
+    }
+
+    fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Typed> {
+        if let ast::Expr::Row(parts) = operand {
+            let operand: Vec<Typed> = self.build_all(parts)?;
+            let mut rows = Vec::new();
+            for candidate in list {
+                let ast::Expr::Row(row) = candidate else { return Err(SqlError::operand_columns(parts.len())) };
+                if row.len() != parts.len() {
+                    return Err(SqlError::operand_columns(parts.len()));
+                }
+                rows.push(self.build_all(row)?.into_iter().map(|part| part.expr).collect());
+            }
+            let collation =
+                operand.iter().find_map(|part| part.kind.column.collation()).unwrap_or(Collation::Binary);
+            let operand = operand.into_iter().map(|part| part.expr).collect();
+            return Ok(truth(Expr::InRows { operand, list: rows, collation, negated }, true));
+        }
+        let explicit = self.explicit_collation(&[operand])?;
+        let operand = self.number(operand)?;
+        let numeric = operand.kind.column.is_numeric();
+        let mut candidates = Vec::new();
+        let mut collation = explicit;
+        for candidate in list {
+            let candidate = if numeric { self.number(candidate)? } else { self.build(candidate)? };
+            collation.get_or_insert_with(|| pair_collation(&operand, &candidate, None));
+            candidates.push(candidate.expr);
+        }
+        let collation = collation.unwrap_or(Collation::Binary);
+        Ok(truth(Expr::InList { operand: boxed(operand), list: candidates, collation, negated }, true))
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&ast::Expr>,
+        branches: &[(ast::Expr, ast::Expr)],
+        otherwise: Option<&ast::Expr>,
+    ) -> SqlResult<Typed> {
+        let mut bound = Vec::new();
+        let mut kind = ColumnType::Null;
+        let mut nullable = otherwise.is_none();
+        for (when, then) in branches {
+            let when = match operand {
+                Some(operand) => self.comparison(CompareOp::Equal, operand, when)?,
+                None => self.build(when)?,
+            };
+            let then = self.build(then)?;
+            kind = unified_type(&kind, &then.kind.column);
+            nullable |= then.kind.nullable;
+            bound.push((when.expr, then.expr));
+        }
+        let otherwise = match otherwise {
+            Some(otherwise) => {
+                let otherwise = self.build(otherwise)?;
+                kind = unified_type(&kind, &otherwise.kind.column);
+                nullable |= otherwise.kind.nullable;
+                Some(boxed(otherwise))
+            }
+            None => None,
+        };
+        let expr = Expr::Case { branches: bound, otherwise, kind: kind.clone() };
+        Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
+    }
+
+    fn conversion(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        match expr {
+            ast::Expr::Cast { operand, target } => {
+                let numeric = matches!(target, ast::CastType::Signed | ast::CastType::Unsigned | ast::CastType::Decimal { .. });
+                let operand = if numeric { self.number(operand)? } else { self.build(operand)? };
+                let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
+                let kind = ExprType::nullable(to.clone());
+                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+            }
+            ast::Expr::ConvertUsing { operand, charset } => {
+                let collation = Collation::default_of_charset(charset)
+                    .ok_or_else(|| SqlError::unknown_character_set(charset))?;
+                let operand = self.build(operand)?;
+                let length = operand.kind.column.text_length();
+                let to = if collation == Collation::Binary {
+                    ColumnType::Varbinary { length }
+                } else {
+                    ColumnType::Varchar { length, collation }
+                };
+                let kind = ExprType { column: to.clone(), nullable: operand.kind.nullable };
+                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+            }
+            ast::Expr::Collate { operand, collation } => {
+                let wanted =
+                    Collation::by_name(collation).ok_or_else(|| SqlError::unknown_collation(collation))?;
+                let operand = self.build(operand)?;
+                if let Some(own) = operand.kind.column.collation()
+                    && own.charset() != wanted.charset()
+                {
+                    return Err(SqlError::collation_charset_mismatch(wanted.name(), own.charset()));
+                }
+                let length = operand.kind.column.text_length();
+                let column = if operand.kind.column.is_character() {
+                    operand.kind.column.clone().with_collation(wanted)
+                } else {
+                    ColumnType::Varchar { length, collation: wanted }
+                };
+                let nullable = operand.kind.nullable;
+                let to = column.clone();
+                let expr = if operand.kind.column.is_character() {
+                    operand.expr
+                } else {
+                    Expr::Coerce { operand: boxed(operand), to }
+                };
+                Ok(Typed { expr, kind: ExprType { column, nullable } })
+            }
+            _ => Err(SqlError::not_supported_yet("this conversion")),
+        }
+    }
+
+    fn date_expression(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        let (expr, column) = match expr {
+            ast::Expr::DateArithmetic { date, amount, unit, subtract } => {
+                let (date, amount) = (self.build(date)?, self.build(amount)?);
+                let column = functions::date_arithmetic_type(&date.kind.column, *unit);
+                let (date, amount) = (boxed(date), boxed(amount));
+                (Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract }, column)
+            }
+            ast::Expr::TimestampDiff { unit, from, to } => {
+                let (from, to) = (boxed(self.build(from)?), boxed(self.build(to)?));
+                (Expr::TimestampDiff { unit: *unit, from, to }, ColumnType::BIGINT)
+            }
+            ast::Expr::Extract { unit, operand } => {
+                (Expr::Extract { unit: *unit, operand: boxed(self.build(operand)?) }, ColumnType::BIGINT)
+            }
+            _ => return Err(SqlError::not_supported_yet("this date expression")),
+        };
+        Ok(Typed { expr, kind: ExprType::nullable(column) })
+    }
+
+    fn function(&mut self, call: &ast::FunctionCall) -> SqlResult<Typed> {
+        if super::AggregateKind::of(call).is_some() {
+            return self.resolver.aggregate(call);
+        }
+        let count = |wanted: usize| {
+            if call.arguments.len() == wanted { Ok(()) } else { Err(SqlError::wrong_parameter_count(call.name.to_uppercase())) }
+        };
+        match &*call.name {
+            "if" => {
+                count(3)?;
+                let branch = (call.arguments[0].clone(), call.arguments[1].clone());
+                self.case(None, std::slice::from_ref(&branch), Some(&call.arguments[2]))
+            }
+            "ifnull" | "coalesce" => {
+                if call.name.as_ref() == "ifnull" {
+                    count(2)?;
+                }
+                let arguments = self.build_all(&call.arguments)?;
+                if arguments.is_empty() {
+                    return Err(SqlError::wrong_parameter_count("COALESCE"));
+                }
+                let kind = unified_all(&arguments);
+                let nullable = arguments.iter().all(|argument| argument.kind.nullable);
+                let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
+                let expr = Expr::Coalesce { arguments, kind: kind.clone() };
+                Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
+            }
+            "nullif" => {
+                count(2)?;
+                let (left, right) = (self.build(&call.arguments[0])?, self.build(&call.arguments[1])?);
+                let collation = pair_collation(&left, &right, None);
+                let kind = ExprType::nullable(left.kind.column.clone());
+                Ok(Typed { expr: Expr::NullIf { left: boxed(left), right: boxed(right), collation }, kind })
+            }
+            "isnull" => {
+                count(1)?;
+                let operand = boxed(self.build(&call.arguments[0])?);
+                Ok(truth(Expr::Is { operand, test: ast::IsTest::Null, negated: false }, false))
+            }
+            "sleep" => {
+                count(1)?;
+                let seconds = boxed(self.build(&call.arguments[0])?);
+                Ok(Typed { expr: Expr::Sleep(seconds), kind: truth_type(false) })
+            }
+            name => {
+                let numeric = functions::takes_numbers(name);
+                let mut arguments = Vec::new();
+                for argument in &call.arguments {
+                    arguments.push(if numeric { self.number(argument)? } else { self.build(argument)? });
+                }
+                functions::bind_function(name, arguments, self.settings)
+            }
+        }
+    }
+}
+
+/// Collation two operands are compared with.
+fn pair_collation(left: &Typed, right: &Typed, explicit: Option<Collation>) -> Collation {
+    if let Some(explicit) = explicit {
+        return explicit;
+    }
+    // A column's collation wins over a literal's: literals and parameters are the most coercible.
+    let soft = |typed: &Typed| matches!(typed.expr, Expr::Literal(_) | Expr::Parameter(_) | Expr::UserVariable(_));
+    match (soft(left), soft(right)) {
+        (false, true) => left.kind.column.collation(),
+        (true, false) => right.kind.column.collation(),
+        _ => None,
+    }
+    .unwrap_or_else(|| common_collation(&left.kind.column, &right.kind.column))
+}
+
+/// A comparison of two bound operands, with the collation their types ask for.
+pub fn compare_typed(op: CompareOp, left: Typed, right: Typed, explicit: Option<Collation>) -> Typed {
+    let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
+    let collation = pair_collation(&left, &right, explicit);
+    truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable)
+}
+
+fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {
+    Some(match op {
+        BinaryOp::Add => ArithmeticOp::Add,
+        BinaryOp::Subtract => ArithmeticOp::Subtract,
+        BinaryOp::Multiply => ArithmeticOp::Multiply,
+        BinaryOp::Divide => ArithmeticOp::Divide,
+        BinaryOp::IntegerDivide => ArithmeticOp::IntegerDivide,
+        BinaryOp::Modulo => ArithmeticOp::Modulo,
+        BinaryOp::BitAnd => ArithmeticOp::BitAnd,
+        BinaryOp::BitOr => ArithmeticOp::BitOr,
+        BinaryOp::BitXor => ArithmeticOp::BitXor,
+        BinaryOp::ShiftLeft => ArithmeticOp::ShiftLeft,
+        BinaryOp::ShiftRight => ArithmeticOp::ShiftRight,
+        _ => return None,
+    })
+}
+
+fn compare_op(op: BinaryOp) -> CompareOp {
+    match op {
+        BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
+        BinaryOp::NotEqual => CompareOp::NotEqual,
+        BinaryOp::Less => CompareOp::Less,
+        BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
+        BinaryOp::Greater => CompareOp::Greater,
+        BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
+        _ => CompareOp::Equal,
+    }
+}

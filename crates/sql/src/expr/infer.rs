@@ -1,0 +1,204 @@
+//! Result types: of operators, and the common type of alternatives (CASE, COALESCE, UNION, GREATEST).
+
+use std::sync::Arc;
+
+use super::{ArithmeticOp, EvalContext, Typed};
+use crate::collation::Collation;
+use crate::decimal::{DIVISION_SCALE, MAX_PRECISION, MAX_SCALE};
+use crate::error::SqlResult;
+use crate::types::{ColumnType, IntWidth};
+use crate::value::{Value, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time};
+
+/// Precision and scale of a type seen as a decimal.
+fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
+    match kind {
+        ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
+        ColumnType::Int { width, display, .. } => match width {
+            IntWidth::Tiny => (3, 0),
+            IntWidth::Small => (5, 0),
+            IntWidth::Medium => (8, 0),
+            IntWidth::Int => (10, 0),
+            IntWidth::Big => (display.map_or(20, |digits| digits.clamp(1, 20)), 0),
+        },
+        ColumnType::Year => (4, 0),
+        ColumnType::Date => (8, 0),
+        ColumnType::Time { fsp } => (7 + fsp, *fsp),
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (14 + fsp, *fsp),
+        _ => (20, 0),
+    }
+}
+
+/// DECIMAL of this many digits before and after the point, cut to what a DECIMAL may have.
+fn decimal(integer_digits: u8, scale: u8, unsigned: bool) -> ColumnType {
+    let scale = scale.min(MAX_SCALE);
+    let precision = integer_digits.saturating_add(scale).clamp(1, MAX_PRECISION);
+    ColumnType::Decimal { precision, scale, unsigned }
+}
+
+fn is_double_class(kind: &ColumnType) -> bool {
+    matches!(kind, ColumnType::Double { .. } | ColumnType::Float { .. })
+        || kind.is_string() && !matches!(kind, ColumnType::Enum { .. } | ColumnType::Set { .. })
+}
+
+fn is_decimal_class(kind: &ColumnType) -> bool {
+    match kind {
+        ColumnType::Decimal { .. } => true,
+        ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => *fsp > 0,
+        _ => false,
+    }
+}
+
+/// Type of `left op right`.
+pub(super) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &ColumnType) -> ColumnType {
+    use ArithmeticOp as Op;
+    let unsigned = left.is_unsigned() || right.is_unsigned();
+    match op {
+        Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => return ColumnType::BIGINT_UNSIGNED,
+        Op::IntegerDivide => return ColumnType::int(IntWidth::Big, unsigned),
+        _ => {}
+    }
+    if is_double_class(left) || is_double_class(right) {
+        return ColumnType::DOUBLE;
+    }
+    let ((left_precision, left_scale), (right_precision, right_scale)) = (decimal_shape(left), decimal_shape(right));
+    let (left_whole, right_whole) = (left_precision - left_scale, right_precision - right_scale);
+    let exact = is_decimal_class(left) || is_decimal_class(right);
+    match op {
+        Op::Divide => {
+            let scale = (left_scale + DIVISION_SCALE).min(MAX_SCALE);
+            decimal(left_precision.saturating_add(right_scale) - left_scale, scale, unsigned)
+        }
+        Op::Multiply if exact => decimal(left_whole + right_whole, left_scale + right_scale, unsigned),
+        Op::Modulo if exact => decimal(left_whole.max(right_whole), left_scale.max(right_scale), unsigned),
+        _ if exact => decimal(left_whole.max(right_whole) + 1, left_scale.max(right_scale), unsigned),
+        Op::Modulo => ColumnType::int(IntWidth::Big, left.is_unsigned()),
+        _ => ColumnType::int(IntWidth::Big, unsigned),
+    }
+}
+
+fn unified_integers(left: &ColumnType, right: &ColumnType) -> ColumnType {
+    let width = |kind: &ColumnType| match kind {
+        ColumnType::Int { width, .. } => *width,
+        ColumnType::Year => IntWidth::Small,
+        _ => IntWidth::Big,
+    };
+    let (one, other) = (width(left), width(right));
+    match (left.is_unsigned(), right.is_unsigned()) {
+        (one_unsigned, other_unsigned) if one_unsigned == other_unsigned => {
+            ColumnType::int(one.max(other), one_unsigned)
+        }
+        (true, false) if one < other => ColumnType::int(other, false),
+        (false, true) if other < one => ColumnType::int(one, false),
+        (true, false) if one == IntWidth::Big => decimal(20, 0, false),
+        (false, true) if other == IntWidth::Big => decimal(20, 0, false),
+        _ => ColumnType::BIGINT,
+    }
+}
+
+/// The type that can show values of both.
+pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
+    use ColumnType as T;
+    match (left, right) {
+        (T::Null, other) | (other, T::Null) => return other.clone(),
+        _ if left == right => return left.clone(),
+        (T::Float { .. }, T::Float { .. }) => return T::Float { unsigned: false, digits: None },
+        _ => {}
+    }
+    if left.is_numeric() && right.is_numeric() {
+        if is_double_class(left) || is_double_class(right) {
+            return T::DOUBLE;
+        }
+        if is_decimal_class(left) || is_decimal_class(right) {
+            let ((one, one_scale), (other, other_scale)) = (decimal_shape(left), decimal_shape(right));
+            return decimal(
+                (one - one_scale).max(other - other_scale),
+                one_scale.max(other_scale),
+                left.is_unsigned() && right.is_unsigned(),
+            );
+        }
+        return unified_integers(left, right);
+    }
+    if left.is_temporal() && right.is_temporal() {
+        let fsp = left.wire_decimals().max(right.wire_decimals());
+        return match (left, right) {
+            (T::Time { .. }, T::Time { .. }) => T::Time { fsp },
+            (T::Timestamp { .. }, T::Timestamp { .. }) => T::Timestamp { fsp },
+            _ => T::DateTime { fsp },
+        };
+    }
+    let length = left.text_length().max(right.text_length());
+    if left.is_binary_string() || right.is_binary_string() {
+        if left.is_blob() || right.is_blob() || length > 65_535 {
+            return T::Blob { size: crate::types::BlobSize::Long };
+        }
+        return T::Varbinary { length };
+    }
+    let collation = common_collation(left, right);
+    if left.is_blob() || right.is_blob() || length > 16_383 {
+        return T::Text { size: crate::types::BlobSize::Long, collation };
+    }
+    T::Varchar { length, collation }
+}
+
+/// Collation of two types together: the character one; of two different ones the `_bin`, else the first.
+pub(super) fn common_collation(left: &ColumnType, right: &ColumnType) -> Collation {
+    match (left.collation(), right.collation()) {
+        (Some(one), Some(other)) if one == other => one,
+        (Some(one), Some(other)) => {
+            if other.is_binary_order() && !one.is_binary_order() {
+                other
+            } else {
+                one
+            }
+        }
+        (Some(one), None) | (None, Some(one)) => {
+            if left.is_binary_string() || right.is_binary_string() {
+                Collation::Binary
+            } else {
+                one
+            }
+        }
+        (None, None) => Collation::Binary,
+    }
+}
+
+/// The common type of several expressions.
+pub(super) fn unified_all<'t>(parts: impl IntoIterator<Item = &'t Typed>) -> ColumnType {
+    parts.into_iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column))
+}
+
+/// Turns a value into the class of `kind` without range checks: what alternatives and result columns need.
+pub fn coerce_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
+    use ColumnType as T;
+    Ok(match (&value, kind) {
+        (Value::Null, _)
+        | (_, T::Null)
+        | (Value::Int(_) | Value::UInt(_), T::Int { .. } | T::Bit { .. } | T::Year)
+        | (Value::Double(_), T::Double { .. } | T::Float { .. })
+        | (Value::Date(_), T::Date)
+        | (Value::Enum(_), T::Enum { .. } | T::Set { .. }) => value,
+        (Value::Str(_), _) if kind.is_character() => value,
+        (Value::Bytes(_), _) if kind.is_string() => value,
+        (Value::Decimal(number), T::Decimal { scale, .. }) if number.scale() == *scale => value,
+        (_, T::Decimal { scale, .. }) => Value::Decimal(to_decimal(&value, context)?.round_to(*scale)),
+        (_, T::Double { .. } | T::Float { .. }) => Value::Double(to_double(&value, context)?),
+        (_, T::DateTime { fsp } | T::Timestamp { fsp }) => match to_date_time(&value, context)? {
+            Some(mut moment) => {
+                moment.fsp = *fsp;
+                Value::DateTime(moment)
+            }
+            None => Value::Null,
+        },
+        (_, T::Date) => to_date_time(&value, context)?.map_or(Value::Null, |moment| Value::Date(moment.date())),
+        (_, T::Time { fsp }) => match to_time(&value, context)? {
+            Some(mut time) => {
+                time.fsp = *fsp;
+                Value::Time(time)
+            }
+            None => Value::Null,
+        },
+        (_, T::Int { .. } | T::Bit { .. } | T::Year) => Value::Int(crate::value::to_i64(&value, context)?),
+        _ if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(&value).as_ref())),
+        _ => Value::Str(to_text(&value)),
+    })
+}

@@ -1,0 +1,95 @@
+//! Literals of the syntax tree as values with types.
+
+use super::{EvalSettings, Expr, Typed};
+use crate::ast;
+use crate::collation::Collation;
+use crate::datetime::{self, DateRules};
+use crate::decimal::Decimal;
+use crate::error::{SqlError, SqlResult};
+use crate::types::{ColumnType, ExprType, IntWidth};
+use crate::value::Value;
+
+fn typed(value: Value, column: ColumnType) -> Typed {
+    let nullable = value.is_null();
+    Typed { expr: Expr::Literal(value), kind: ExprType { column, nullable } }
+}
+
+fn whole(value: Value, digits: usize) -> Typed {
+    let unsigned = matches!(value, Value::UInt(_));
+    let display = Some(digits.min(20) as u8);
+    typed(value, ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false })
+}
+
+/// Binds a literal. Hex and bit literals are byte strings here; see [`number_of_hex`].
+pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> SqlResult<Typed> {
+    Ok(match literal {
+        ast::Literal::Null => typed(Value::Null, ColumnType::Null),
+        ast::Literal::Bool(truth) => whole(Value::boolean(*truth), 1),
+        ast::Literal::Int(number) => {
+            let digits = number.to_string().len() + 1;
+            whole(i64::try_from(*number).map_or(Value::UInt(*number), Value::Int), digits)
+        }
+        ast::Literal::Decimal(text) => {
+            let parsed = Decimal::parse_prefix(text.as_bytes());
+            let (precision, scale) = (parsed.value.precision(), parsed.value.scale());
+            typed(Value::Decimal(parsed.value), ColumnType::Decimal { precision, scale, unsigned: false })
+        }
+        ast::Literal::Double(number) => typed(Value::Double(*number), ColumnType::DOUBLE),
+        ast::Literal::String(string) => bind_string(string, settings)?,
+        ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes) => {
+            typed(Value::bytes(bytes.to_vec()), ColumnType::Varbinary { length: bytes.len() as u32 })
+        }
+        ast::Literal::Date(text) => match datetime::parse_date_time(text, DateRules::LENIENT) {
+            Some(parsed) if !parsed.has_time && !parsed.truncated => {
+                typed(Value::Date(parsed.moment.date()), ColumnType::Date)
+            }
+            _ => return Err(SqlError::wrong_value("DATE", String::from_utf8_lossy(text))),
+        },
+        ast::Literal::Time(text) => match datetime::parse_time(text) {
+            Some((time, false)) => typed(Value::Time(time), ColumnType::Time { fsp: time.fsp }),
+            _ => return Err(SqlError::wrong_value("TIME", String::from_utf8_lossy(text))),
+        },
+        ast::Literal::Timestamp(text) => match datetime::parse_date_time(text, DateRules::LENIENT) {
+            Some(parsed) if !parsed.truncated => {
+                let mut moment = parsed.moment;
+                if let Some(offset_seconds) = parsed.offset_seconds {
+                    let utc = datetime::TimeZone { offset_seconds }.to_utc(moment);
+                    moment = settings.time_zone.from_utc(utc);
+                }
+                typed(Value::DateTime(moment), ColumnType::DateTime { fsp: moment.fsp })
+            }
+            _ => return Err(SqlError::wrong_value("DATETIME", String::from_utf8_lossy(text))),
+        },
+    })
+}
+
+fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResult<Typed> {
+    let collation = match &string.introducer {
+        None => settings.connection_collation,
+        Some(charset) => {
+            Collation::default_of_charset(charset).ok_or_else(|| SqlError::unknown_character_set(charset))?
+        }
+    };
+    if collation == Collation::Binary {
+        let length = string.bytes.len() as u32;
+        return Ok(typed(Value::bytes(string.bytes.to_vec()), ColumnType::Varbinary { length }));
+    }
+    match std::str::from_utf8(&string.bytes) {
+        Ok(text) => {
+            let length = text.chars().count() as u32;
+            Ok(typed(Value::text(text), ColumnType::Varchar { length, collation }))
+        }
+        Err(_) => {
+            // Kept as bytes: storing it into a character column reports 1366 with the column's name.
+            let length = string.bytes.len() as u32;
+            Ok(typed(Value::bytes(string.bytes.to_vec()), ColumnType::Varbinary { length }))
+        }
+    }
+}
+
+/// A hex or bit literal read as a number, as numeric context wants it.
+pub(super) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
+    let ast::Expr::Literal(ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes)) = literal else { return None };
+    let number = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+    Some(whole(Value::UInt(number), 20))
+}

@@ -1,0 +1,133 @@
+//! Comparisons with warnings, three-valued logic, BETWEEN, IN, LIKE and REGEXP.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{CompareOp, EvalContext};
+use crate::collation::{Collation, like};
+use crate::datetime::{self, DateRules};
+use crate::error::{SqlError, SqlResult};
+use crate::value::{Comparison, Value, compare, to_bytes, to_double, to_text};
+
+/// Compares two values with warnings for strings that are no numbers; `None` if either is NULL.
+pub(super) fn compare_checked(
+    left: &Value,
+    right: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<Ordering>> {
+    if left.is_null() || right.is_null() {
+        return Ok(None);
+    }
+    if left.is_string() != right.is_string() {
+        match Comparison::of(left, right) {
+            Comparison::Doubles => {
+                let (one, other) = (to_double(left, context)?, to_double(right, context)?);
+                return Ok(one.partial_cmp(&other));
+            }
+            Comparison::Moments => {
+                let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
+                if datetime::parse_date_time(&to_bytes(text), DateRules::LENIENT).is_none() {
+                    let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
+                    return Err(SqlError::wrong_value(kind, to_text(text)));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(compare(left, right, collation))
+}
+
+/// Applies a comparison operator.
+pub(super) fn compare_op(
+    op: CompareOp,
+    left: &Value,
+    right: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<bool>> {
+    if op == CompareOp::NullSafeEqual && (left.is_null() || right.is_null()) {
+        return Ok(Some(left.is_null() && right.is_null()));
+    }
+    let order = compare_checked(left, right, collation, context)?;
+    Ok(order.map(|order| match op {
+        CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
+        CompareOp::NotEqual => order.is_ne(),
+        CompareOp::Less => order.is_lt(),
+        CompareOp::LessOrEqual => order.is_le(),
+        CompareOp::Greater => order.is_gt(),
+        CompareOp::GreaterOrEqual => order.is_ge(),
+    }))
+}
+
+/// `operand BETWEEN low AND high`: both halves joined by AND.
+pub(super) fn between(
+    operand: &Value,
+    low: &Value,
+    high: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<bool>> {
+    let above = compare_checked(operand, low, collation, context)?.map(Ordering::is_ge);
+    let below = compare_checked(operand, high, collation, context)?.map(Ordering::is_le);
+    Ok(and(above, below))
+}
+
+/// Three-valued AND.
+pub(super) fn and(left: Option<bool>, right: Option<bool>) -> Option<bool> {
+    match (left, right) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+/// LIKE of two values.
+pub(super) fn like_values(
+    operand: &Value,
+    pattern: &Value,
+    escape: Option<char>,
+    collation: Collation,
+) -> Option<bool> {
+    if operand.is_null() || pattern.is_null() {
+        return None;
+    }
+    let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
+    let collation = if binary { Collation::Binary } else { collation };
+    Some(like(collation, &to_bytes(operand), &to_bytes(pattern), escape))
+}
+
+/// The compiled expressions used last, so that a scan compiles its pattern once.
+static COMPILED: Mutex<Vec<(String, bool, Arc<regex::Regex>)>> = Mutex::new(Vec::new());
+const COMPILED_KEPT: usize = 32;
+
+/// A compiled regular expression; `flags` as in REGEXP_LIKE's match type.
+pub(crate) fn compile(pattern: &str, case_insensitive: bool) -> SqlResult<Arc<regex::Regex>> {
+    let mut compiled = COMPILED.lock();
+    if let Some(found) = compiled.iter().find(|entry| entry.0 == pattern && entry.1 == case_insensitive) {
+        return Ok(Arc::clone(&found.2));
+    }
+    let built = regex::RegexBuilder::new(pattern)
+        .case_insensitive(case_insensitive)
+        .size_limit(1 << 20)
+        .build()
+        .map_err(|error| SqlError::regexp_error(error.to_string().lines().last().unwrap_or("").trim()))?;
+    let built = Arc::new(built);
+    if compiled.len() == COMPILED_KEPT {
+        compiled.remove(0);
+    }
+    compiled.push((pattern.to_owned(), case_insensitive, Arc::clone(&built)));
+    Ok(built)
+}
+
+/// REGEXP of two values.
+pub(super) fn regexp_values(operand: &Value, pattern: &Value, collation: Collation) -> SqlResult<Option<bool>> {
+    if operand.is_null() || pattern.is_null() {
+        return Ok(None);
+    }
+    let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
+    let compiled = compile(&to_text(pattern), !binary && !collation.is_binary_order())?;
+    Ok(Some(compiled.is_match(&to_text(operand))))
+}

@@ -1,0 +1,176 @@
+//! The built-in scalar functions: one table of names, argument counts, code and result types.
+//!
+//! Functions evaluate all their arguments first. Those that must not (IF, CASE, COALESCE, IFNULL, NULLIF) are nodes
+//! of the expression tree; aggregates and SLEEP are the executor's. Unless a function says otherwise, a NULL argument
+//! makes its result NULL: such functions open with `null_guard!`.
+
+mod casting;
+mod date;
+mod digest;
+mod encode;
+mod info;
+mod numeric;
+mod string;
+#[cfg(test)]
+mod tests;
+
+pub use casting::{cast, cast_target};
+pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
+
+use std::sync::Arc;
+
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
+use crate::types::{BlobSize, ColumnType, ExprType};
+
+/// One function of the table.
+pub(crate) struct Entry {
+    name: &'static str,
+    least: usize,
+    most: usize,
+    function: ScalarFunction,
+    result: fn(&[Typed]) -> ColumnType,
+    traits: u8,
+}
+
+/// Changes between rows.
+const VOLATILE: u8 = 2;
+/// Hex literals among the arguments are numbers.
+const NUMBERS: u8 = 4;
+/// The result is never NULL.
+const NEVER_NULL: u8 = 8;
+
+const fn entry(
+    name: &'static str,
+    arguments: (usize, usize),
+    function: ScalarFunction,
+    result: fn(&[Typed]) -> ColumnType,
+    traits: u8,
+) -> Entry {
+    Entry { name, least: arguments.0, most: arguments.1, function, result, traits }
+}
+
+const MANY: usize = usize::MAX;
+
+fn tables() -> impl Iterator<Item = &'static Entry> {
+    string::FUNCTIONS
+        .iter()
+        .chain(numeric::FUNCTIONS)
+        .chain(date::FUNCTIONS)
+        .chain(encode::FUNCTIONS)
+        .chain(info::FUNCTIONS)
+}
+
+fn find(name: &str) -> Option<&'static Entry> {
+    tables().find(|entry| entry.name == name)
+}
+
+/// Names of all functions of the table.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    tables().map(|entry| entry.name)
+}
+
+/// True if hex literals among the arguments of this function are numbers.
+pub(crate) fn takes_numbers(name: &str) -> bool {
+    find(name).is_some_and(|entry| entry.traits & NUMBERS != 0)
+}
+
+/// Binds a call by name. Errors 1305 for unknown functions and 1582 for a wrong number of arguments.
+pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings) -> SqlResult<Typed> {
+    let Some(entry) = find(name) else {
+        return Err(SqlError::function_does_not_exist(name));
+    };
+    if arguments.len() < entry.least || arguments.len() > entry.most {
+        return Err(SqlError::wrong_parameter_count(entry.name));
+    }
+    let mut collation = None;
+    for argument in &arguments {
+        if let Some(own) = argument.kind.column.collation()
+            && (collation.is_none() || !matches!(argument.expr, Expr::Literal(_)))
+        {
+            collation = Some(own);
+        }
+    }
+    let binary = arguments.iter().any(|argument| argument.kind.column.is_binary_string());
+    let collation = if binary { Collation::Binary } else { collation.unwrap_or(settings.connection_collation) };
+    let mut kind = (entry.result)(&arguments);
+    if kind.is_character() {
+        kind = kind.with_collation(if binary { settings.connection_collation } else { collation });
+    }
+    let nullable = entry.traits & NEVER_NULL == 0;
+    let call = Call {
+        name: entry.name,
+        function: entry.function,
+        arguments: arguments.into_iter().map(|argument| argument.expr).collect(),
+        collation,
+        kind: kind.clone(),
+        deterministic: entry.traits & VOLATILE == 0,
+    };
+    Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, nullable } })
+}
+
+// Result types.
+
+fn bigint(_: &[Typed]) -> ColumnType {
+    ColumnType::BIGINT
+}
+fn unsigned(_: &[Typed]) -> ColumnType {
+    ColumnType::BIGINT_UNSIGNED
+}
+fn double(_: &[Typed]) -> ColumnType {
+    ColumnType::DOUBLE
+}
+fn date(_: &[Typed]) -> ColumnType {
+    ColumnType::Date
+}
+
+/// Text as long as the first argument.
+fn text_like_first(arguments: &[Typed]) -> ColumnType {
+    string_type(arguments.first().map_or(0, |first| first.kind.column.text_length()), arguments)
+}
+
+/// Text as long as all arguments together.
+fn text_sum(arguments: &[Typed]) -> ColumnType {
+    let length = arguments.iter().fold(0u32, |sum, part| sum.saturating_add(part.kind.column.text_length()));
+    string_type(length, arguments)
+}
+
+/// Text of unknown length.
+fn text_long(arguments: &[Typed]) -> ColumnType {
+    string_type(u32::MAX, arguments)
+}
+
+/// Short text.
+fn text_short(_: &[Typed]) -> ColumnType {
+    ColumnType::varchar(64)
+}
+
+fn bytes_long(arguments: &[Typed]) -> ColumnType {
+    let length = arguments.first().map_or(0, |first| first.kind.column.text_length());
+    if length > 16_000 { ColumnType::Blob { size: BlobSize::Long } } else { ColumnType::Varbinary { length: length.saturating_mul(4) } }
+}
+
+fn unified(arguments: &[Typed]) -> ColumnType {
+    arguments.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column))
+}
+
+fn string_type(length: u32, arguments: &[Typed]) -> ColumnType {
+    if arguments.iter().any(|argument| argument.kind.column.is_binary_string()) {
+        return if length > 65_535 { ColumnType::Blob { size: BlobSize::Long } } else { ColumnType::Varbinary { length } };
+    }
+    if length > 16_383 {
+        return ColumnType::Text { size: BlobSize::Long, collation: Collation::DEFAULT };
+    }
+    ColumnType::varchar(length)
+}
+
+/// Returns NULL from a function if any argument is NULL.
+macro_rules! null_guard {
+    ($arguments:expr) => {
+        if $arguments.iter().any(crate::value::Value::is_null) {
+            return Ok(crate::value::Value::Null);
+        }
+    };
+}
+pub(crate) use null_guard;

@@ -1,0 +1,170 @@
+//! CAST and CONVERT: what fits is converted, what does not is cut or clamped with a warning, never an error of its
+//! own.
+
+use std::sync::Arc;
+
+use crate::ast::CastType;
+use crate::collation::Collation;
+use crate::decimal::Decimal;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{EvalContext, EvalSettings};
+use crate::types::{ColumnType, IntWidth};
+use crate::value::{
+    Value, parse_integer_prefix, to_bytes, to_date_time, to_decimal, to_double, to_i64, to_text, to_time, to_u64_bits,
+};
+
+fn digits(given: Option<u64>, default: u8, most: u8) -> SqlResult<u8> {
+    match given {
+        None => Ok(default),
+        Some(given) if given <= u64::from(most) => Ok(given as u8),
+        Some(given) => Err(SqlError::too_big_precision(given, "CAST", most)),
+    }
+}
+
+/// The type a CAST gives.
+pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings) -> SqlResult<ColumnType> {
+    let length = |given: &Option<u64>| match given {
+        Some(given) => u32::try_from(*given).unwrap_or(u32::MAX),
+        None => from.text_length(),
+    };
+    Ok(match target {
+        CastType::Binary(Some(given)) => ColumnType::Binary { length: u32::try_from(*given).unwrap_or(u32::MAX) },
+        CastType::Binary(None) => ColumnType::Varbinary { length: from.text_length().saturating_mul(4) },
+        CastType::Char { length: given, charset } => {
+            let collation = match charset {
+                None => settings.connection_collation,
+                Some(charset) => {
+                    Collation::default_of_charset(charset).ok_or_else(|| SqlError::unknown_character_set(charset))?
+                }
+            };
+            if collation == Collation::Binary {
+                return Ok(ColumnType::Varbinary { length: length(given) });
+            }
+            ColumnType::Varchar { length: length(given), collation }
+        }
+        CastType::Signed => ColumnType::BIGINT,
+        CastType::Unsigned => ColumnType::int(IntWidth::Big, true),
+        CastType::Date => ColumnType::Date,
+        CastType::Time(fsp) => ColumnType::Time { fsp: digits(*fsp, 0, 6)? },
+        CastType::DateTime(fsp) => ColumnType::DateTime { fsp: digits(*fsp, 0, 6)? },
+        CastType::Year => ColumnType::Year,
+        CastType::Decimal { precision, scale } => {
+            let (precision, scale) = (digits(*precision, 10, 65)?, digits(*scale, 0, 30)?);
+            let precision = if precision == 0 { 10 } else { precision };
+            if scale > precision {
+                return Err(SqlError::scale_over_precision(""));
+            }
+            ColumnType::Decimal { precision, scale, unsigned: false }
+        }
+        CastType::Float(Some(bits)) if *bits > 24 => ColumnType::DOUBLE,
+        CastType::Float(_) => ColumnType::Float { unsigned: false, digits: None },
+        CastType::Double => ColumnType::DOUBLE,
+        CastType::Json => return Err(SqlError::not_supported_yet("CAST AS JSON")),
+    })
+}
+
+/// CAST(value AS kind).
+pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(match kind {
+        ColumnType::Int { unsigned: false, .. } => cast_signed(value, context)?,
+        ColumnType::Int { .. } => Value::UInt(cast_unsigned(value, context)?),
+        ColumnType::Decimal { precision, scale, .. } => {
+            let number = to_decimal(value, context)?;
+            Value::Decimal(match number.fit(*precision, *scale) {
+                Ok(number) => number,
+                Err(_) => {
+                    context.warn(SqlError::out_of_range_column("?", 1))?;
+                    let largest = Decimal::max_value(*precision, *scale);
+                    if number.is_negative() { largest.negate() } else { largest }
+                }
+            })
+        }
+        ColumnType::Float { .. } => Value::Double(f64::from(to_double(value, context)? as f32)),
+        ColumnType::Double { .. } => Value::Double(to_double(value, context)?),
+        ColumnType::Year => cast_year(value, context)?,
+        ColumnType::Date => match to_date_time(value, context)? {
+            Some(moment) => Value::Date(moment.date()),
+            None => Value::Null,
+        },
+        ColumnType::DateTime { fsp } => match to_date_time(value, context)?.and_then(|moment| moment.round_to(*fsp)) {
+            Some(moment) => Value::DateTime(moment),
+            None => Value::Null,
+        },
+        ColumnType::Time { fsp } => to_time(value, context)?.map_or(Value::Null, |time| Value::Time(time.round_to(*fsp))),
+        ColumnType::Binary { length } => {
+            let mut bytes = to_bytes(value).into_owned();
+            cut_warning(bytes.len() > *length as usize, "BINARY", *length, value, context)?;
+            bytes.resize(*length as usize, 0);
+            Value::bytes(bytes)
+        }
+        kind if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(value).as_ref())),
+        ColumnType::Varchar { length, .. } => {
+            let text = match value {
+                Value::Bytes(bytes) if std::str::from_utf8(bytes).is_err() => {
+                    context.warn(SqlError::invalid_character_string("utf8mb4", crate::value::shown(bytes)))?;
+                    return Ok(Value::Null);
+                }
+                other => to_text(other),
+            };
+            match text.char_indices().nth(*length as usize) {
+                Some((end, _)) => {
+                    cut_warning(true, "CHAR", *length, value, context)?;
+                    Value::text(&text[..end])
+                }
+                None => Value::Str(text),
+            }
+        }
+        _ => crate::expr::coerce_value(value.clone(), kind, context)?,
+    })
+}
+
+fn cut_warning(cut: bool, kind: &str, length: u32, value: &Value, context: &EvalContext<'_>) -> SqlResult<()> {
+    if !cut {
+        return Ok(());
+    }
+    context.warn(SqlError::truncated_wrong_value(format!("{kind}({length})"), to_text(value)))
+}
+
+fn cast_signed(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+    if let Some(text) = value.as_raw_bytes() {
+        let (number, _) = parse_integer_prefix(text);
+        if number > i128::from(i64::MAX) {
+            // Read as unsigned and reinterpreted, as MySQL does.
+            context.warn(SqlError::truncated_wrong_value("INTEGER", crate::value::shown(text)))?;
+            return Ok(Value::Int(number.min(i128::from(u64::MAX)) as u64 as i64));
+        }
+    }
+    Ok(Value::Int(to_i64(value, context)?))
+}
+
+fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
+    match value {
+        Value::Decimal(number) if number.is_negative() => {
+            context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
+            Ok(0)
+        }
+        Value::Double(number) if *number < 0.0 => Ok(to_i64(value, context)? as u64),
+        other => to_u64_bits(other, context),
+    }
+}
+
+fn cast_year(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let number = match value {
+        Value::Date(date) => i64::from(date.year()),
+        Value::DateTime(moment) => i64::from(moment.date().year()),
+        other => to_i64(other, context)?,
+    };
+    Ok(match number {
+        0 if !value.is_string() => Value::UInt(0),
+        0..=69 => Value::UInt(2000 + number as u64),
+        70..=99 => Value::UInt(1900 + number as u64),
+        1901..=2155 => Value::UInt(number as u64),
+        _ => {
+            context.warn(SqlError::truncated_wrong_value("YEAR", to_text(value)))?;
+            Value::Null
+        }
+    })
+}

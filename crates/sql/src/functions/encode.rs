@@ -1,0 +1,243 @@
+//! Encodings, digests, addresses and regular expressions.
+
+use std::fmt::Write;
+
+use ring::digest as sha;
+
+use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, null_guard, text_long, text_short, unsigned};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext, compile_pattern};
+use crate::value::{Value, to_bytes, to_i64, to_text, to_u64_bits};
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("hex", (1, 1), hex, text_long, 0),
+    entry("unhex", (1, 1), unhex, bytes_long, 0),
+    entry("to_base64", (1, 1), to_base64, text_long, 0),
+    entry("from_base64", (1, 1), from_base64, bytes_long, 0),
+    entry("md5", (1, 1), md5, text_short, 0),
+    entry("sha", (1, 1), sha1, text_short, 0),
+    entry("sha1", (1, 1), sha1, text_short, 0),
+    entry("sha2", (2, 2), sha2, text_long, 0),
+    entry("crc32", (1, 1), crc32, unsigned, 0),
+    entry("inet_aton", (1, 1), inet_aton, unsigned, 0),
+    entry("inet_ntoa", (1, 1), inet_ntoa, text_short, 0),
+    entry("uuid", (0, 0), uuid, text_short, VOLATILE),
+    entry("uuid_to_bin", (1, 2), uuid_to_bin, bytes_long, 0),
+    entry("bin_to_uuid", (1, 2), bin_to_uuid, text_short, 0),
+    entry("is_uuid", (1, 1), is_uuid, bigint, 0),
+    entry("regexp_like", (2, 3), regexp_like, bigint, 0),
+    entry("regexp_replace", (3, 3), regexp_replace, text_long, 0),
+    entry("regexp_substr", (2, 2), regexp_substr, text_long, 0),
+    entry("regexp_instr", (2, 2), regexp_instr, bigint, 0),
+];
+
+fn hex_text(bytes: &[u8], upper: bool) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let written = if upper { write!(text, "{byte:02X}") } else { write!(text, "{byte:02x}") };
+        debug_assert!(written.is_ok());
+    }
+    text
+}
+
+fn hex(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::from(match &arguments[0] {
+        value @ (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) => {
+            format!("{:X}", to_u64_bits(value, context)?)
+        }
+        value => hex_text(&to_bytes(value), true),
+    }))
+}
+
+fn hex_bytes(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+    let mut digits: Vec<u8> = text.iter().map(digit).collect::<Option<_>>()?;
+    if digits.len() % 2 == 1 {
+        digits.insert(0, 0);
+    }
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+fn unhex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(hex_bytes(&to_bytes(&arguments[0])).map_or(Value::Null, Value::bytes))
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn to_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let mut text = String::new();
+    for (count, group) in bytes.chunks(3).enumerate() {
+        if count > 0 && count % 19 == 0 {
+            text.push('\n');
+        }
+        let bits = group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = BASE64[(bits >> (18 - 6 * place) & 63) as usize];
+            text.push(if place <= group.len() { char::from(digit) } else { '=' });
+        }
+    }
+    Ok(Value::from(text))
+}
+
+fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let text: Vec<u8> = to_bytes(&arguments[0]).iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    if text.len() % 4 != 0 {
+        return Ok(Value::Null);
+    }
+    let mut bytes = Vec::new();
+    for group in text.chunks_exact(4) {
+        let padding = group.iter().rev().take_while(|byte| **byte == b'=').count();
+        let mut bits = 0u32;
+        for byte in &group[..4 - padding.min(2)] {
+            let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
+            bits = bits << 6 | digit as u32;
+        }
+        bits <<= 6 * padding.min(2);
+        bytes.extend_from_slice(&bits.to_be_bytes()[1..4 - padding.min(2)]);
+    }
+    Ok(Value::bytes(bytes))
+}
+
+fn md5(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::from(hex_text(&digest::md5(&to_bytes(&arguments[0])), false)))
+}
+
+fn sha1(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let sum = sha::digest(&sha::SHA1_FOR_LEGACY_USE_ONLY, &to_bytes(&arguments[0]));
+    Ok(Value::from(hex_text(sum.as_ref(), false)))
+}
+
+fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let algorithm = match to_i64(&arguments[1], context)? {
+        0 | 256 => &sha::SHA256,
+        384 => &sha::SHA384,
+        512 => &sha::SHA512,
+        224 => return Err(SqlError::not_supported_yet("SHA2 with 224 bits")),
+        _ => return Ok(Value::Null),
+    };
+    Ok(Value::from(hex_text(sha::digest(algorithm, &to_bytes(&arguments[0])).as_ref(), false)))
+}
+
+fn crc32(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::UInt(u64::from(digest::crc32(&to_bytes(&arguments[0])))))
+}
+
+fn inet_aton(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let text = to_text(&arguments[0]);
+    let parts: Option<Vec<u64>> =
+        text.split('.').map(|part| part.parse::<u8>().ok().map(u64::from)).collect();
+    let Some(parts) = parts.filter(|parts| parts.len() <= 4) else { return Ok(Value::Null) };
+    // a.b is a.0.0.b, a.b.c is a.b.0.c.
+    let (last, front) = parts.split_last().map_or((0, &[][..]), |(last, front)| (*last, front));
+    let number = front.iter().enumerate().fold(0, |sum, (place, part)| sum | part << (24 - 8 * place));
+    Ok(Value::UInt(number | last))
+}
+
+fn inet_ntoa(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let Ok(number) = u32::try_from(to_i64(&arguments[0], context)?) else { return Ok(Value::Null) };
+    Ok(Value::from(std::net::Ipv4Addr::from(number).to_string()))
+}
+
+fn uuid_text(bytes: &[u8; 16]) -> String {
+    let text = hex_text(bytes, false);
+    format!("{}-{}-{}-{}-{}", &text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..])
+}
+
+/// A version 1 UUID: time, then a clock sequence and node drawn from the session's generator.
+fn uuid(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // 100 ns units since 1582-10-15.
+    let time = (since.as_nanos() / 100) as u64 + 0x01B2_1DD2_1381_4000;
+    let random = (context.session.random() * 281_474_976_710_656.0) as u64;
+    let sequence = (context.session.random() * 16_384.0) as u16;
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&(time as u32).to_be_bytes());
+    bytes[4..6].copy_from_slice(&((time >> 32) as u16).to_be_bytes());
+    bytes[6..8].copy_from_slice(&((time >> 48) as u16 & 0x0FFF | 0x1000).to_be_bytes());
+    bytes[8..10].copy_from_slice(&(sequence | 0x8000).to_be_bytes());
+    bytes[10..].copy_from_slice(&(random | 1 << 40).to_be_bytes()[2..]);
+    Ok(Value::from(uuid_text(&bytes)))
+}
+
+fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
+    let digits: Vec<u8> = text.iter().copied().filter(|byte| !matches!(byte, b'-' | b'{' | b'}')).collect();
+    if digits.len() != 32 {
+        return None;
+    }
+    hex_bytes(&digits)?.try_into().ok()
+}
+
+fn uuid_to_bin(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let text = to_bytes(&arguments[0]);
+    let Some(mut bytes) = parse_uuid(&text) else {
+        return Err(SqlError::wrong_value_for_type("string", String::from_utf8_lossy(&text), call.name));
+    };
+    if arguments.get(1).is_some_and(|swap| to_i64(swap, context).is_ok_and(|swap| swap != 0)) {
+        bytes = [&bytes[6..8], &bytes[4..6], &bytes[..4], &bytes[8..]].concat().try_into().unwrap_or(bytes);
+    }
+    Ok(Value::bytes(bytes))
+}
+
+fn bin_to_uuid(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let Ok(mut bytes) = <[u8; 16]>::try_from(&bytes[..]) else {
+        return Err(SqlError::wrong_value_for_type("string", String::from_utf8_lossy(&bytes), call.name));
+    };
+    if arguments.get(1).is_some_and(|swap| to_i64(swap, context).is_ok_and(|swap| swap != 0)) {
+        bytes = [&bytes[4..8], &bytes[2..4], &bytes[..2], &bytes[8..]].concat().try_into().unwrap_or(bytes);
+    }
+    Ok(Value::from(uuid_text(&bytes)))
+}
+
+fn is_uuid(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::boolean(parse_uuid(&to_bytes(&arguments[0])).is_some()))
+}
+
+fn ignores_case(call: &Call, flags: Option<&Value>) -> bool {
+    let flags = flags.map(to_text).unwrap_or_default();
+    match flags.chars().rev().find(|flag| matches!(flag, 'c' | 'i')) {
+        Some(flag) => flag == 'i',
+        None => !call.collation.is_binary_order(),
+    }
+}
+
+fn regexp_like(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, arguments.get(2)))?;
+    Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))))
+}
+
+fn regexp_replace(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, None))?;
+    let replaced = compiled.replace_all(&to_text(&arguments[0]), &*to_text(&arguments[2])).into_owned();
+    Ok(Value::from(replaced))
+}
+
+fn regexp_substr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, None))?;
+    let text = to_text(&arguments[0]);
+    Ok(compiled.find(&text).map_or(Value::Null, |found| Value::text(found.as_str())))
+}
+
+fn regexp_instr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, None))?;
+    let text = to_text(&arguments[0]);
+    Ok(Value::Int(compiled.find(&text).map_or(0, |found| text[..found.start()].chars().count() as i64 + 1)))
+}

@@ -1,0 +1,81 @@
+//! Functions that report on the session and on values.
+
+use super::{Entry, NEVER_NULL, VOLATILE, bigint, entry, text_short, unsigned};
+use crate::collation::Collation;
+use crate::error::SqlResult;
+use crate::expr::{Call, EvalContext};
+use crate::value::{Value, to_u64_bits};
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("database", (0, 0), database, text_short, 0),
+    entry("user", (0, 0), user, text_short, NEVER_NULL),
+    entry("session_user", (0, 0), user, text_short, NEVER_NULL),
+    entry("system_user", (0, 0), user, text_short, NEVER_NULL),
+    entry("current_user", (0, 0), current_user, text_short, NEVER_NULL),
+    entry("current_role", (0, 0), current_role, text_short, NEVER_NULL),
+    entry("version", (0, 0), version, text_short, NEVER_NULL),
+    entry("connection_id", (0, 0), connection_id, unsigned, NEVER_NULL),
+    entry("last_insert_id", (0, 1), last_insert_id, unsigned, VOLATILE),
+    entry("row_count", (0, 0), row_count, bigint, NEVER_NULL),
+    entry("found_rows", (0, 0), found_rows, unsigned, NEVER_NULL),
+    entry("charset", (1, 1), charset, text_short, NEVER_NULL),
+    entry("collation", (1, 1), collation, text_short, NEVER_NULL),
+];
+
+fn database(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(context.session.database().map_or(Value::Null, Value::from))
+}
+
+fn user(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::from(context.session.user()))
+}
+
+fn current_user(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::from(context.session.current_user()))
+}
+
+fn current_role(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::text("NONE"))
+}
+
+fn version(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::from(context.session.version()))
+}
+
+fn connection_id(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::UInt(context.session.connection_id()))
+}
+
+fn last_insert_id(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let Some(id) = arguments.first() else { return Ok(Value::UInt(context.session.last_insert_id())) };
+    if id.is_null() {
+        context.session.set_last_insert_id(0);
+        return Ok(Value::Null);
+    }
+    let id = to_u64_bits(id, context)?;
+    context.session.set_last_insert_id(id);
+    Ok(Value::UInt(id))
+}
+
+fn row_count(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::Int(context.session.row_count()))
+}
+
+fn found_rows(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::UInt(context.session.found_rows()))
+}
+
+fn shown_collation(call: &Call, value: &Value) -> Collation {
+    match value {
+        Value::Str(_) | Value::Enum(_) => call.collation,
+        _ => Collation::Binary,
+    }
+}
+
+fn charset(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::text(shown_collation(call, &arguments[0]).charset()))
+}
+
+fn collation(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::text(shown_collation(call, &arguments[0]).name()))
+}

@@ -1,0 +1,359 @@
+//! Numeric functions.
+
+use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, null_guard, text_short, unified};
+use crate::decimal::Decimal;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext, Typed, coerce_value};
+use crate::types::{ColumnType, IntWidth};
+use crate::value::{Numeric, Value, compare, to_bytes, to_double, to_i64, to_numeric, to_text, to_u64_bits};
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("abs", (1, 1), abs, like_number, NUMBERS),
+    entry("ceil", (1, 1), ceiling, whole, NUMBERS),
+    entry("ceiling", (1, 1), ceiling, whole, NUMBERS),
+    entry("floor", (1, 1), floor, whole, NUMBERS),
+    entry("round", (1, 2), round, rounded, NUMBERS),
+    entry("truncate", (2, 2), truncate, rounded, NUMBERS),
+    entry("mod", (2, 2), modulo, like_number, NUMBERS),
+    entry("pow", (2, 2), power, double, NUMBERS),
+    entry("power", (2, 2), power, double, NUMBERS),
+    entry("sqrt", (1, 1), sqrt, double, NUMBERS),
+    entry("exp", (1, 1), exp, double, NUMBERS),
+    entry("ln", (1, 1), ln, double, NUMBERS),
+    entry("log", (1, 2), log, double, NUMBERS),
+    entry("log2", (1, 1), log2, double, NUMBERS),
+    entry("log10", (1, 1), log10, double, NUMBERS),
+    entry("sign", (1, 1), sign, bigint, NUMBERS),
+    entry("rand", (0, 1), rand, double, VOLATILE),
+    entry("pi", (0, 0), pi, pi_type, 0),
+    entry("sin", (1, 1), sin, double, NUMBERS),
+    entry("cos", (1, 1), cos, double, NUMBERS),
+    entry("tan", (1, 1), tan, double, NUMBERS),
+    entry("cot", (1, 1), cot, double, NUMBERS),
+    entry("asin", (1, 1), asin, double, NUMBERS),
+    entry("acos", (1, 1), acos, double, NUMBERS),
+    entry("atan", (1, 2), atan, double, NUMBERS),
+    entry("atan2", (2, 2), atan, double, NUMBERS),
+    entry("radians", (1, 1), radians, double, NUMBERS),
+    entry("degrees", (1, 1), degrees, double, NUMBERS),
+    entry("greatest", (2, MANY), greatest, unified, 0),
+    entry("least", (2, MANY), least, unified, 0),
+    entry("bit_count", (1, 1), bit_count, bigint, NUMBERS),
+    entry("conv", (3, 3), conv, text_short, NUMBERS),
+    entry("bin", (1, 1), bin, text_short, NUMBERS),
+    entry("oct", (1, 1), oct, text_short, NUMBERS),
+    entry("interval", (2, MANY), interval, bigint, NUMBERS),
+];
+
+/// Whole numbers stay whole, decimals decimal, everything else is a double.
+fn like_number(arguments: &[Typed]) -> ColumnType {
+    match arguments.first().map(|first| &first.kind.column) {
+        Some(kind @ ColumnType::Decimal { .. }) => kind.clone(),
+        Some(kind) if kind.is_integer() => ColumnType::int(IntWidth::Big, kind.is_unsigned()),
+        _ => ColumnType::DOUBLE,
+    }
+}
+
+fn whole(arguments: &[Typed]) -> ColumnType {
+    match arguments.first().map(|first| &first.kind.column) {
+        Some(ColumnType::Decimal { precision, scale, unsigned }) => {
+            if precision - scale > 17 {
+                ColumnType::Decimal { precision: precision - scale + 1, scale: 0, unsigned: *unsigned }
+            } else {
+                ColumnType::int(IntWidth::Big, *unsigned)
+            }
+        }
+        _ => like_number(arguments),
+    }
+}
+
+fn rounded(arguments: &[Typed]) -> ColumnType {
+    let kind = like_number(arguments);
+    let ColumnType::Decimal { precision, scale, unsigned } = kind else { return kind };
+    let places = match arguments.get(1).map(|places| &places.expr) {
+        None => 0,
+        Some(crate::expr::Expr::Literal(Value::Int(places))) => (*places).clamp(0, i64::from(scale)) as u8,
+        Some(_) => scale,
+    };
+    ColumnType::Decimal { precision: (precision - scale + places + 1).min(65), scale: places, unsigned }
+}
+
+fn pi_type(_: &[Typed]) -> ColumnType {
+    ColumnType::Double { unsigned: false, digits: Some((8, 6)) }
+}
+
+fn abs(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match to_numeric(&arguments[0], context)? {
+        Numeric::Int(number) => Value::Int(
+            number.checked_abs().ok_or_else(|| SqlError::value_out_of_range("BIGINT", format!("abs({number})")))?,
+        ),
+        Numeric::UInt(number) => Value::UInt(number),
+        Numeric::Decimal(number) => Value::Decimal(number.abs()),
+        Numeric::Double(number) => Value::Double(number.abs()),
+    })
+}
+
+fn whole_value(
+    arguments: &[Value],
+    context: &EvalContext<'_>,
+    decimal: fn(&Decimal) -> Decimal,
+    double: fn(f64) -> f64,
+) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match to_numeric(&arguments[0], context)? {
+        Numeric::Int(number) => Value::Int(number),
+        Numeric::UInt(number) => Value::UInt(number),
+        Numeric::Decimal(number) => {
+            let whole = decimal(&number);
+            if number.integer_digits() > 17 { Value::Decimal(whole) } else { whole.to_i64().map_or(Value::Decimal(whole), Value::Int) }
+        }
+        Numeric::Double(number) => Value::Double(double(number)),
+    })
+}
+
+fn ceiling(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    whole_value(arguments, context, Decimal::ceiling, f64::ceil)
+}
+
+fn floor(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    whole_value(arguments, context, Decimal::floor, f64::floor)
+}
+
+fn to_places(arguments: &[Value], context: &EvalContext<'_>, cut: bool) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let places = match arguments.get(1) {
+        Some(places) => to_i64(places, context)?,
+        None => 0,
+    };
+    let adjust = |number: &Decimal| if cut { number.truncate_places(places) } else { number.round_places(places) };
+    Ok(match to_numeric(&arguments[0], context)? {
+        Numeric::Int(number) if places >= 0 => Value::Int(number),
+        Numeric::UInt(number) if places >= 0 => Value::UInt(number),
+        Numeric::Int(number) => Value::Int(adjust(&Decimal::from(number)).to_i64().unwrap_or(number)),
+        Numeric::UInt(number) => Value::UInt(adjust(&Decimal::from(number)).to_u64().unwrap_or(number)),
+        Numeric::Decimal(number) => Value::Decimal(adjust(&number)),
+        Numeric::Double(number) => Value::Double(round_double(number, places, cut)),
+    })
+}
+
+fn round_double(number: f64, places: i64, cut: bool) -> f64 {
+    let unit = 10f64.powi(places.unsigned_abs().min(310) as i32);
+    let apply = |number: f64| if cut { number.trunc() } else { number.round_ties_even() };
+    let scaled = if places < 0 { number / unit } else { number * unit };
+    if !scaled.is_finite() || !unit.is_finite() {
+        return if places < 0 { 0.0 } else { number };
+    }
+    let adjusted = apply(scaled);
+    if places < 0 { adjusted * unit } else { adjusted / unit }
+}
+
+fn round(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    to_places(arguments, context, false)
+}
+
+fn truncate(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    to_places(arguments, context, true)
+}
+
+fn modulo(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let expr = crate::expr::Expr::Arithmetic {
+        op: crate::expr::ArithmeticOp::Modulo,
+        left: Box::new(crate::expr::Expr::Literal(arguments[0].clone())),
+        right: Box::new(crate::expr::Expr::Literal(arguments[1].clone())),
+    };
+    expr.eval(&crate::expr::NoRow, context)
+}
+
+/// A double function of one argument; results that are no number are NULL.
+fn real(arguments: &[Value], context: &EvalContext<'_>, function: fn(f64) -> f64) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let result = function(to_double(&arguments[0], context)?);
+    if result.is_nan() {
+        return Ok(Value::Null);
+    }
+    if result.is_infinite() {
+        return Err(SqlError::value_out_of_range("DOUBLE", to_text(&arguments[0])));
+    }
+    Ok(Value::Double(result))
+}
+
+macro_rules! real_functions {
+    ($($name:ident = $function:expr;)*) => {
+        $(fn $name(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+            real(arguments, context, $function)
+        })*
+    };
+}
+
+real_functions! {
+    sqrt = f64::sqrt;
+    exp = f64::exp;
+    sin = f64::sin;
+    cos = f64::cos;
+    tan = f64::tan;
+    cot = |angle| 1.0 / angle.tan();
+    asin = f64::asin;
+    acos = f64::acos;
+    radians = f64::to_radians;
+    degrees = f64::to_degrees;
+}
+
+fn power(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (base, exponent) = (to_double(&arguments[0], context)?, to_double(&arguments[1], context)?);
+    let result = base.powf(exponent);
+    if !result.is_finite() {
+        let text = format!("pow({},{})", to_text(&arguments[0]), to_text(&arguments[1]));
+        return Err(SqlError::value_out_of_range("DOUBLE", text));
+    }
+    Ok(Value::Double(result))
+}
+
+fn logarithm(value: &Value, context: &EvalContext<'_>, function: fn(f64) -> f64) -> SqlResult<Value> {
+    let number = to_double(value, context)?;
+    if number <= 0.0 {
+        context.warn(SqlError::new(3020, b"2201E", "Invalid argument for logarithm"))?;
+        return Ok(Value::Null);
+    }
+    Ok(Value::Double(function(number)))
+}
+
+fn ln(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    logarithm(&arguments[0], context, f64::ln)
+}
+
+fn log2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    logarithm(&arguments[0], context, f64::log2)
+}
+
+fn log10(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    logarithm(&arguments[0], context, f64::log10)
+}
+
+fn log(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let Some(number) = arguments.get(1) else { return logarithm(&arguments[0], context, f64::ln) };
+    match (logarithm(&arguments[0], context, f64::ln)?, logarithm(number, context, f64::ln)?) {
+        (Value::Double(base), Value::Double(number)) if base != 0.0 => Ok(Value::Double(number / base)),
+        _ => Ok(Value::Null),
+    }
+}
+
+fn sign(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let number = to_double(&arguments[0], context)?;
+    Ok(Value::Int(i64::from(number > 0.0) - i64::from(number < 0.0)))
+}
+
+fn rand(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let Some(seed) = arguments.first() else { return Ok(Value::Double(context.session.random())) };
+    // MySQL's generator, first number of the sequence of a seed.
+    const MODULUS: u64 = 0x3FFF_FFFF;
+    let seed = to_i64(seed, context)? as u32;
+    let first = u64::from(seed.wrapping_mul(0x10001).wrapping_add(55_555_555)) % MODULUS;
+    let second = u64::from(seed.wrapping_mul(0x1000_0001)) % MODULUS;
+    let number = (first * 3 + second) % MODULUS;
+    Ok(Value::Double(number as f64 / MODULUS as f64))
+}
+
+fn pi(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::Double(std::f64::consts::PI))
+}
+
+fn atan(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let first = to_double(&arguments[0], context)?;
+    Ok(Value::Double(match arguments.get(1) {
+        Some(second) => first.atan2(to_double(second, context)?),
+        None => first.atan(),
+    }))
+}
+
+fn extreme(call: &Call, arguments: &[Value], context: &EvalContext<'_>, wanted: std::cmp::Ordering) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let mut best = &arguments[0];
+    for candidate in &arguments[1..] {
+        if compare(candidate, best, call.collation) == Some(wanted) {
+            best = candidate;
+        }
+    }
+    coerce_value(best.clone(), &call.kind, context)
+}
+
+fn greatest(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    extreme(call, arguments, context, std::cmp::Ordering::Greater)
+}
+
+fn least(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    extreme(call, arguments, context, std::cmp::Ordering::Less)
+}
+
+fn bit_count(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(i64::from(to_u64_bits(&arguments[0], context)?.count_ones())))
+}
+
+fn in_base(mut number: u64, base: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit((number % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
+        number /= base;
+        if number == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+fn convert_base(text: &[u8], from: i64, to: i64) -> Option<String> {
+    let (base, target) = (from.unsigned_abs(), to.unsigned_abs());
+    if !(2..=36).contains(&base) || !(2..=36).contains(&target) {
+        return None;
+    }
+    let text = text.trim_ascii();
+    let negative = text.first() == Some(&b'-');
+    let mut number = 0u64;
+    for byte in &text[usize::from(negative)..] {
+        let Some(digit) = char::from(*byte).to_digit(base as u32) else { break };
+        number = number.checked_mul(base).and_then(|sum| sum.checked_add(u64::from(digit))).unwrap_or(u64::MAX);
+    }
+    let number = if negative { number.wrapping_neg() } else { number };
+    if to < 0 && (number as i64) < 0 {
+        return Some(format!("-{}", in_base((number as i64).unsigned_abs(), target)));
+    }
+    Some(in_base(number, target))
+}
+
+fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (from, to) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
+    Ok(convert_base(&to_bytes(&arguments[0]), from, to).map_or(Value::Null, Value::from))
+}
+
+fn bin(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::from(in_base(to_u64_bits(&arguments[0], context)?, 2)))
+}
+
+fn oct(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::from(in_base(to_u64_bits(&arguments[0], context)?, 8)))
+}
+
+fn interval(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Int(-1));
+    }
+    let number = to_double(&arguments[0], context)?;
+    let mut place = 0;
+    for bound in &arguments[1..] {
+        if !bound.is_null() && to_double(bound, context)? > number {
+            break;
+        }
+        place += 1;
+    }
+    Ok(Value::Int(place))
+}

@@ -1,0 +1,517 @@
+//! String functions. Positions and lengths count characters; byte strings count bytes.
+
+use std::sync::Arc;
+
+use super::{Entry, MANY, NEVER_NULL, bigint, entry, null_guard, text_like_first, text_long, text_short, text_sum};
+use crate::collation::{Collation, first_character, to_lower, to_upper};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext};
+use crate::value::{Value, compare_strings, to_bytes, to_decimal, to_i64, to_text};
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("concat", (1, MANY), concat, text_sum, 0),
+    entry("concat_ws", (2, MANY), concat_ws, text_sum, 0),
+    entry("length", (1, 1), length, bigint, 0),
+    entry("octet_length", (1, 1), length, bigint, 0),
+    entry("bit_length", (1, 1), bit_length, bigint, 0),
+    entry("char_length", (1, 1), char_length, bigint, 0),
+    entry("character_length", (1, 1), char_length, bigint, 0),
+    entry("substring", (2, 3), substring, text_like_first, 0),
+    entry("left", (2, 2), left, text_like_first, 0),
+    entry("right", (2, 2), right, text_like_first, 0),
+    entry("trim", (1, 2), trim, text_like_first, 0),
+    entry("ltrim", (1, 2), trim_left, text_like_first, 0),
+    entry("rtrim", (1, 2), trim_right, text_like_first, 0),
+    entry("upper", (1, 1), upper, text_like_first, 0),
+    entry("ucase", (1, 1), upper, text_like_first, 0),
+    entry("lower", (1, 1), lower, text_like_first, 0),
+    entry("lcase", (1, 1), lower, text_like_first, 0),
+    entry("replace", (3, 3), replace, text_long, 0),
+    entry("repeat", (2, 2), repeat, text_long, 0),
+    entry("reverse", (1, 1), reverse, text_like_first, 0),
+    entry("instr", (2, 2), instr, bigint, 0),
+    entry("locate", (2, 3), locate, bigint, 0),
+    entry("lpad", (3, 3), pad_left, text_long, 0),
+    entry("rpad", (3, 3), pad_right, text_long, 0),
+    entry("space", (1, 1), space, text_long, 0),
+    entry("field", (2, MANY), field, bigint, NEVER_NULL),
+    entry("elt", (2, MANY), elt, text_sum, 0),
+    entry("find_in_set", (2, 2), find_in_set, bigint, 0),
+    entry("make_set", (2, MANY), make_set, text_sum, 0),
+    entry("format", (2, 3), format_number, text_short, 0),
+    entry("ascii", (1, 1), ascii, bigint, 0),
+    entry("ord", (1, 1), ord, bigint, 0),
+    entry("char", (1, MANY), char_of, super::bytes_long, NEVER_NULL),
+    entry("quote", (1, 1), quote, text_long, NEVER_NULL),
+    entry("strcmp", (2, 2), strcmp, bigint, 0),
+    entry("substring_index", (3, 3), substring_index, text_like_first, 0),
+    entry("insert", (4, 4), insert, text_sum, 0),
+    entry("soundex", (1, 1), soundex, text_like_first, 0),
+];
+
+/// A string result of the class of the given argument.
+fn like(model: &Value, bytes: Vec<u8>) -> Value {
+    if matches!(model, Value::Bytes(_)) {
+        return Value::bytes(bytes);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Value::Str(text.into()),
+        Err(error) => Value::bytes(error.into_bytes()),
+    }
+}
+
+fn is_binary(arguments: &[Value]) -> bool {
+    arguments.iter().any(|argument| matches!(argument, Value::Bytes(_)))
+}
+
+/// Byte offsets of the characters of a string, its end included; every byte for byte strings.
+fn boundaries(value: &Value, bytes: &[u8]) -> Vec<usize> {
+    if matches!(value, Value::Bytes(_)) {
+        return (0..=bytes.len()).collect();
+    }
+    let mut places = vec![];
+    let mut at = 0;
+    while let Some((_, length)) = first_character(&bytes[at..]) {
+        places.push(at);
+        at += length;
+    }
+    places.push(at);
+    places
+}
+
+/// Refuses results longer than `max_allowed_packet`: NULL and a warning.
+fn too_long(bytes: u64, call: &Call, context: &EvalContext<'_>) -> SqlResult<bool> {
+    let limit = context.settings.result_bytes_max;
+    if bytes <= limit {
+        return Ok(false);
+    }
+    context.warn(SqlError::warn_allowed_packet(call.name, limit))?;
+    Ok(true)
+}
+
+fn concat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let mut bytes = Vec::new();
+    for argument in arguments {
+        bytes.extend_from_slice(&to_bytes(argument));
+    }
+    if too_long(bytes.len() as u64, call, context)? {
+        return Ok(Value::Null);
+    }
+    let model = if is_binary(arguments) { Value::bytes([]) } else { Value::Null };
+    Ok(like(&model, bytes))
+}
+
+fn concat_ws(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let separator = to_bytes(&arguments[0]);
+    let parts: Vec<_> = arguments[1..].iter().filter(|part| !part.is_null()).map(to_bytes).collect();
+    let model = if is_binary(arguments) { Value::bytes([]) } else { Value::Null };
+    Ok(like(&model, parts.join(&separator[..])))
+}
+
+fn length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(to_bytes(&arguments[0]).len() as i64))
+}
+
+fn bit_length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(to_bytes(&arguments[0]).len() as i64 * 8))
+}
+
+fn char_length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    Ok(Value::Int(boundaries(&arguments[0], &bytes).len() as i64 - 1))
+}
+
+fn substring(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let places = boundaries(&arguments[0], &bytes);
+    let count = places.len() as i64 - 1;
+    let position = to_i64(&arguments[1], context)?;
+    let wanted = match arguments.get(2) {
+        Some(wanted) => to_i64(wanted, context)?,
+        None => i64::MAX,
+    };
+    let start = if position < 0 { count.saturating_add(position) } else { position - 1 };
+    if start < 0 || start >= count || wanted <= 0 {
+        return Ok(like(&arguments[0], Vec::new()));
+    }
+    let end = start.saturating_add(wanted).min(count);
+    Ok(like(&arguments[0], bytes[places[start as usize]..places[end as usize]].to_vec()))
+}
+
+fn left(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let places = boundaries(&arguments[0], &bytes);
+    let wanted = to_i64(&arguments[1], context)?.clamp(0, places.len() as i64 - 1);
+    Ok(like(&arguments[0], bytes[..places[wanted as usize]].to_vec()))
+}
+
+fn right(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let places = boundaries(&arguments[0], &bytes);
+    let count = places.len() - 1;
+    let wanted = to_i64(&arguments[1], context)?.clamp(0, count as i64) as usize;
+    Ok(like(&arguments[0], bytes[places[count - wanted]..].to_vec()))
+}
+
+fn trim_ends(arguments: &[Value], leading: bool, trailing: bool) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let remove = arguments.get(1).map_or(std::borrow::Cow::Borrowed(&b" "[..]), to_bytes);
+    let mut kept = &bytes[..];
+    if !remove.is_empty() {
+        while leading && kept.starts_with(&remove) {
+            kept = &kept[remove.len()..];
+        }
+        while trailing && kept.ends_with(&remove) {
+            kept = &kept[..kept.len() - remove.len()];
+        }
+    }
+    Ok(like(&arguments[0], kept.to_vec()))
+}
+
+fn trim(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    trim_ends(arguments, true, true)
+}
+
+fn trim_left(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    trim_ends(arguments, true, false)
+}
+
+fn trim_right(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    trim_ends(arguments, false, true)
+}
+
+fn upper(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match &arguments[0] {
+        Value::Bytes(_) => arguments[0].clone(),
+        other => Value::from(to_upper(&to_text(other))),
+    })
+}
+
+fn lower(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match &arguments[0] {
+        Value::Bytes(_) => arguments[0].clone(),
+        other => Value::from(to_lower(&to_text(other))),
+    })
+}
+
+fn replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (text, from, to) = (to_bytes(&arguments[0]), to_bytes(&arguments[1]), to_bytes(&arguments[2]));
+    if from.is_empty() {
+        return Ok(arguments[0].clone());
+    }
+    let mut result = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        if text[at..].starts_with(&from) {
+            result.extend_from_slice(&to);
+            at += from.len();
+        } else {
+            result.push(text[at]);
+            at += 1;
+        }
+    }
+    if too_long(result.len() as u64, call, context)? {
+        return Ok(Value::Null);
+    }
+    Ok(like(&arguments[0], result))
+}
+
+fn repeat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let count = to_i64(&arguments[1], context)?.max(0) as u64;
+    if too_long(count.saturating_mul(bytes.len() as u64), call, context)? {
+        return Ok(Value::Null);
+    }
+    Ok(like(&arguments[0], bytes.repeat(count as usize)))
+}
+
+fn reverse(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let places = boundaries(&arguments[0], &bytes);
+    let parts = places.windows(2).rev().flat_map(|pair| bytes[pair[0]..pair[1]].iter().copied());
+    Ok(like(&arguments[0], parts.collect()))
+}
+
+/// Character position (from 1) of `needle` in `text` from character `from` (from 1); 0 if absent.
+fn position_of(call: &Call, text: &Value, needle: &Value, from: i64) -> i64 {
+    let (haystack, wanted) = (to_bytes(text), to_bytes(needle));
+    let binary = matches!(text, Value::Bytes(_)) || matches!(needle, Value::Bytes(_));
+    let collation = if binary { Collation::Binary } else { call.collation };
+    let places = boundaries(text, &haystack);
+    let needle_places = boundaries(needle, &wanted);
+    let (count, needle_count) = (places.len() - 1, needle_places.len() - 1);
+    if from < 1 || from as usize > count + 1 {
+        return 0;
+    }
+    for start in from as usize - 1..=count {
+        if start + needle_count > count {
+            return 0;
+        }
+        let piece = &haystack[places[start]..places[start + needle_count]];
+        let same = piece == &wanted[..]
+            || !collation.is_binary_order()
+                && (0..needle_count).all(|offset| {
+                    let left = first_character(&haystack[places[start + offset]..]);
+                    let right = first_character(&wanted[needle_places[offset]..]);
+                    left.zip(right).is_some_and(|(left, right)| collation.same_character(left.0, right.0))
+                });
+        if same {
+            return start as i64 + 1;
+        }
+    }
+    0
+}
+
+fn instr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(position_of(call, &arguments[0], &arguments[1], 1)))
+}
+
+fn locate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let from = match arguments.get(2) {
+        Some(from) => to_i64(from, context)?,
+        None => 1,
+    };
+    Ok(Value::Int(position_of(call, &arguments[1], &arguments[0], from)))
+}
+
+fn pad(call: &Call, arguments: &[Value], context: &EvalContext<'_>, left: bool) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let places = boundaries(&arguments[0], &bytes);
+    let filler = to_bytes(&arguments[2]);
+    let filler_places = boundaries(&arguments[2], &filler);
+    let (count, filler_count) = (places.len() - 1, filler_places.len() - 1);
+    let wanted = to_i64(&arguments[1], context)?;
+    if wanted < 0 || too_long(wanted as u64, call, context)? {
+        return Ok(Value::Null);
+    }
+    let wanted = wanted as usize;
+    if wanted <= count {
+        return Ok(like(&arguments[0], bytes[..places[wanted]].to_vec()));
+    }
+    if filler_count == 0 {
+        return Ok(like(&arguments[0], Vec::new()));
+    }
+    let missing = wanted - count;
+    let mut padding = filler.repeat(missing / filler_count);
+    padding.extend_from_slice(&filler[..filler_places[missing % filler_count]]);
+    let result = if left { [&padding[..], &bytes].concat() } else { [&bytes[..], &padding].concat() };
+    Ok(like(&arguments[0], result))
+}
+
+fn pad_left(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    pad(call, arguments, context, true)
+}
+
+fn pad_right(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    pad(call, arguments, context, false)
+}
+
+fn space(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let count = to_i64(&arguments[0], context)?.max(0) as u64;
+    if too_long(count, call, context)? {
+        return Ok(Value::Null);
+    }
+    Ok(Value::from(" ".repeat(count as usize)))
+}
+
+fn field(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let wanted = &arguments[0];
+    let place = arguments[1..]
+        .iter()
+        .position(|candidate| crate::value::compare(wanted, candidate, call.collation).is_some_and(|order| order.is_eq()));
+    Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
+}
+
+fn elt(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let place = to_i64(&arguments[0], context)?;
+    let chosen = usize::try_from(place).ok().filter(|place| *place > 0).and_then(|place| arguments.get(place));
+    Ok(match chosen {
+        None | Some(Value::Null) => Value::Null,
+        Some(value @ (Value::Str(_) | Value::Bytes(_))) => value.clone(),
+        Some(value) => Value::Str(to_text(value)),
+    })
+}
+
+fn find_in_set(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (wanted, list) = (to_bytes(&arguments[0]), to_bytes(&arguments[1]));
+    if list.is_empty() {
+        return Ok(Value::Int(0));
+    }
+    let place = list.split(|byte| *byte == b',').position(|member| call.collation.compare(member, &wanted).is_eq());
+    Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
+}
+
+fn make_set(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let bits = to_i64(&arguments[0], context)? as u64;
+    let chosen = arguments[1..].iter().enumerate().filter(|(bit, part)| *bit < 64 && bits >> bit & 1 == 1 && !part.is_null());
+    let parts: Vec<Arc<str>> = chosen.map(|(_, part)| to_text(part)).collect();
+    Ok(Value::from(parts.join(",")))
+}
+
+fn format_number(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let places = to_i64(&arguments[1], context)?.clamp(0, 30) as u8;
+    let text = to_decimal(&arguments[0], context)?.round_to(places).to_string();
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let mut result = String::from(sign);
+    for (position, digit) in whole.chars().enumerate() {
+        if position > 0 && (whole.len() - position).is_multiple_of(3) {
+            result.push(',');
+        }
+        result.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        result.push('.');
+        result.push_str(fraction);
+    }
+    Ok(Value::from(result))
+}
+
+fn ascii(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(to_bytes(&arguments[0]).first().map_or(0, |byte| i64::from(*byte))))
+}
+
+fn ord(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let length = if is_binary(arguments) { 1 } else { first_character(&bytes).map_or(0, |(_, length)| length) };
+    let length = length.min(bytes.len());
+    Ok(Value::Int(bytes[..length].iter().fold(0, |sum, byte| sum << 8 | i64::from(*byte))))
+}
+
+fn char_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut bytes = Vec::new();
+    for argument in arguments.iter().filter(|argument| !argument.is_null()) {
+        let code = to_i64(argument, context)? as u32;
+        let kept = 4 - (code.leading_zeros() / 8).min(3) as usize;
+        bytes.extend_from_slice(&code.to_be_bytes()[4 - kept..]);
+    }
+    Ok(Value::bytes(bytes))
+}
+
+fn quote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::text("NULL"));
+    }
+    let mut result = String::from("'");
+    for character in to_text(&arguments[0]).chars() {
+        match character {
+            '\'' | '\\' => result.extend(['\\', character]),
+            '\0' => result.push_str("\\0"),
+            '\u{1A}' => result.push_str("\\Z"),
+            other => result.push(other),
+        }
+    }
+    result.push('\'');
+    Ok(Value::from(result))
+}
+
+fn strcmp(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(compare_strings(&arguments[0], &arguments[1], call.collation) as i64))
+}
+
+fn substring_index(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (text, delimiter) = (to_bytes(&arguments[0]), to_bytes(&arguments[1]));
+    let count = to_i64(&arguments[2], context)?;
+    if delimiter.is_empty() || count == 0 {
+        return Ok(like(&arguments[0], Vec::new()));
+    }
+    let mut places = Vec::new();
+    let mut at = 0;
+    while at + delimiter.len() <= text.len() {
+        if text[at..].starts_with(&delimiter) {
+            places.push(at);
+            at += delimiter.len();
+        } else {
+            at += 1;
+        }
+    }
+    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+    let kept = if wanted > places.len() {
+        &text[..]
+    } else if count > 0 {
+        &text[..places[wanted - 1]]
+    } else {
+        &text[places[places.len() - wanted] + delimiter.len()..]
+    };
+    Ok(like(&arguments[0], kept.to_vec()))
+}
+
+fn insert(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let bytes = to_bytes(&arguments[0]);
+    let places = boundaries(&arguments[0], &bytes);
+    let count = places.len() as i64 - 1;
+    let (position, replaced) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
+    if position < 1 || position > count {
+        return Ok(arguments[0].clone());
+    }
+    let start = position - 1;
+    let end = if replaced < 0 { count } else { start.saturating_add(replaced).min(count) };
+    let mut result = bytes[..places[start as usize]].to_vec();
+    result.extend_from_slice(&to_bytes(&arguments[3]));
+    result.extend_from_slice(&bytes[places[end as usize]..]);
+    Ok(like(&arguments[0], result))
+}
+
+fn soundex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let code = |character: char| match character {
+        'B' | 'F' | 'P' | 'V' => Some('1'),
+        'C' | 'G' | 'J' | 'K' | 'Q' | 'S' | 'X' | 'Z' => Some('2'),
+        'D' | 'T' => Some('3'),
+        'L' => Some('4'),
+        'M' | 'N' => Some('5'),
+        'R' => Some('6'),
+        _ => None,
+    };
+    let upper = to_upper(&to_text(&arguments[0]));
+    let mut letters = upper.chars().filter(|character| character.is_alphabetic());
+    let Some(first) = letters.next() else { return Ok(Value::text("")) };
+    let mut result = String::from(first);
+    let mut last = code(first);
+    for letter in letters {
+        let own = code(letter);
+        if own.is_some() && own != last {
+            result.extend(own);
+        }
+        if own.is_some() || !matches!(letter, 'H' | 'W') {
+            last = own.or(last.filter(|_| !matches!(letter, 'A' | 'E' | 'I' | 'O' | 'U' | 'Y')));
+        }
+    }
+    while result.chars().count() < 4 {
+        result.push('0');
+    }
+    Ok(Value::from(result))
+}
