@@ -9,6 +9,8 @@
 //! proleptic Gregorian rules of Howard Hinnant's `days_from_civil`. Fractional digits (`fsp`) ride along for display
 //! only and do not take part in comparisons.
 
+mod format;
+mod interval;
 mod parse;
 mod week;
 mod zone;
@@ -16,6 +18,10 @@ mod zone;
 use std::cmp::Ordering;
 use std::fmt;
 
+pub use format::{PatternParts, format_by_pattern, parse_by_pattern};
+pub(crate) use format::{day_name, month_name};
+pub use interval::{Interval, add_interval, extract, interval_from_value, timestamp_difference};
+pub(crate) use interval::{extract_clock, is_date_unit};
 pub use parse::{DateRules, Temporal, parse_date_time, parse_number, parse_time};
 pub use week::{day_of_week, day_of_year, week_number, year_week};
 pub use zone::TimeZone;

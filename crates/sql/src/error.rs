@@ -246,7 +246,7 @@ errors! {
     client_interaction_timeout() = 4031 b"HY000" "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     function_does_not_exist(name) = 1305 b"42000" "FUNCTION {name} does not exist";
     regexp_error(why) = 3692 b"HY000" "Incorrect regular expression: {why}";
-    wrong_number_of_group_concat(row) = 1260 b"HY000" "Row {row} was cut by GROUP_CONCAT()";
+    group_concat_cut(row) = 1260 b"HY000" "Row {row} was cut by GROUP_CONCAT()";
     password_no_match() = 1133 b"42000" "Can't find any matching row in the user table";
     password_not_allowed() = 1131 b"42000" "You are using MySQL as an anonymous user and anonymous users are not allowed to change passwords";
     host_blocked(host) = 1130 b"HY000" "Host '{host}' is not allowed to connect to this MySQL server";

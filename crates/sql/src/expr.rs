@@ -7,11 +7,22 @@
 //! computed by the executor and read here as a column beyond the table's own, or, for SLEEP, as a marker node the
 //! executor looks for. A tree is immutable and may be evaluated by many sessions at once.
 
+mod aggregate;
+mod arithmetic;
+mod build;
 mod context;
+mod eval;
+mod infer;
+mod literal;
+mod predicate;
 
+pub use aggregate::{Accumulator, AggregateKind, AggregateSpec, aggregate_type};
+pub use build::{Builder, Resolver, bind, compare_typed};
 pub use context::{
     EvalContext, EvalSettings, NoSession, SessionView, SqlMode, Warning, WarningLevel, Warnings,
 };
+pub use infer::{coerce_value, unified_type};
+pub(crate) use predicate::compile as compile_pattern;
 
 use std::sync::Arc;
 

@@ -11,8 +11,6 @@ mod encode;
 mod info;
 mod numeric;
 mod string;
-#[cfg(test)]
-mod tests;
 
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
@@ -93,7 +91,8 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         }
     }
     let binary = arguments.iter().any(|argument| argument.kind.column.is_binary_string());
-    let collation = if binary { Collation::Binary } else { collation.unwrap_or(settings.connection_collation) };
+    let collation =
+        if binary { Collation::Binary } else { collation.unwrap_or(settings.connection_collation) };
     let mut kind = (entry.result)(&arguments);
     if kind.is_character() {
         kind = kind.with_collation(if binary { settings.connection_collation } else { collation });
@@ -148,7 +147,11 @@ fn text_short(_: &[Typed]) -> ColumnType {
 
 fn bytes_long(arguments: &[Typed]) -> ColumnType {
     let length = arguments.first().map_or(0, |first| first.kind.column.text_length());
-    if length > 16_000 { ColumnType::Blob { size: BlobSize::Long } } else { ColumnType::Varbinary { length: length.saturating_mul(4) } }
+    if length > 16_000 {
+        ColumnType::Blob { size: BlobSize::Long }
+    } else {
+        ColumnType::Varbinary { length: length.saturating_mul(4) }
+    }
 }
 
 fn unified(arguments: &[Typed]) -> ColumnType {
@@ -157,7 +160,11 @@ fn unified(arguments: &[Typed]) -> ColumnType {
 
 fn string_type(length: u32, arguments: &[Typed]) -> ColumnType {
     if arguments.iter().any(|argument| argument.kind.column.is_binary_string()) {
-        return if length > 65_535 { ColumnType::Blob { size: BlobSize::Long } } else { ColumnType::Varbinary { length } };
+        return if length > 65_535 {
+            ColumnType::Blob { size: BlobSize::Long }
+        } else {
+            ColumnType::Varbinary { length }
+        };
     }
     if length > 16_383 {
         return ColumnType::Text { size: BlobSize::Long, collation: Collation::DEFAULT };

@@ -10,6 +10,7 @@ pub mod decimal;
 pub mod digest;
 pub mod error;
 pub mod expr;
+pub mod functions;
 pub mod key_codec;
 pub mod lexer;
 pub mod mdl;

@@ -13,7 +13,8 @@ mod store;
 
 use std::sync::Arc;
 
-pub use compare::{Comparison, compare, compare_strings, equal_null_safe};
+pub use compare::{Comparison, append_group_key, compare, compare_strings, equal_null_safe};
+pub(crate) use convert::shown;
 pub use convert::{
     Numeric, parse_double_prefix, parse_integer_prefix, to_bool, to_bytes, to_date_time, to_decimal,
     to_double, to_i64, to_numeric, to_text, to_time, to_u64_bits,

@@ -5,7 +5,17 @@ use std::fmt::Write;
 use super::{Date, DateTime, day_of_week, day_of_year, week_number, year_week};
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
@@ -200,7 +210,9 @@ fn read_specifier<'t>(parts: &mut PatternParts, specifier: char, text: &'t str) 
         _ => return None,
     };
     match specifier {
-        'Y' => parts.year = Some(if text.trim_start().len() - rest.len() <= 2 { century(value) } else { value }),
+        'Y' => {
+            parts.year = Some(if text.trim_start().len() - rest.len() <= 2 { century(value) } else { value })
+        }
         'y' => parts.year = Some(century(value)),
         'm' | 'c' => parts.month = value,
         'M' | 'b' => parts.month = value + 1,

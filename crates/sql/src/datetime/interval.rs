@@ -97,7 +97,9 @@ fn compound(text: &[u8], units: &[i64], unit: IntervalUnit) -> Option<i64> {
     if has_microseconds {
         // The last field is a fraction: '1.5' SECOND_MICROSECOND is half a second.
         let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() as u32;
-        if digits < 6 && let Some(last) = parts.last_mut() {
+        if digits < 6
+            && let Some(last) = parts.last_mut()
+        {
             *last = last.checked_mul(10i64.pow(6 - digits))?;
         }
     }
@@ -217,7 +219,8 @@ pub fn timestamp_difference(unit: IntervalUnit, from: DateTime, to: DateTime) ->
         U::Week => us / (7 * DAY_US),
         _ => {
             let (early, late, sign) = if us < 0 { (to, from, -1) } else { (from, to, 1) };
-            let months = |moment: DateTime| i64::from(moment.date().year()) * 12 + i64::from(moment.date().month());
+            let months =
+                |moment: DateTime| i64::from(moment.date().year()) * 12 + i64::from(moment.date().month());
             let within = |moment: DateTime| (moment.date().day(), moment.time_of_day_us());
             let whole = months(late) - months(early) - i64::from(within(late) < within(early));
             let size = match unit {

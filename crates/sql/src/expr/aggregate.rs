@@ -110,8 +110,12 @@ pub fn aggregate_type(kind: AggregateKind, arguments: &[ExprType]) -> ExprType {
             ExprType::not_null(ColumnType::BIGINT_UNSIGNED)
         }
         AggregateKind::Sum if exact => ExprType::nullable(decimal(precision.saturating_add(22), scale)),
-        AggregateKind::Average if exact => ExprType::nullable(decimal(precision.saturating_add(4), scale + 4)),
-        AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::AnyValue => ExprType::nullable(first),
+        AggregateKind::Average if exact => {
+            ExprType::nullable(decimal(precision.saturating_add(4), scale + 4))
+        }
+        AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::AnyValue => {
+            ExprType::nullable(first)
+        }
         AggregateKind::GroupConcat => {
             let collation = first.collation().unwrap_or(Collation::DEFAULT);
             ExprType::nullable(ColumnType::Text { size: BlobSize::Normal, collation })
@@ -145,7 +149,9 @@ impl Accumulator {
             AggregateKind::Sum | AggregateKind::Average => {
                 State::Total { whole: 0, decimal: None, double: None, count: 0 }
             }
-            AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::AnyValue => State::Best(Value::Null),
+            AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::AnyValue => {
+                State::Best(Value::Null)
+            }
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::GroupConcat => State::Texts(Vec::new()),
@@ -156,7 +162,12 @@ impl Accumulator {
     }
 
     /// Takes one row's argument values.
-    pub fn add(&mut self, spec: &AggregateSpec, values: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
+    pub fn add(
+        &mut self,
+        spec: &AggregateSpec,
+        values: &[Value],
+        context: &EvalContext<'_>,
+    ) -> SqlResult<()> {
         let arguments = &values[..spec.argument_count.min(values.len())];
         if spec.kind != AggregateKind::CountRows
             && spec.kind != AggregateKind::AnyValue
@@ -223,13 +234,15 @@ impl Accumulator {
             State::Best(best) => best,
             State::Bits(bits) => Value::UInt(bits),
             State::Spread { count, squares, .. } => {
-                let sample = matches!(spec.kind, AggregateKind::SampleDeviation | AggregateKind::SampleVariance);
+                let sample =
+                    matches!(spec.kind, AggregateKind::SampleDeviation | AggregateKind::SampleVariance);
                 let divisor = if sample { count - 1.0 } else { count };
                 if divisor <= 0.0 {
                     return Ok(Value::Null);
                 }
                 let variance = squares / divisor;
-                let root = matches!(spec.kind, AggregateKind::StandardDeviation | AggregateKind::SampleDeviation);
+                let root =
+                    matches!(spec.kind, AggregateKind::StandardDeviation | AggregateKind::SampleDeviation);
                 Value::Double(if root { variance.sqrt() } else { variance })
             }
             State::Texts(texts) => concatenate(spec, texts, context)?,
@@ -300,8 +313,8 @@ fn concatenate(
         for (place, descending) in spec.descending.iter().enumerate() {
             let (Some(one), Some(other)) = (left.get(place), right.get(place)) else { break };
             // NULLs come first.
-            let order = compare(one, other, spec.collation)
-                .unwrap_or_else(|| other.is_null().cmp(&one.is_null()));
+            let order =
+                compare(one, other, spec.collation).unwrap_or_else(|| other.is_null().cmp(&one.is_null()));
             let order = if *descending { order.reverse() } else { order };
             if order.is_ne() {
                 return order;

@@ -7,7 +7,12 @@ use crate::error::{SqlError, SqlResult};
 use crate::value::{Numeric, Value, to_decimal, to_double, to_numeric, to_text, to_u64_bits};
 
 /// Applies an operator to two values; NULL gives NULL.
-pub(super) fn apply(op: ArithmeticOp, left: &Value, right: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+pub(super) fn apply(
+    op: ArithmeticOp,
+    left: &Value,
+    right: &Value,
+    context: &EvalContext<'_>,
+) -> SqlResult<Value> {
     use ArithmeticOp as Op;
     if let (Value::Int(one), Value::Int(other)) = (left, right) {
         let result = match op {
@@ -41,7 +46,9 @@ pub(super) fn apply(op: ArithmeticOp, left: &Value, right: &Value, context: &Eva
 }
 
 fn expression(op: ArithmeticOp, left: &Value, right: &Value) -> String {
-    let quoted = |value: &Value| if value.is_string() { format!("'{}'", to_text(value)) } else { to_text(value).to_string() };
+    let quoted = |value: &Value| {
+        if value.is_string() { format!("'{}'", to_text(value)) } else { to_text(value).to_string() }
+    };
     format!("({} {} {})", quoted(left), symbol(op), quoted(right))
 }
 

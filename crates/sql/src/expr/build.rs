@@ -127,17 +127,20 @@ impl Builder<'_> {
                 let operand = Box::new(self.build(operand)?.expr);
                 Ok(truth(Expr::Is { operand, test: *test, negated: *negated }, false))
             }
-            ast::Expr::Between { .. } | ast::Expr::InList { .. } | ast::Expr::Like { .. } | ast::Expr::Regexp { .. } => {
-                self.predicate(expr)
-            }
+            ast::Expr::Between { .. }
+            | ast::Expr::InList { .. }
+            | ast::Expr::Like { .. }
+            | ast::Expr::Regexp { .. } => self.predicate(expr),
             ast::Expr::Case { operand, branches, otherwise } => {
                 self.case(operand.as_deref(), branches, otherwise.as_deref())
             }
-            ast::Expr::Cast { .. } | ast::Expr::ConvertUsing { .. } | ast::Expr::Collate { .. } => self.conversion(expr),
-            ast::Expr::Function(call) => self.function(call),
-            ast::Expr::DateArithmetic { .. } | ast::Expr::TimestampDiff { .. } | ast::Expr::Extract { .. } => {
-                self.date_expression(expr)
+            ast::Expr::Cast { .. } | ast::Expr::ConvertUsing { .. } | ast::Expr::Collate { .. } => {
+                self.conversion(expr)
             }
+            ast::Expr::Function(call) => self.function(call),
+            ast::Expr::DateArithmetic { .. }
+            | ast::Expr::TimestampDiff { .. }
+            | ast::Expr::Extract { .. } => self.date_expression(expr),
             ast::Expr::Trim { side, remove, operand } => {
                 let mut arguments = vec![self.build(operand)?];
                 if let Some(remove) = remove {
@@ -175,7 +178,11 @@ impl Builder<'_> {
 
     /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
     pub fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
-        if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) { self.number(expr) } else { self.build(expr) }
+        if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
+            self.number(expr)
+        } else {
+            self.build(expr)
+        }
     }
 
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
@@ -219,7 +226,8 @@ impl Builder<'_> {
                 kind: ExprType { column: ColumnType::BIGINT_UNSIGNED, nullable },
             },
             UnaryOp::Binary => {
-                let to = ColumnType::Varbinary { length: operand.kind.column.text_length().saturating_mul(4) };
+                let to =
+                    ColumnType::Varbinary { length: operand.kind.column.text_length().saturating_mul(4) };
                 Typed {
                     expr: Expr::Coerce { operand: Box::new(operand.expr), to: to.clone() },
                     kind: ExprType { column: to, nullable },
@@ -242,7 +250,8 @@ impl Builder<'_> {
         if let Some(op) = arithmetic_op(op) {
             let (left, right) = (self.number(left)?, self.number(right)?);
             let column = arithmetic_type(op, &left.kind.column, &right.kind.column);
-            let divides = matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
+            let divides =
+                matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
             let nullable = divides || left.kind.nullable || right.kind.nullable;
             let expr = Expr::Arithmetic { op, left: boxed(left), right: boxed(right) };
             return Ok(Typed { expr, kind: ExprType { column, nullable } });
@@ -376,7 +385,9 @@ impl Builder<'_> {
             let operand: Vec<Typed> = self.build_all(parts)?;
             let mut rows = Vec::new();
             for candidate in list {
-                let ast::Expr::Row(row) = candidate else { return Err(SqlError::operand_columns(parts.len())) };
+                let ast::Expr::Row(row) = candidate else {
+                    return Err(SqlError::operand_columns(parts.len()));
+                };
                 if row.len() != parts.len() {
                     return Err(SqlError::operand_columns(parts.len()));
                 }
@@ -436,7 +447,10 @@ impl Builder<'_> {
     fn conversion(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         match expr {
             ast::Expr::Cast { operand, target } => {
-                let numeric = matches!(target, ast::CastType::Signed | ast::CastType::Unsigned | ast::CastType::Decimal { .. });
+                let numeric = matches!(
+                    target,
+                    ast::CastType::Signed | ast::CastType::Unsigned | ast::CastType::Decimal { .. }
+                );
                 let operand = if numeric { self.number(operand)? } else { self.build(operand)? };
                 let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
                 let kind = ExprType::nullable(to.clone());
@@ -508,7 +522,11 @@ impl Builder<'_> {
             return self.resolver.aggregate(call);
         }
         let count = |wanted: usize| {
-            if call.arguments.len() == wanted { Ok(()) } else { Err(SqlError::wrong_parameter_count(call.name.to_uppercase())) }
+            if call.arguments.len() == wanted {
+                Ok(())
+            } else {
+                Err(SqlError::wrong_parameter_count(call.name.to_uppercase()))
+            }
         };
         match &*call.name {
             "if" => {
@@ -565,7 +583,8 @@ fn pair_collation(left: &Typed, right: &Typed, explicit: Option<Collation>) -> C
         return explicit;
     }
     // A column's collation wins over a literal's: literals and parameters are the most coercible.
-    let soft = |typed: &Typed| matches!(typed.expr, Expr::Literal(_) | Expr::Parameter(_) | Expr::UserVariable(_));
+    let soft =
+        |typed: &Typed| matches!(typed.expr, Expr::Literal(_) | Expr::Parameter(_) | Expr::UserVariable(_));
     match (soft(left), soft(right)) {
         (false, true) => left.kind.column.collation(),
         (true, false) => right.kind.column.collation(),

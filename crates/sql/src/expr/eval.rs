@@ -41,7 +41,9 @@ impl Expr {
                 Value::Null => Value::Null,
                 value => Value::UInt(!crate::value::to_u64_bits(&value, context)?),
             },
-            Expr::Case { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. } => self.eval_choice(row, context)?,
+            Expr::Case { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. } => {
+                self.eval_choice(row, context)?
+            }
             Expr::Cast { operand, to } => cast(&operand.eval(row, context)?, to, context)?,
             Expr::Coerce { operand, to } => coerce_value(operand.eval(row, context)?, to, context)?,
             Expr::DateArithmetic { date, amount, unit, subtract } => {
@@ -122,7 +124,8 @@ impl Expr {
             }
             Expr::Between { operand, low, high, collation, negated } => {
                 let (operand, low) = (operand.eval(row, context)?, low.eval(row, context)?);
-                let truth = predicate::between(&operand, &low, &high.eval(row, context)?, *collation, context)?;
+                let truth =
+                    predicate::between(&operand, &low, &high.eval(row, context)?, *collation, context)?;
                 Ok(truth.map(|truth| truth != *negated))
             }
             Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
@@ -132,7 +135,8 @@ impl Expr {
                     Some(escape) => to_text(&escape.eval(row, context)?).chars().next(),
                     None => None,
                 };
-                Ok(predicate::like_values(&operand, &pattern, escape, *collation).map(|truth| truth != *negated))
+                Ok(predicate::like_values(&operand, &pattern, escape, *collation)
+                    .map(|truth| truth != *negated))
             }
             Expr::Regexp { operand, pattern, collation, negated } => {
                 let (operand, pattern) = (operand.eval(row, context)?, pattern.eval(row, context)?);
@@ -161,12 +165,17 @@ impl Expr {
                 Ok(if unknown { None } else { Some(*negated) })
             }
             Expr::InRows { operand, list, collation, negated } => {
-                let operand = operand.iter().map(|part| part.eval(row, context)).collect::<SqlResult<Vec<_>>>()?;
+                let operand =
+                    operand.iter().map(|part| part.eval(row, context)).collect::<SqlResult<Vec<_>>>()?;
                 for candidate in list {
                     let mut all = Some(true);
                     for (left, right) in operand.iter().zip(candidate) {
-                        let order =
-                            predicate::compare_checked(left, &right.eval(row, context)?, *collation, context)?;
+                        let order = predicate::compare_checked(
+                            left,
+                            &right.eval(row, context)?,
+                            *collation,
+                            context,
+                        )?;
                         all = predicate::and(all, order.map(std::cmp::Ordering::is_eq));
                     }
                     match all {

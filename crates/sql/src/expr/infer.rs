@@ -53,14 +53,17 @@ pub(super) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &Colum
     use ArithmeticOp as Op;
     let unsigned = left.is_unsigned() || right.is_unsigned();
     match op {
-        Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => return ColumnType::BIGINT_UNSIGNED,
+        Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => {
+            return ColumnType::BIGINT_UNSIGNED;
+        }
         Op::IntegerDivide => return ColumnType::int(IntWidth::Big, unsigned),
         _ => {}
     }
     if is_double_class(left) || is_double_class(right) {
         return ColumnType::DOUBLE;
     }
-    let ((left_precision, left_scale), (right_precision, right_scale)) = (decimal_shape(left), decimal_shape(right));
+    let ((left_precision, left_scale), (right_precision, right_scale)) =
+        (decimal_shape(left), decimal_shape(right));
     let (left_whole, right_whole) = (left_precision - left_scale, right_precision - right_scale);
     let exact = is_decimal_class(left) || is_decimal_class(right);
     match op {
@@ -189,7 +192,9 @@ pub fn coerce_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) 
             }
             None => Value::Null,
         },
-        (_, T::Date) => to_date_time(&value, context)?.map_or(Value::Null, |moment| Value::Date(moment.date())),
+        (_, T::Date) => {
+            to_date_time(&value, context)?.map_or(Value::Null, |moment| Value::Date(moment.date()))
+        }
         (_, T::Time { fsp }) => match to_time(&value, context)? {
             Some(mut time) => {
                 time.fsp = *fsp;

@@ -89,7 +89,9 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
 
 /// A hex or bit literal read as a number, as numeric context wants it.
 pub(super) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
-    let ast::Expr::Literal(ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes)) = literal else { return None };
+    let ast::Expr::Literal(ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes)) = literal else {
+        return None;
+    };
     let number = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
     Some(whole(Value::UInt(number), 20))
 }

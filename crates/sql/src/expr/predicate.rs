@@ -123,7 +123,11 @@ pub(crate) fn compile(pattern: &str, case_insensitive: bool) -> SqlResult<Arc<re
 }
 
 /// REGEXP of two values.
-pub(super) fn regexp_values(operand: &Value, pattern: &Value, collation: Collation) -> SqlResult<Option<bool>> {
+pub(super) fn regexp_values(
+    operand: &Value,
+    pattern: &Value,
+    collation: Collation,
+) -> SqlResult<Option<bool>> {
     if operand.is_null() || pattern.is_null() {
         return Ok(None);
     }

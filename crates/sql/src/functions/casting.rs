@@ -10,7 +10,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, EvalSettings};
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{
-    Value, parse_integer_prefix, to_bytes, to_date_time, to_decimal, to_double, to_i64, to_text, to_time, to_u64_bits,
+    Value, parse_integer_prefix, to_bytes, to_date_time, to_decimal, to_double, to_i64, to_text, to_time,
+    to_u64_bits,
 };
 
 fn digits(given: Option<u64>, default: u8, most: u8) -> SqlResult<u8> {
@@ -28,14 +29,15 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
         None => from.text_length(),
     };
     Ok(match target {
-        CastType::Binary(Some(given)) => ColumnType::Binary { length: u32::try_from(*given).unwrap_or(u32::MAX) },
+        CastType::Binary(Some(given)) => {
+            ColumnType::Binary { length: u32::try_from(*given).unwrap_or(u32::MAX) }
+        }
         CastType::Binary(None) => ColumnType::Varbinary { length: from.text_length().saturating_mul(4) },
         CastType::Char { length: given, charset } => {
             let collation = match charset {
                 None => settings.connection_collation,
-                Some(charset) => {
-                    Collation::default_of_charset(charset).ok_or_else(|| SqlError::unknown_character_set(charset))?
-                }
+                Some(charset) => Collation::default_of_charset(charset)
+                    .ok_or_else(|| SqlError::unknown_character_set(charset))?,
             };
             if collation == Collation::Binary {
                 return Ok(ColumnType::Varbinary { length: length(given) });
@@ -89,11 +91,15 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
             Some(moment) => Value::Date(moment.date()),
             None => Value::Null,
         },
-        ColumnType::DateTime { fsp } => match to_date_time(value, context)?.and_then(|moment| moment.round_to(*fsp)) {
-            Some(moment) => Value::DateTime(moment),
-            None => Value::Null,
-        },
-        ColumnType::Time { fsp } => to_time(value, context)?.map_or(Value::Null, |time| Value::Time(time.round_to(*fsp))),
+        ColumnType::DateTime { fsp } => {
+            match to_date_time(value, context)?.and_then(|moment| moment.round_to(*fsp)) {
+                Some(moment) => Value::DateTime(moment),
+                None => Value::Null,
+            }
+        }
+        ColumnType::Time { fsp } => {
+            to_time(value, context)?.map_or(Value::Null, |time| Value::Time(time.round_to(*fsp)))
+        }
         ColumnType::Binary { length } => {
             let mut bytes = to_bytes(value).into_owned();
             cut_warning(bytes.len() > *length as usize, "BINARY", *length, value, context)?;
@@ -104,7 +110,8 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
         ColumnType::Varchar { length, .. } => {
             let text = match value {
                 Value::Bytes(bytes) if std::str::from_utf8(bytes).is_err() => {
-                    context.warn(SqlError::invalid_character_string("utf8mb4", crate::value::shown(bytes)))?;
+                    context
+                        .warn(SqlError::invalid_character_string("utf8mb4", crate::value::shown(bytes)))?;
                     return Ok(Value::Null);
                 }
                 other => to_text(other),
@@ -121,7 +128,13 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
     })
 }
 
-fn cut_warning(cut: bool, kind: &str, length: u32, value: &Value, context: &EvalContext<'_>) -> SqlResult<()> {
+fn cut_warning(
+    cut: bool,
+    kind: &str,
+    length: u32,
+    value: &Value,
+    context: &EvalContext<'_>,
+) -> SqlResult<()> {
     if !cut {
         return Ok(());
     }

@@ -209,7 +209,9 @@ fn from_unixtime(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     let seconds = to_decimal(&arguments[0], context)?;
     let fsp = seconds.scale().min(6);
     let us = seconds.round_to(6).to_scaled_i128().and_then(|us| i64::try_from(us).ok());
-    let Some(us) = us.filter(|us| (0..32_536_771_200 * SECOND_US).contains(us)) else { return Ok(Value::Null) };
+    let Some(us) = us.filter(|us| (0..32_536_771_200 * SECOND_US).contains(us)) else {
+        return Ok(Value::Null);
+    };
     let Some(utc) = DateTime::from_unix_us(us, fsp) else { return Ok(Value::Null) };
     let local = context.settings.time_zone.from_utc(utc);
     match arguments.get(1) {
@@ -368,10 +370,9 @@ fn timediff(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
     null_guard!(arguments);
     let (left, right) = (moment_or_time(&arguments[0], context)?, moment_or_time(&arguments[1], context)?);
     Ok(match (left, right) {
-        (Some(MomentOrTime::Moment(left)), Some(MomentOrTime::Moment(right))) => Value::Time(Time::clamped(
-            left.to_linear_us() - right.to_linear_us(),
-            left.fsp.max(right.fsp),
-        )),
+        (Some(MomentOrTime::Moment(left)), Some(MomentOrTime::Moment(right))) => {
+            Value::Time(Time::clamped(left.to_linear_us() - right.to_linear_us(), left.fsp.max(right.fsp)))
+        }
         (Some(MomentOrTime::Time(left)), Some(MomentOrTime::Time(right))) => {
             Value::Time(Time::clamped(left.us - right.us, left.fsp.max(right.fsp)))
         }
@@ -416,9 +417,11 @@ fn time_format(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
 fn str_to_date(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (text, pattern) = (to_text(&arguments[0]), to_text(&arguments[1]));
-    let parsed = datetime::parse_by_pattern(&text, &pattern).and_then(|(parts, rest)| Some((parts.moment()?, parts, rest)));
+    let parsed = datetime::parse_by_pattern(&text, &pattern)
+        .and_then(|(parts, rest)| Some((parts.moment()?, parts, rest)));
     let rules = datetime::DateRules { zero_in_date: true, zero_date: true, invalid: false };
-    let Some((moment, parts, rest)) = parsed.filter(|(moment, parts, _)| !parts.has_date || rules.allow(moment.date()))
+    let Some((moment, parts, rest)) =
+        parsed.filter(|(moment, parts, _)| !parts.has_date || rules.allow(moment.date()))
     else {
         context.warn(SqlError::wrong_value_for_type("datetime", text, call.name))?;
         return Ok(Value::Null);
@@ -550,7 +553,9 @@ pub(crate) fn date_arithmetic(
     if date.is_null() {
         return Ok(Value::Null);
     }
-    let Some(mut interval) = datetime::interval_from_value(amount, unit, context)? else { return Ok(Value::Null) };
+    let Some(mut interval) = datetime::interval_from_value(amount, unit, context)? else {
+        return Ok(Value::Null);
+    };
     if subtract {
         interval = interval.negated();
     }
@@ -578,7 +583,11 @@ pub(crate) fn date_arithmetic(
             let parsed = datetime::parse_date_time(&text, datetime::DateRules::LENIENT);
             let had_time = parsed.is_some_and(|parsed| parsed.has_time);
             let had_time = had_time || !other.is_string() && to_i64(other, context)? > 99_991_231;
-            if only_date && !had_time { Value::from(result.date().to_string()) } else { Value::from(result.to_string()) }
+            if only_date && !had_time {
+                Value::from(result.date().to_string())
+            } else {
+                Value::from(result.to_string())
+            }
         }
     })
 }
@@ -616,4 +625,3 @@ pub(crate) fn extract_part(value: &Value, unit: IntervalUnit, context: &EvalCont
         None => Value::Null,
     })
 }
-

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use ring::digest as sha;
 
-use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, null_guard, text_long, text_short, unsigned};
+use super::{
+    Entry, VOLATILE, bigint, bytes_long, digest, entry, null_guard, text_long, text_short, unsigned,
+};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, compile_pattern};
 use crate::value::{Value, to_bytes, to_i64, to_text, to_u64_bits};
@@ -74,7 +76,8 @@ fn to_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Va
         if count > 0 && count % 19 == 0 {
             text.push('\n');
         }
-        let bits = group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let bits =
+            group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
         for place in 0..4 {
             let digit = BASE64[(bits >> (18 - 6 * place) & 63) as usize];
             text.push(if place <= group.len() { char::from(digit) } else { '=' });
@@ -85,7 +88,8 @@ fn to_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Va
 
 fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let text: Vec<u8> = to_bytes(&arguments[0]).iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let text: Vec<u8> =
+        to_bytes(&arguments[0]).iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     if text.len() % 4 != 0 {
         return Ok(Value::Null);
     }

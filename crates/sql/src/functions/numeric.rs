@@ -86,7 +86,9 @@ fn abs(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Va
     null_guard!(arguments);
     Ok(match to_numeric(&arguments[0], context)? {
         Numeric::Int(number) => Value::Int(
-            number.checked_abs().ok_or_else(|| SqlError::value_out_of_range("BIGINT", format!("abs({number})")))?,
+            number
+                .checked_abs()
+                .ok_or_else(|| SqlError::value_out_of_range("BIGINT", format!("abs({number})")))?,
         ),
         Numeric::UInt(number) => Value::UInt(number),
         Numeric::Decimal(number) => Value::Decimal(number.abs()),
@@ -106,7 +108,11 @@ fn whole_value(
         Numeric::UInt(number) => Value::UInt(number),
         Numeric::Decimal(number) => {
             let whole = decimal(&number);
-            if number.integer_digits() > 17 { Value::Decimal(whole) } else { whole.to_i64().map_or(Value::Decimal(whole), Value::Int) }
+            if number.integer_digits() > 17 {
+                Value::Decimal(whole)
+            } else {
+                whole.to_i64().map_or(Value::Decimal(whole), Value::Int)
+            }
         }
         Numeric::Double(number) => Value::Double(double(number)),
     })
@@ -126,7 +132,8 @@ fn to_places(arguments: &[Value], context: &EvalContext<'_>, cut: bool) -> SqlRe
         Some(places) => to_i64(places, context)?,
         None => 0,
     };
-    let adjust = |number: &Decimal| if cut { number.truncate_places(places) } else { number.round_places(places) };
+    let adjust =
+        |number: &Decimal| if cut { number.truncate_places(places) } else { number.round_places(places) };
     Ok(match to_numeric(&arguments[0], context)? {
         Numeric::Int(number) if places >= 0 => Value::Int(number),
         Numeric::UInt(number) if places >= 0 => Value::UInt(number),
@@ -273,7 +280,12 @@ fn atan(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     }))
 }
 
-fn extreme(call: &Call, arguments: &[Value], context: &EvalContext<'_>, wanted: std::cmp::Ordering) -> SqlResult<Value> {
+fn extreme(
+    call: &Call,
+    arguments: &[Value],
+    context: &EvalContext<'_>,
+    wanted: std::cmp::Ordering,
+) -> SqlResult<Value> {
     null_guard!(arguments);
     let mut best = &arguments[0];
     for candidate in &arguments[1..] {
@@ -300,7 +312,8 @@ fn bit_count(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 fn in_base(mut number: u64, base: u64) -> String {
     let mut digits = Vec::new();
     loop {
-        digits.push(char::from_digit((number % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
+        digits
+            .push(char::from_digit((number % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
         number /= base;
         if number == 0 {
             return digits.iter().rev().collect();
@@ -318,7 +331,8 @@ fn convert_base(text: &[u8], from: i64, to: i64) -> Option<String> {
     let mut number = 0u64;
     for byte in &text[usize::from(negative)..] {
         let Some(digit) = char::from(*byte).to_digit(base as u32) else { break };
-        number = number.checked_mul(base).and_then(|sum| sum.checked_add(u64::from(digit))).unwrap_or(u64::MAX);
+        number =
+            number.checked_mul(base).and_then(|sum| sum.checked_add(u64::from(digit))).unwrap_or(u64::MAX);
     }
     let number = if negative { number.wrapping_neg() } else { number };
     if to < 0 && (number as i64) < 0 {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Entry, MANY, NEVER_NULL, bigint, entry, null_guard, text_like_first, text_long, text_short, text_sum};
+use super::{
+    Entry, MANY, NEVER_NULL, bigint, entry, null_guard, text_like_first, text_long, text_short, text_sum,
+};
 use crate::collation::{Collation, first_character, to_lower, to_upper};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
@@ -336,9 +338,9 @@ fn space(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
 
 fn field(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     let wanted = &arguments[0];
-    let place = arguments[1..]
-        .iter()
-        .position(|candidate| crate::value::compare(wanted, candidate, call.collation).is_some_and(|order| order.is_eq()));
+    let place = arguments[1..].iter().position(|candidate| {
+        crate::value::compare(wanted, candidate, call.collation).is_some_and(|order| order.is_eq())
+    });
     Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
 }
 
@@ -347,7 +349,8 @@ fn elt(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Va
         return Ok(Value::Null);
     }
     let place = to_i64(&arguments[0], context)?;
-    let chosen = usize::try_from(place).ok().filter(|place| *place > 0).and_then(|place| arguments.get(place));
+    let chosen =
+        usize::try_from(place).ok().filter(|place| *place > 0).and_then(|place| arguments.get(place));
     Ok(match chosen {
         None | Some(Value::Null) => Value::Null,
         Some(value @ (Value::Str(_) | Value::Bytes(_))) => value.clone(),
@@ -361,7 +364,8 @@ fn find_in_set(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
     if list.is_empty() {
         return Ok(Value::Int(0));
     }
-    let place = list.split(|byte| *byte == b',').position(|member| call.collation.compare(member, &wanted).is_eq());
+    let place =
+        list.split(|byte| *byte == b',').position(|member| call.collation.compare(member, &wanted).is_eq());
     Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
 }
 
@@ -370,7 +374,10 @@ fn make_set(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
         return Ok(Value::Null);
     }
     let bits = to_i64(&arguments[0], context)? as u64;
-    let chosen = arguments[1..].iter().enumerate().filter(|(bit, part)| *bit < 64 && bits >> bit & 1 == 1 && !part.is_null());
+    let chosen = arguments[1..]
+        .iter()
+        .enumerate()
+        .filter(|(bit, part)| *bit < 64 && bits >> bit & 1 == 1 && !part.is_null());
     let parts: Vec<Arc<str>> = chosen.map(|(_, part)| to_text(part)).collect();
     Ok(Value::from(parts.join(",")))
 }
@@ -380,7 +387,8 @@ fn format_number(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     let places = to_i64(&arguments[1], context)?.clamp(0, 30) as u8;
     let text = to_decimal(&arguments[0], context)?.round_to(places).to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
-    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let (whole, fraction) =
+        digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
     let mut result = String::from(sign);
     for (position, digit) in whole.chars().enumerate() {
         if position > 0 && (whole.len() - position).is_multiple_of(3) {
@@ -403,7 +411,8 @@ fn ascii(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value>
 fn ord(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let length = if is_binary(arguments) { 1 } else { first_character(&bytes).map_or(0, |(_, length)| length) };
+    let length =
+        if is_binary(arguments) { 1 } else { first_character(&bytes).map_or(0, |(_, length)| length) };
     let length = length.min(bytes.len());
     Ok(Value::Int(bytes[..length].iter().fold(0, |sum, byte| sum << 8 | i64::from(*byte))))
 }

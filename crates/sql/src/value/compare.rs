@@ -169,7 +169,8 @@ pub fn append_group_key(value: &Value, collation: Collation, out: &mut Vec<u8>) 
         Value::Enum(chosen) => whole_number(i128::from(chosen.bits)),
         Value::Decimal(number) => {
             let text = number.to_string();
-            let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            let text =
+                if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
             match text.parse() {
                 Ok(number) => whole_number(number),
                 Err(_) => {
