@@ -11,6 +11,7 @@ pub mod digest;
 pub mod error;
 pub mod expr;
 pub mod functions;
+pub mod fuzz;
 pub mod key_codec;
 pub mod lexer;
 pub mod mdl;

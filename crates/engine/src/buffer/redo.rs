@@ -189,3 +189,12 @@ pub fn apply(bytes: &mut [u8; PAGE_SIZE], page_no: PageNo, change: Change<'_>) {
         Change::Init { kind } => edit::init_bytes(bytes, page_no, kind),
     }
 }
+
+/// For fuzzing: `data` as the body of a redo group, applied to one page.
+pub fn fuzz_redo(data: &[u8]) {
+    let mut page = Box::new([0; PAGE_SIZE]);
+    for record in records(data) {
+        let Ok((page_no, change)) = record else { return };
+        apply(&mut page, page_no, change);
+    }
+}

@@ -2,6 +2,7 @@
 
 pub mod checksum;
 pub mod edit;
+pub mod fuzz;
 pub mod header;
 pub mod view;
 

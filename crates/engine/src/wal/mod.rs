@@ -1,6 +1,7 @@
 #![doc = include_str!("README.md")]
 
 mod control;
+pub mod fuzz;
 mod group;
 mod log_buffer;
 mod open;

@@ -5,6 +5,7 @@
 
 pub mod capability;
 pub mod command;
+pub mod fuzz;
 pub mod handshake;
 pub mod read;
 pub mod result;

@@ -1,0 +1,22 @@
+//! The fuzz targets: names for the entry functions of the crates. Each must return, whatever the bytes are.
+
+pub use turnstile_engine::buffer::redo::fuzz_redo as redo;
+pub use turnstile_engine::page::fuzz::fuzz_page as page;
+pub use turnstile_engine::wal::fuzz::fuzz_log as log;
+pub use turnstile_server::wire::fuzz::fuzz_packet as packet;
+pub use turnstile_sql::fuzz::{fuzz_key as key, fuzz_row as row};
+pub use turnstile_sql::parser::fuzz_parse as statement;
+
+/// An entry function.
+pub type Entry = fn(&[u8]);
+
+/// Every target, for the loop that needs no fuzzer.
+pub const TARGETS: [(&str, Entry); 7] = [
+    ("packet", packet),
+    ("statement", statement),
+    ("page", page),
+    ("redo", redo),
+    ("log", log),
+    ("row", row),
+    ("key", key),
+];
