@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod deadlock;
+mod grant;
 mod inherit;
 mod mode;
 mod name;

@@ -7,18 +7,15 @@
 //!                     plain[class 1] ── 3 ── 7 ──    of a class cannot go, none of that class can
 //!                     plain[class 4] ── 5 ──         arrival numbers order them between classes
 //! ```
-//! So one pass of [`Shard::settle`] costs what it grants plus at most one look per class, never the length of the queue.
-//!
-//! Invariant: when the shard's mutex is free, every waiter that could go has been granted or is invited.
+//! So letting waiters go (`grant.rs`) costs what it lets go plus at most one look per class, never the length of the queue.
 
 use super::mode::{CLASSES, Want, classes};
 use super::owner::TxnLocks;
-use super::shard::{List, NONE, Shard, Woken};
-use super::wait::{Outcome, Waiter};
+use super::shard::{List, NONE, Shard};
+use super::wait::Waiter;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 /// The waiters of one name.
 #[derive(Debug)]
@@ -27,33 +24,39 @@ pub(super) struct Queue {
     pub converting_count: [u32; CLASSES],
     pub plain: [List; CLASSES],
     pub length: u32,
+    /// How many of them are invited and have not come yet.
+    pub invited: u32,
     arrivals: u64,
 }
 
 impl Default for Queue {
     fn default() -> Self {
         let (converting, plain) = (List::EMPTY, [List::EMPTY; CLASSES]);
-        Queue { converting, converting_count: [0; CLASSES], plain, length: 0, arrivals: 0 }
+        Queue { converting, converting_count: [0; CLASSES], plain, length: 0, invited: 0, arrivals: 0 }
     }
 }
 
 impl Shard {
-    fn queue(&self, entry: u32) -> &Queue {
+    pub fn queue(&self, entry: u32) -> &Queue {
         self.entry(entry).queue.as_deref().expect("an entry with waiters has a queue")
+    }
+
+    pub fn queue_mut(&mut self, entry: u32) -> &mut Queue {
+        self.entry_mut(entry).queue.as_deref_mut().expect("an entry with waiters has a queue")
     }
 
     pub fn waiter(&self, node: u32) -> &Arc<Waiter> {
         self.node(node).waiter.as_ref().expect("a node in the queue has its waiter")
     }
 
-    /// Appends a waiter to those of its class, or to those who convert a hold of theirs.
-    pub fn join_queue(&mut self, entry: u32, txn: &Arc<TxnLocks>, want: Want) -> Arc<Waiter> {
+    /// Appends a waiter to those of its class, or to those who convert a hold of theirs. `short`: it will not keep the lock.
+    pub fn join_queue(&mut self, entry: u32, txn: &Arc<TxnLocks>, want: Want, short: bool) -> Arc<Waiter> {
         let is_table = self.entry(entry).is_table();
         let own = self.own_bits(entry, txn);
         let mut queue = self.entry_mut(entry).queue.take().unwrap_or_default();
         queue.arrivals += 1;
         let node = self.new_node(txn.clone(), None, entry, 0);
-        let waiter = Arc::new(Waiter::new(self.number, node, queue.arrivals, want, is_table));
+        let waiter = Arc::new(Waiter::new(self.number, node, queue.arrivals, want, is_table, short));
         self.nodes[node as usize].waiter = Some(waiter.clone());
         if want.converts(own, is_table) {
             waiter.converting.store(true, Ordering::Relaxed);
@@ -82,6 +85,7 @@ impl Shard {
             self.unlink(&mut queue.plain[class], node);
         }
         queue.length -= 1;
+        queue.invited -= u32::from(waiter.invited.load(Ordering::Relaxed));
         self.entry_mut(entry).queue = Some(queue);
         self.free_node(node);
         waiter.queued.store(false, Ordering::Relaxed);
@@ -127,106 +131,6 @@ impl Shard {
             .map(|class| queue.plain[class].first)
             .filter(|&first| first != NONE && self.waiter(first).arrival < before)
             .min_by_key(|&first| self.waiter(first).arrival)
-    }
-
-    /// Lets go all who can: each is granted the lock, or, with `invite`, woken to take it itself unless it has been passed
-    /// over for long enough. To be called after anything that takes a hold or a waiter away.
-    pub fn settle(&mut self, entry: u32, invite: bool, woken: &mut Woken) {
-        if self.entry(entry).waiters() == 0 {
-            return;
-        }
-        let now = if invite { Some(Instant::now()) } else { None };
-        self.settle_converting(entry, now, woken);
-        let classes = classes(self.entry(entry).is_table());
-        let mut cursors = self.queue(entry).plain.map(|list| list.first);
-        let mut ahead = self.converting_bits(entry);
-        loop {
-            let earliest = (0..CLASSES)
-                .filter(|&class| cursors[class] != NONE)
-                .min_by_key(|&class| self.waiter(cursors[class]).arrival);
-            let Some(class) = earliest else { break };
-            let (node, want) = (cursors[class], classes[class]);
-            let blocked = want.conflicts & ahead != 0 || self.entry(entry).held_by_others(want.conflicts, 0);
-            if blocked {
-                ahead |= want.bits;
-                cursors[class] = NONE;
-                continue;
-            }
-            cursors[class] = self.node(node).next;
-            if !self.let_go(node, now, woken) {
-                ahead |= want.bits;
-            }
-        }
-    }
-
-    fn settle_converting(&mut self, entry: u32, now: Option<Instant>, woken: &mut Woken) {
-        let mut node = self.queue(entry).converting.first;
-        while node != NONE {
-            let next = self.node(node).next;
-            let conflicts = self.waiter(node).want.conflicts;
-            let txn = self.owner(node).clone();
-            let own = self.own_bits(entry, &txn);
-            if !self.entry(entry).held_by_others(conflicts, own) {
-                self.let_go(node, now, woken);
-            } else if (0..super::mode::BITS)
-                .any(|bit| conflicts & 1 << bit != 0 && self.entry(entry).held[bit] > 1)
-                && self.is_one_class(entry)
-            {
-                // Two transactions hold what all of these wait for: each of them is blocked by at least one of the two.
-                break;
-            }
-            node = next;
-        }
-    }
-
-    fn is_one_class(&self, entry: u32) -> bool {
-        self.queue(entry).converting_count.iter().filter(|count| **count > 0).count() == 1
-    }
-
-    fn converting_bits(&self, entry: u32) -> u8 {
-        let classes = classes(self.entry(entry).is_table());
-        let counts = &self.queue(entry).converting_count;
-        (0..CLASSES).filter(|&class| counts[class] > 0).fold(0, |bits, class| bits | classes[class].bits)
-    }
-
-    /// Grants (true) or invites (false).
-    fn let_go(&mut self, node: u32, now: Option<Instant>, woken: &mut Woken) -> bool {
-        if let Some(now) = now
-            && !self.waiter(node).is_overdue(now)
-        {
-            let waiter = self.waiter(node);
-            if !waiter.invited.swap(true, Ordering::SeqCst) {
-                woken.push((waiter.clone(), None));
-            }
-            return false;
-        }
-        self.grant(node, woken);
-        true
-    }
-
-    fn grant(&mut self, node: u32, woken: &mut Woken) {
-        let entry = self.node(node).entry;
-        let (txn, waiter) = self.leave_queue(node);
-        if waiter.want.bits != 0 {
-            let own = self.own_hold(entry, &txn);
-            let alive = self.add_hold(entry, own, &txn, waiter.want.bits);
-            debug_assert!(alive, "a transaction that waits has not ended");
-        }
-        woken.push((waiter, Some(Outcome::Granted)));
-    }
-
-    /// An invited waiter tries for itself: granted unless somebody came between.
-    pub fn accept_invitation(&mut self, node: u32, woken: &mut Woken) {
-        let entry = self.node(node).entry;
-        let waiter = self.waiter(node).clone();
-        let own = self.own_bits(entry, self.owner(node));
-        let blocked = self.entry(entry).held_by_others(waiter.want.conflicts, own)
-            || !waiter.converting.load(Ordering::Relaxed)
-                && self.first_conflicting_waiter(entry, waiter.want, waiter.arrival).is_some();
-        if !blocked {
-            self.grant(node, woken);
-            self.drop_if_idle(entry);
-        }
     }
 
     /// Whom a waiter waits for: every holder in conflict, and of the waiters before it those whose own blockers it would

@@ -208,9 +208,10 @@ impl LockTable {
             match shard.attempt(txn, name, hash, want, &mut woken) {
                 Acquire::Granted | Acquire::AlreadyHeld => None,
                 Acquire::Conflict => {
+                    // Asleep, it will not release anything soon.
                     txn.set_transient(false);
                     let entry = shard.find(name, hash).expect("only a locked name conflicts");
-                    let waiter = shard.join_queue(entry, txn, want);
+                    let waiter = shard.join_queue(entry, txn, want, was_transient);
                     self.counters.began(&waiter);
                     search = self.needs_search(&shard, txn, &waiter);
                     Some(waiter)
@@ -447,7 +448,7 @@ impl Shard {
         }
         if !want.converts(own_bits, name.is_table())
             && let Some(first) = self.first_conflicting_waiter(entry, want, u64::MAX)
-            && !self.may_pass(entry, first, txn, woken)
+            && !(txn.is_transient() && self.may_pass(entry, first, woken))
         {
             return Acquire::Conflict;
         }
@@ -456,22 +457,6 @@ impl Shard {
             debug_assert!(alive, "a transaction that asks has not ended");
         }
         Acquire::Granted
-    }
-
-    /// Whether a newcomer may take the lock before a waiter: only for a moment, only while the lock is free for the waiter
-    /// and offered to it, and only until the waiter has been passed over for long enough; then it is handed the lock here.
-    fn may_pass(&mut self, entry: u32, first: u32, txn: &TxnLocks, woken: &mut Woken) -> bool {
-        let waiter = self.waiter(first).clone();
-        let its_own = self.own_bits(entry, self.owner(first));
-        if !txn.is_transient() || self.entry(entry).held_by_others(waiter.want.conflicts, its_own) {
-            return false;
-        }
-        if waiter.is_overdue(Instant::now()) {
-            self.settle(entry, false, woken);
-            return false;
-        }
-        waiter.passed.fetch_add(1, Ordering::Relaxed);
-        true
     }
 
     fn release(&mut self, node: u32, bits: u8, invite: bool, woken: &mut Woken) -> bool {

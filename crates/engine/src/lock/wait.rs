@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use turnstile_sys::park::WaitCell;
@@ -53,19 +53,24 @@ pub struct Patience<'a> {
 }
 
 /// Passed over this often, a waiter is handed the lock.
-pub(super) const PASSED_MAX: u32 = 16;
-/// Waiting this long, a waiter is handed the lock.
-pub(super) const PATIENT_FOR: Duration = Duration::from_millis(1);
+pub(super) const PASSED_MAX: u32 = 256;
+/// This long after its first invitation, a waiter is handed the lock.
+pub(super) const PATIENT_FOR_US: u64 = 1_000;
+const NEVER: u64 = u64::MAX;
 
-/// A place in a queue. `queued`, `converting` and `passed` change under the shard's mutex only.
+/// A place in a queue. All that changes, but for the cell, changes under the shard's mutex.
 #[derive(Debug)]
 pub struct Waiter {
     pub(super) cell: WaitCell<Outcome>,
     pub(super) queued: AtomicBool,
     pub(super) converting: AtomicBool,
-    /// Woken to take a free lock for itself; cleared by its own poll.
+    /// Woken to take a free lock for itself, and not come yet.
     pub(super) invited: AtomicBool,
+    /// When it was first invited, in microseconds of waiting.
+    pub(super) first_invited_us: AtomicU64,
     pub(super) passed: AtomicU32,
+    /// It will hold the lock only for a moment, so it too may pass others.
+    pub(super) short: bool,
     pub(super) shard: u32,
     pub(super) node: u32,
     pub(super) arrival: u64,
@@ -75,13 +80,15 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    pub(super) fn new(shard: u32, node: u32, arrival: u64, want: Want, is_table: bool) -> Self {
+    pub(super) fn new(shard: u32, node: u32, arrival: u64, want: Want, is_table: bool, short: bool) -> Self {
         Waiter {
             cell: WaitCell::new(),
             queued: AtomicBool::new(true),
             converting: AtomicBool::new(false),
             invited: AtomicBool::new(false),
+            first_invited_us: AtomicU64::new(NEVER),
             passed: AtomicU32::new(0),
+            short,
             shard,
             node,
             arrival,
@@ -91,9 +98,21 @@ impl Waiter {
         }
     }
 
+    fn waited_us(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.since).as_micros() as u64
+    }
+
+    pub(super) fn note_invitation(&self, now: Instant) {
+        if self.first_invited_us.load(Ordering::Relaxed) == NEVER {
+            self.first_invited_us.store(self.waited_us(now), Ordering::Relaxed);
+        }
+    }
+
     /// Whether it has been passed over enough: from now on a free lock is handed to it, not offered.
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
-        self.passed.load(Ordering::Relaxed) >= PASSED_MAX || now.duration_since(self.since) >= PATIENT_FOR
+        let first_us = self.first_invited_us.load(Ordering::Relaxed);
+        self.passed.load(Ordering::Relaxed) >= PASSED_MAX
+            || first_us != NEVER && self.waited_us(now) >= first_us + PATIENT_FOR_US
     }
 }
 
@@ -146,7 +165,7 @@ impl Future for Wait<'_> {
         if let Poll::Ready(outcome) = waiter.cell.poll_wait(context) {
             return self.finish(outcome);
         }
-        if waiter.invited.swap(false, Ordering::SeqCst) {
+        if waiter.invited.load(Ordering::SeqCst) {
             self.table.accept_invitation(&waiter);
         }
         let deadline = waiter.since + self.patience.timeout;

@@ -77,7 +77,7 @@ fn an_upgrade_goes_before_those_who_wait_for_it() {
 }
 
 #[test]
-fn a_transient_release_invites_and_lets_newcomers_pass_sixteen_times() {
+fn a_transient_release_invites_and_lets_short_newcomers_pass_for_a_while() {
     let table = table();
     let (holder, waiter) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
     holder.set_transient(true);
@@ -102,8 +102,8 @@ fn a_transient_release_invites_and_lets_newcomers_pass_sixteen_times() {
         passed += 1;
         table.release_all(&quick);
     }
-    assert!(passed <= 16 && (passed == 16 || started.elapsed().as_micros() >= 1000), "passed {passed} times");
-    assert_eq!(waiting.wakes(), 2.min(waiting.wakes()), "invited once, granted once");
+    assert!(passed == 256 || passed < 256 && started.elapsed().as_micros() >= 1000, "passed {passed} times");
+    assert_eq!(waiting.wakes(), 1, "awake since the invitation, it needs no second wake-up");
     assert_eq!(waiting.poll(), Some(Outcome::Granted), "the lock was handed over");
 }
 

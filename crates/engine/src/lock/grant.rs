@@ -1,0 +1,166 @@
+//! Letting waiters go: hand-off, invitation, passing.
+//!
+//! A lock that was held for long is *handed over*: the releaser makes the waiter a holder, first come first served. A lock that was
+//! held for a moment is *offered*: the first waiters are woken to take it themselves, and until they come, other short
+//! requests may have it in between. Handing a microsecond's lock to a session whose worker sleeps would make
+//! everybody wait for that worker. How long a waiter can be passed over is bounded, and then it is handed the lock.
+//!
+//! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and has not come. Whoever is invited
+//! comes (or its future is dropped), and each way that ends leads to another `settle`, here or at the release.
+
+use super::mode::{BITS, CLASSES, classes};
+use super::shard::{NONE, Shard, Woken};
+use super::wait::Outcome;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Most waiters with an open invitation; a batch is enough for one turn of a worker.
+const INVITED_MAX: u32 = 32;
+/// While so many have not come, no more are invited.
+const INVITED_ENOUGH: u32 = 8;
+
+impl Shard {
+    /// Lets go all who can: each is handed the lock or, with `invite`, offered it. To be called after anything that takes
+    /// a hold or a waiter away.
+    pub fn settle(&mut self, entry: u32, invite: bool, woken: &mut Woken) {
+        if self.entry(entry).waiters() == 0 {
+            return;
+        }
+        let now = if invite { Some(Instant::now()) } else { None };
+        if now.is_some_and(|now| self.enough_are_invited(entry, now)) {
+            return;
+        }
+        self.settle_converting(entry, now, woken);
+        let classes = classes(self.entry(entry).is_table());
+        let mut cursors = self.queue(entry).plain.map(|list| list.first);
+        // Bits of those passed on the way: who stays queued, and who is invited.
+        let (mut queued, mut invited) = (self.converting_bits(entry), 0);
+        loop {
+            let earliest = (0..CLASSES)
+                .filter(|&class| cursors[class] != NONE)
+                .min_by_key(|&class| self.waiter(cursors[class]).arrival);
+            let Some(class) = earliest else { break };
+            let (node, want) = (cursors[class], classes[class]);
+            let behind = want.conflicts & invited != 0;
+            let room = self.waiter(node).short && self.queue(entry).invited < INVITED_MAX;
+            if want.conflicts & queued != 0
+                || self.entry(entry).held_by_others(want.conflicts, 0)
+                || behind && !room
+            {
+                queued |= want.bits;
+                cursors[class] = NONE;
+                continue;
+            }
+            cursors[class] = self.node(node).next;
+            match now {
+                Some(now) if behind || !self.waiter(node).is_overdue(now) => {
+                    self.invite(node, now, woken);
+                    invited |= want.bits;
+                }
+                _ => self.grant(node, woken),
+            }
+        }
+    }
+
+    fn enough_are_invited(&self, entry: u32, now: Instant) -> bool {
+        let queue = self.queue(entry);
+        let overdue = |first: u32| first != NONE && self.waiter(first).is_overdue(now);
+        queue.invited >= INVITED_ENOUGH
+            && !overdue(queue.converting.first)
+            && !queue.plain.iter().any(|list| overdue(list.first))
+    }
+
+    fn settle_converting(&mut self, entry: u32, now: Option<Instant>, woken: &mut Woken) {
+        let mut node = self.queue(entry).converting.first;
+        while node != NONE {
+            let next = self.node(node).next;
+            let conflicts = self.waiter(node).want.conflicts;
+            let own = self.own_bits(entry, self.owner(node));
+            if !self.entry(entry).held_by_others(conflicts, own) {
+                match now {
+                    Some(now) if !self.waiter(node).is_overdue(now) => self.invite(node, now, woken),
+                    _ => self.grant(node, woken),
+                }
+            } else if self.is_one_class(entry)
+                && (0..BITS).any(|bit| conflicts & 1 << bit != 0 && self.entry(entry).held[bit] > 1)
+            {
+                // Two transactions hold what all of these wait for: each of them is blocked by at least one of the two.
+                break;
+            }
+            node = next;
+        }
+    }
+
+    fn is_one_class(&self, entry: u32) -> bool {
+        self.queue(entry).converting_count.iter().filter(|count| **count > 0).count() == 1
+    }
+
+    fn converting_bits(&self, entry: u32) -> u8 {
+        let classes = classes(self.entry(entry).is_table());
+        let counts = &self.queue(entry).converting_count;
+        (0..CLASSES).filter(|&class| counts[class] > 0).fold(0, |bits, class| bits | classes[class].bits)
+    }
+
+    fn invite(&mut self, node: u32, now: Instant, woken: &mut Woken) {
+        let entry = self.node(node).entry;
+        let waiter = self.waiter(node).clone();
+        waiter.note_invitation(now);
+        if !waiter.invited.swap(true, Ordering::SeqCst) {
+            self.queue_mut(entry).invited += 1;
+            woken.push((waiter, None));
+        }
+    }
+
+    fn grant(&mut self, node: u32, woken: &mut Woken) {
+        let entry = self.node(node).entry;
+        let (txn, waiter) = self.leave_queue(node);
+        if waiter.want.bits != 0 {
+            let own = self.own_hold(entry, &txn);
+            let alive = self.add_hold(entry, own, &txn, waiter.want.bits);
+            debug_assert!(alive, "a transaction that waits has not ended");
+        }
+        woken.push((waiter, Some(Outcome::Granted)));
+    }
+
+    /// An invited waiter has come: it takes the lock, unless somebody holds it or is before it and must not be passed.
+    pub fn accept_invitation(&mut self, node: u32, woken: &mut Woken) {
+        let entry = self.node(node).entry;
+        let waiter = self.waiter(node).clone();
+        if !waiter.invited.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        self.queue_mut(entry).invited -= 1;
+        let own = self.own_bits(entry, self.owner(node));
+        if self.entry(entry).held_by_others(waiter.want.conflicts, own) {
+            return;
+        }
+        if !waiter.converting.load(Ordering::Relaxed)
+            && let Some(first) = self.first_conflicting_waiter(entry, waiter.want, waiter.arrival)
+            && !(waiter.short && self.may_pass(entry, first, woken))
+        {
+            return;
+        }
+        self.grant(node, woken);
+        if waiter.want.bits == 0 {
+            // It leaves no hold, so no release will look after the others.
+            self.settle(entry, true, woken);
+        }
+        self.drop_if_idle(entry);
+    }
+
+    /// Whether a short request may have the lock before a waiter: only while the lock is free for the waiter and
+    /// offered to it, and until it has been passed over for long enough; then it is handed the lock, here and now.
+    pub fn may_pass(&mut self, entry: u32, first: u32, woken: &mut Woken) -> bool {
+        let waiter = self.waiter(first).clone();
+        let its_own = self.own_bits(entry, self.owner(first));
+        if self.entry(entry).held_by_others(waiter.want.conflicts, its_own) {
+            return false;
+        }
+        if waiter.is_overdue(Instant::now()) {
+            self.settle(entry, false, woken);
+            return false;
+        }
+        waiter.passed.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+}
