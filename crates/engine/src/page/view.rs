@@ -42,6 +42,17 @@ pub fn record_size(key_len: usize, value_len: usize) -> usize {
     RECORD_HEADER + key_len + value_len
 }
 
+/// The first eight bytes as a number that compares as they do; a shorter key counts as followed by zeros, so equal numbers decide nothing.
+#[inline]
+fn prefix_of(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => {
+            key.iter().fold(0, |prefix, byte| prefix << 8 | u64::from(*byte)) << (8 * (8 - key.len())).min(63)
+        }
+    }
+}
+
 impl PageView {
     /// Sees a page image as a page.
     #[expect(unsafe_code, reason = "a reference to the bytes becomes a reference to the transparent wrapper")]
@@ -194,10 +205,13 @@ impl PageView {
 
     /// Binary search: `Ok(slot)` of the key, or `Err(slot)` where it would be inserted.
     pub fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        // Most comparisons are decided by the first eight bytes, as one number.
+        let prefix = prefix_of(key);
         let (mut low, mut high) = (0, self.slot_count());
         while low < high {
             let middle = (low + high) / 2;
-            match self.key(middle).cmp(key) {
+            let candidate = self.key(middle);
+            match prefix_of(candidate).cmp(&prefix).then_with(|| candidate.cmp(key)) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return Ok(middle),

@@ -2,15 +2,15 @@
 
 use super::harness::*;
 use crate::btree::{Direction, Tree, verify};
+use crate::buffer::{Storage, StorageConfig};
 use crate::ids::IndexId;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use turnstile_sys::fault_disk::FaultDisk;
 use turnstile_sys::rng::Rng;
 
 const WRITERS: u64 = 4;
-const OWN_KEYS: u64 = 150;
-const ROUNDS: u64 = 3000;
 
 /// Keys of all writers interleave, so that they meet in the same leaves.
 fn own_key(writer: u64, n: u64) -> [u8; 9] {
@@ -19,11 +19,12 @@ fn own_key(writer: u64, n: u64) -> [u8; 9] {
     key
 }
 
-fn write_randomly(tree: &Tree, writer: u64, seed: u64) -> Vec<Option<Vec<u8>>> {
+fn write_randomly(tree: &Tree, writer: u64, keys: u64, rounds: u64) -> Vec<Option<Vec<u8>>> {
+    let seed = 100 + writer;
     let mut rng = Rng::new(seed);
-    let mut mine = vec![None; OWN_KEYS as usize];
-    for round in 0..ROUNDS {
-        let n = rng.below(OWN_KEYS);
+    let mut mine = vec![None; keys as usize];
+    for round in 0..rounds {
+        let n = rng.below(keys);
         let key = own_key(writer, n);
         // Waves: the tree grows, then shrinks to little, and again.
         let insert = if round / 500 % 2 == 0 { 0.8 } else { 0.2 };
@@ -82,15 +83,27 @@ const FIXED: [u8; 8] = 300u64.to_be_bytes();
 
 #[test]
 fn writers_and_scanners() {
-    let storage = storage();
-    let tree = Arc::new(new_tree(&storage, IndexId(1)));
+    stress(&storage(), 150, 2000);
+}
+
+/// With so few frames that every descent may miss, and the flusher and readers at work.
+#[test]
+fn writers_and_scanners_in_a_small_pool() {
+    let config = StorageConfig { reader_threads: 2, ..config_of(64) };
+    let storage = Storage::create(Arc::new(FaultDisk::new(1)), &config).unwrap();
+    stress(&storage, 500, 1000);
+    storage.close().unwrap();
+}
+
+fn stress(storage: &Arc<Storage>, keys: u64, rounds: u64) {
+    let tree = Arc::new(new_tree(storage, IndexId(1)));
     put(&tree, &FIXED, b"here");
     let stop = AtomicBool::new(false);
     let written = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|w| {
                 let tree = &tree;
-                scope.spawn(move || write_randomly(tree, w, 100 + w))
+                scope.spawn(move || write_randomly(tree, w, keys, rounds))
             })
             .collect();
         let scanners = [Direction::Forward, Direction::Reverse];
