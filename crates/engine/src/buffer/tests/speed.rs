@@ -13,7 +13,11 @@ fn nanoseconds_each(rounds: u64, mut work: impl FnMut(u64)) -> u64 {
 /// The hit path and a small mini-transaction, over `page_count` pages in turn.
 fn measure(rounds: u64, page_count: u64) {
     let (_scratch, disk) = Scratch::new(&format!("speed{rounds}of{page_count}"));
-    let config = StorageConfig { pool_bytes: 64 << 20, redo_capacity_bytes: 1 << 30, reader_threads: 0 };
+    let config = StorageConfig {
+        pool_bytes: 64 << 20,
+        redo_capacity_bytes: rounds.max(1 << 14) << 9,
+        reader_threads: 0,
+    };
     let storage = Storage::create(disk, &config).unwrap();
     let pages = counter_pages(&storage, page_count as usize);
     let page = |nth: u64| pages[(nth * 7 % page_count) as usize];
@@ -56,7 +60,8 @@ fn hit_path_and_small_mini_transaction() {
 /// Redo of `groups` small mini-transactions over `page_count` pages, none of which was flushed.
 fn measure_recovery(groups: u64, page_count: usize, pool_bytes: u64) {
     let (_scratch, disk) = Scratch::new(&format!("recovery{groups}"));
-    let config = StorageConfig { pool_bytes, redo_capacity_bytes: 2 << 30, reader_threads: 0 };
+    let config =
+        StorageConfig { pool_bytes, redo_capacity_bytes: groups.max(1 << 14) << 8, reader_threads: 0 };
     let storage = Storage::create(Arc::clone(&disk), &config).unwrap();
     let pages = counter_pages(&storage, page_count);
     let mut rng = Rng::new(1);
