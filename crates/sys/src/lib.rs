@@ -6,6 +6,7 @@ pub mod fault_disk;
 pub mod latch;
 pub mod leader;
 pub mod park;
+pub mod pin_count;
 pub mod progress;
 pub mod ranked;
 pub mod rng;

@@ -144,7 +144,7 @@ impl Queues {
 
 fn evict(frames: &Frames, table: &PageTable, index: u32) -> bool {
     let frame = frames.get(index);
-    if frame.is_pinned() || frame.is_dirty() {
+    if frame.pin_count() > 0 || frame.is_dirty() {
         return false;
     }
     let page_no = frame.page_no();

@@ -2,8 +2,8 @@
 //!
 //! | field | written by | read by |
 //! |---|---|---|
-//! | `state` = RESIDENT bit + pin count | anyone adds and drops pins; only the evictor clears RESIDENT, by compare-exchange from "resident, no pins"; only the installer sets it | everyone |
-//! | `page_no` | the owner of the frame while it is vacant (not RESIDENT) | everyone; trust it only with a pin |
+//! | `pins` | the protocol of `turnstile_sys::pin_count`; only the evictor takes a frame, and only the installer settles it | everyone |
+//! | `page_no` | the owner of the frame while it is vacant (not resident) | everyone; trust it only with a pin |
 //! | `chain` | the holder of the page table shard | lookups, as a hint |
 //! | `heat` | anyone, without care for lost updates | the evictor |
 //! | `oldest` | a writer under the exclusive latch sets it; the flusher, under the shared latch, clears it | checkpoint |
@@ -11,7 +11,7 @@
 //! | `latch` | guards | guards |
 //! | page bytes | holder of the exclusive latch, or the owner of the vacant frame | holder of a latch |
 //!
-//! Laws: a pinned resident frame keeps its page. A pin taken on a frame that turns out not to be RESIDENT, or to
+//! Laws: a pinned resident frame keeps its page. A pin taken on a frame that turns out not to be resident, or to
 //! hold another page, promises nothing and is dropped at once. A vacant frame has one owner, its [`Vacant`].
 //!
 //! The order of `oldest` and `flushing` matters to the checkpoint: the flusher sets `flushing` before it clears
@@ -23,18 +23,18 @@ use crate::page::PAGE_SIZE;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use turnstile_sys::latch::Latch;
+use turnstile_sys::pin_count::PinCount;
 
 /// "No frame" in chains.
 pub(crate) const NO_FRAME: u32 = u32::MAX;
 /// Value of `oldest` and `flushing` on a clean frame.
 const CLEAN: u64 = u64::MAX;
-const RESIDENT: u32 = 1 << 31;
 const HEAT_MAX: u8 = 3;
 
 /// The control words of one frame. Its bytes live in [`Frames`].
 #[repr(align(64))]
 pub(crate) struct Frame {
-    state: AtomicU32,
+    pins: PinCount,
     page_no: AtomicU32,
     pub(crate) chain: AtomicU32,
     heat: AtomicU8,
@@ -46,7 +46,7 @@ pub(crate) struct Frame {
 impl Frame {
     fn new() -> Self {
         Frame {
-            state: AtomicU32::new(0),
+            pins: PinCount::new(),
             page_no: AtomicU32::new(0),
             chain: AtomicU32::new(NO_FRAME),
             heat: AtomicU8::new(0),
@@ -64,32 +64,22 @@ impl Frame {
     /// Pins the frame if it is resident; whether it holds the right page is then for the caller to check.
     #[inline]
     pub(crate) fn pin_if_resident(&self) -> bool {
-        if self.state.fetch_add(1, Ordering::Acquire) & RESIDENT != 0 {
-            return true;
-        }
-        self.unpin();
-        false
+        self.pins.try_pin()
     }
 
-    /// Adds `count` pins; the caller holds a pin already or owns the frame.
+    /// Adds a pin to one that the caller holds.
     #[inline]
-    pub(crate) fn add_pins(&self, count: u32) {
-        self.state.fetch_add(count, Ordering::Relaxed);
+    pub(crate) fn pin_again(&self) {
+        self.pins.pin_again();
     }
 
     #[inline]
     pub(crate) fn unpin(&self) {
-        let before = self.state.fetch_sub(1, Ordering::Release);
-        debug_assert!(before & !RESIDENT > 0, "unpinned a frame without pins");
+        self.pins.unpin();
     }
 
-    pub(crate) fn is_pinned(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & !RESIDENT != 0
-    }
-
-    #[cfg(test)]
     pub(crate) fn pin_count(&self) -> u32 {
-        self.state.load(Ordering::Relaxed) & !RESIDENT
+        self.pins.pins()
     }
 
     /// Remembers a use, for the evictor.
@@ -113,19 +103,18 @@ impl Frame {
     pub(crate) fn install(&self, page_no: PageNo, pins: u32) {
         self.page_no.store(page_no.0, Ordering::Relaxed);
         self.heat.store(0, Ordering::Relaxed);
-        self.state.fetch_add(RESIDENT + pins, Ordering::Release);
+        self.pins.settle(pins);
     }
 
     /// Takes a resident, clean, unpinned frame away from its page. The caller holds the page table shard and
     /// owns the frame if this returns true.
     pub(crate) fn try_vacate(&self) -> bool {
-        if self.is_dirty()
-            || self.state.compare_exchange(RESIDENT, 0, Ordering::AcqRel, Ordering::Relaxed).is_err()
-        {
+        if self.is_dirty() || !self.pins.try_take() {
             return false;
         }
+        // A writer may have dirtied it between the look and the taking; none can any more.
         if self.is_dirty() {
-            self.state.fetch_or(RESIDENT, Ordering::Release);
+            self.pins.settle(0);
             return false;
         }
         true
@@ -261,7 +250,7 @@ impl<'p> Vacant<'p> {
 
     #[expect(unsafe_code, reason = "exclusive access by ownership of the vacant frame")]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8; PAGE_SIZE] {
-        // SAFETY: the frame is not RESIDENT, so no guard exists (guards need a valid pin), and one `Vacant` exists
+        // SAFETY: the frame is not resident, so no guard exists (guards need a valid pin), and one `Vacant` exists
         // per vacant frame, borrowed mutably here.
         unsafe { &mut *self.frames.page(self.index) }
     }

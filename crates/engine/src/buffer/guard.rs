@@ -102,7 +102,7 @@ impl<'p> Pin<'p> {
 
 impl Clone for Pin<'_> {
     fn clone(&self) -> Self {
-        self.frame().add_pins(1);
+        self.frame().pin_again();
         Pin { frames: self.frames, index: self.index }
     }
 }
