@@ -274,3 +274,6 @@ impl Stream {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -243,3 +243,6 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,3 +15,6 @@ pub mod write;
 pub const PAYLOAD_BYTES_MAX: usize = 0xff_ff_ff;
 /// Bytes before each payload.
 pub const HEADER_BYTES: usize = 4;
+
+#[cfg(test)]
+mod tests;

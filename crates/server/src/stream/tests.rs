@@ -1,0 +1,85 @@
+//! The stream over a socket pair: packets in pieces, too long, out of order; output held back by a full socket.
+#![allow(clippy::unwrap_used)]
+
+use std::future::Future;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use crate::scheduler::Readiness;
+
+use super::{ReadError, Stream};
+
+fn pair() -> (Stream, UnixStream, Arc<Readiness>) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    let readiness = Arc::new(Readiness::default());
+    (Stream::new(Arc::new(ours.into()), readiness.clone()), theirs, readiness)
+}
+
+fn poll<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn a_packet_may_come_byte_by_byte() {
+    let (mut stream, mut client, readiness) = pair();
+    let mut payload = Vec::new();
+    for byte in [3, 0, 0, 0, b'a', b'b'] {
+        client.write_all(&[byte]).unwrap();
+        readiness.note(true, false);
+        assert!(poll(stream.read_packet(&mut payload, 100)).is_pending());
+    }
+    client.write_all(b"c\x01\0\0\0z").unwrap();
+    readiness.note(true, false);
+    assert!(matches!(poll(stream.read_packet(&mut payload, 100)), Poll::Ready(Ok(()))));
+    assert_eq!(payload, b"abc");
+    assert_eq!(stream.writer.sequence, 1);
+    // The second packet came with the first: no further system call is needed.
+    assert!(matches!(poll(stream.read_packet(&mut payload, 100)), Poll::Ready(Ok(()))));
+    assert_eq!(payload, b"z");
+}
+
+#[test]
+fn what_is_too_long_is_refused_before_it_is_read() {
+    let (mut stream, mut client, _) = pair();
+    client.write_all(&[0xff, 0xff, 0xff, 0]).unwrap();
+    let mut payload = Vec::new();
+    assert!(matches!(poll(stream.read_packet(&mut payload, 1000)), Poll::Ready(Err(ReadError::TooLarge))));
+}
+
+#[test]
+fn the_end_of_the_stream_is_told() {
+    let (mut stream, client, readiness) = pair();
+    drop(client);
+    readiness.note(true, false);
+    let mut payload = Vec::new();
+    assert!(matches!(poll(stream.read_packet(&mut payload, 1000)), Poll::Ready(Err(ReadError::Closed))));
+}
+
+#[test]
+fn a_full_socket_holds_the_output_back() {
+    let (mut stream, mut client, _) = pair();
+    let mut sent = 0;
+    let waiting = loop {
+        stream.writer.begin().extend_from_slice(&[5; 50_000]);
+        stream.writer.end();
+        sent += 50_004;
+        if stream.poll_flush().is_pending() {
+            break sent;
+        }
+    };
+    client.set_nonblocking(true).unwrap();
+    let mut got = 0;
+    let mut landing = vec![0; 1 << 20];
+    while got < waiting {
+        if let Ok(len) = client.read(&mut landing) {
+            got += len;
+        }
+        let _ = stream.poll_flush();
+    }
+    assert_eq!(got, waiting);
+    assert!(stream.poll_flush().is_ready());
+}
