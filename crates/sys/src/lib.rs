@@ -1,4 +1,4 @@
-//! Turnstile, the outside world: disk, clock, latches, parking and randomness, each replaceable in tests.
+#![doc = include_str!("../README.md")]
 
 pub mod clock;
 pub mod disk;

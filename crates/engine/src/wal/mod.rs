@@ -178,7 +178,7 @@ impl Wal {
     /// Syncs for those who wait, if anybody does; then they are woken. For the host of [`Drive::Inline`]; with
     /// [`Drive::Thread`] it does nothing.
     pub fn flush_waiters(&self) -> Result<()> {
-        if self.drive() == Drive::Thread {
+        if self.drive() == Drive::Thread || !self.pending_waiters() {
             return Ok(());
         }
         match self.shared.flushed.furthest_awaited() {

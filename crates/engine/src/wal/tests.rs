@@ -445,3 +445,36 @@ fn the_capacity_changes_at_a_clean_open_even_through_crashes() {
         assert_eq!(bodies(&wal), [[2; 700]]);
     }
 }
+
+/// `cargo test --release -p turnstile-engine --lib wal::tests::speed -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn speed_of_append_and_commit() {
+    const ROUNDS: u32 = 200_000;
+    let directory = Directory::new("speed");
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(&directory.0).unwrap());
+    let wal = Wal::create(disk, 256 << 20).unwrap();
+    let body = [7; 200];
+    for threads in [1, 2] {
+        wal.set_checkpoint(wal.current_lsn()).unwrap();
+        let began = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| (0..ROUNDS).for_each(|_| _ = std::hint::black_box(wal.append(&body))));
+            }
+        });
+        let ns = began.elapsed().as_nanos() / u128::from(ROUNDS * threads);
+        println!("append of 200 bytes, {threads} thread(s): {ns} ns of wall time each");
+    }
+    wal.set_checkpoint(wal.current_lsn()).unwrap();
+    for group in [1, 100] {
+        let began = std::time::Instant::now();
+        for _ in 0..500 {
+            (0..group).for_each(|_| _ = wal.append(&body));
+            wal.flush_to(wal.current_lsn()).unwrap();
+        }
+        let us = began.elapsed().as_micros() / 500;
+        println!("write and sync of {group} group(s): {us} us");
+    }
+    println!("{:?}", wal.stats());
+}
