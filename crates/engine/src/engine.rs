@@ -102,7 +102,7 @@ impl Engine {
         self.kernel.storage.close()
     }
 
-    fn end_threads(&self) {
+    pub(crate) fn end_threads(&self) {
         self.kernel.begin_closing();
         for thread in self.threads.lock().drain(..) {
             // A panicking thread has already reported itself; the close goes on.

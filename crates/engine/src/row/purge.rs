@@ -42,7 +42,7 @@ pub(crate) fn purge_round(kernel: &Kernel, budget: u64) -> Result<u64> {
     let limit = kernel.registry.purge_limit();
     let mut purged = 0;
     for lane in kernel.lanes.all() {
-        if purged >= budget || kernel.is_closing() {
+        if purged >= budget {
             break;
         }
         purged += purge_lane(kernel, &lane, limit, budget - purged)?;

@@ -7,3 +7,4 @@ mod history;
 mod locking;
 mod model;
 pub(super) mod stage;
+mod stress;

@@ -93,6 +93,7 @@ impl Txn {
             return Err(Error::ReadOnly);
         }
         if self.hold.is_none() {
+            self.kernel.storage.wal.check_running()?;
             self.hold = Some(self.kernel.lanes.acquire(&self.kernel.storage)?);
             self.id = self.kernel.registry.enter();
             self.locks.set_id(self.id);

@@ -15,7 +15,7 @@ use turnstile_sys::rng::Rng;
 type State = BTreeMap<u32, Vec<u8>>;
 
 fn config() -> Config {
-    Config { buffer_pool_bytes: 2 << 20, redo_capacity_bytes: 4 << 20, ..Config::default() }
+    Config { buffer_pool_bytes: 1 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() }
 }
 
 fn state_of(engine: &Arc<Engine>, table: &TableDef) -> State {
