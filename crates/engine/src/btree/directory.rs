@@ -177,7 +177,7 @@ impl IndexDirectory {
     pub fn drop_step(
         &self,
         index: IndexId,
-        chain_of: Option<&dyn Fn(&[u8]) -> Option<PageNo>>,
+        chain_of: drop_index::ChainOf<'_>,
     ) -> Result<drop_index::DropProgress> {
         let entry = self.entry(index)?;
         if entry.state != STATE_DROPPING {

@@ -25,8 +25,8 @@ pub enum DropProgress {
     Done,
 }
 
-/// Tells which overflow chain a value refers to.
-pub(super) type ChainOf<'c> = Option<&'c dyn Fn(&[u8]) -> Option<PageNo>>;
+/// Tells which overflow chain a value refers to; `None` for an index whose values refer to none.
+pub type ChainOf<'c> = Option<&'c dyn Fn(&[u8]) -> Option<PageNo>>;
 
 impl Tree {
     /// Frees the leftmost leaf. `Done` when only the root is left, as an empty leaf or one whose chains are freed.

@@ -24,8 +24,9 @@ impl Tree {
     /// Merges or frees what has become too empty on the path to `key`. The content stays the same. Always safe to call, never necessary: a missed call
     /// costs space, which the next one recovers.
     pub fn shrink(&self, key: &[u8]) -> Result<()> {
-        self.check_alive()?;
         let _structure = self.structure.lock();
+        // Under the mutex: a drop marks the tree first and frees pages only under it.
+        self.check_alive()?;
         while self.shrink_step(key)? == Progress::Again {}
         Ok(())
     }

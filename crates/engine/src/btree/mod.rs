@@ -12,7 +12,7 @@ mod verify;
 mod write;
 
 pub use directory::{IndexDirectory, IndexState};
-pub use drop_index::DropProgress;
+pub use drop_index::{ChainOf, DropProgress};
 pub use seek::{Direction, LeafRead, Successor, WalkState};
 pub use verify::{Report, verify};
 pub use write::{LeafEdit, LeafWrite};

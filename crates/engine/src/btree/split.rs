@@ -38,8 +38,9 @@ impl Tree {
     /// it has. The content stays the same. Another writer may take the room before the caller comes back: loop.
     pub fn make_room(&self, key: &[u8], value_len: usize) -> Result<()> {
         Tree::check_record(key.len(), value_len)?;
-        self.check_alive()?;
         let _structure = self.structure.lock();
+        // Under the mutex: a drop marks the tree first and frees pages only under it.
+        self.check_alive()?;
         while self.make_room_step(key, value_len)? == Progress::Again {}
         Ok(())
     }

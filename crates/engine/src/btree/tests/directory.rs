@@ -2,9 +2,10 @@
 
 use super::harness::*;
 use crate::btree::overflow::ChainWriter;
-use crate::btree::{DropProgress, IndexDirectory, IndexState, verify};
+use crate::btree::{DropProgress, IndexDirectory, IndexState, Tree, WalkState, verify};
 use crate::error::Error;
 use crate::ids::{IndexId, PageNo};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use turnstile_sys::rng::Rng;
 
@@ -85,4 +86,64 @@ fn many_indexes() {
     let report = verify(directory.tree()).unwrap();
     assert!(report.levels == 2 && report.records == 2500);
     assert_eq!(run(&storage, || directory.list()).len(), 2500);
+}
+
+/// Sessions that are in the tree when it is dropped get "no such index" sooner or later, and never another index's records.
+#[test]
+fn an_index_is_dropped_under_its_users() {
+    let storage = storage();
+    let directory = IndexDirectory::open(Arc::clone(&storage));
+    let before = pages_used(&storage);
+    for round in 0..8u8 {
+        let (id, _) = run(&storage, || directory.create());
+        let tree = run(&storage, || directory.get(id));
+        for n in 0..200u64 {
+            put(&tree, &n.to_be_bytes(), &[round; 600]);
+        }
+        std::thread::scope(|scope| {
+            for user in 0..2u64 {
+                let tree = &tree;
+                scope.spawn(move || use_until_gone(tree, round, user));
+            }
+            run(&storage, || directory.start_drop(id));
+            while run(&storage, || directory.drop_step(id, None)) == DropProgress::More {}
+            // Another index takes the pages at once.
+            let (next, _) = run(&storage, || directory.create());
+            let other = run(&storage, || directory.get(next));
+            for n in 0..200u64 {
+                put(&other, &n.to_be_bytes(), &[99; 600]);
+            }
+            verify(&other).unwrap();
+            run(&storage, || directory.start_drop(next));
+            while run(&storage, || directory.drop_step(next, None)) == DropProgress::More {}
+        });
+    }
+    assert_eq!(pages_used(&storage), before);
+}
+
+fn use_until_gone(tree: &Tree, round: u8, user: u64) {
+    let mut rng = Rng::new(user);
+    loop {
+        let key = rng.below(200).to_be_bytes();
+        let outcome = if user == 0 {
+            let mut wrong = 0;
+            tree.walk(&mut WalkState::default(), |record| {
+                wrong += u32::from(record.value[0] != round);
+                ControlFlow::Continue(())
+            })
+            .map(|_| assert_eq!(wrong, 0))
+        } else {
+            tree.leaf_for_write(&key).and_then(|leaf| {
+                // While the left edge is taken away, a key may be missing, but what is there is ours.
+                assert!(leaf.found().is_none_or(|record| record.value[0] == round));
+                drop(leaf);
+                tree.shrink(&key)
+            })
+        };
+        match outcome {
+            Ok(()) | Err(Error::Miss(_)) => {}
+            Err(Error::NoSuchIndex(_)) => return,
+            Err(error) => panic!("{error}"),
+        }
+    }
 }

@@ -2,9 +2,10 @@
 
 use super::harness::*;
 use crate::btree::{CAPACITY, Direction, KEY_BYTES_MAX, Position, RECORD_BYTES_MAX, Tree, verify};
+use crate::buffer::Mtr;
 use crate::error::Error;
-use crate::ids::IndexId;
-use crate::page::RECORD_HEADER;
+use crate::ids::{IndexId, PageNo};
+use crate::page::{PageEdit, RECORD_HEADER, edit};
 use std::ops::Bound;
 use turnstile_sys::rng::Rng;
 
@@ -92,7 +93,7 @@ fn scans_pass_over_empty_leaves() {
     for n in 20..180u8 {
         let leaf = tree.leaf_for_write(&[n]).unwrap();
         let Position::Found(slot) = leaf.position() else { panic!("{n} is there") };
-        let mut mtr = crate::buffer::Mtr::begin(&storage);
+        let mut mtr = Mtr::begin(&storage);
         leaf.enter(&mut mtr).remove(&mut mtr, slot);
         mtr.commit();
     }
@@ -130,5 +131,50 @@ fn space_of_removed_records_is_reused() {
             assert!(remove(&tree, &n.to_be_bytes()));
         }
         assert_eq!(verify(&tree).unwrap().pages.len(), 1);
+    }
+}
+
+/// The canary of all the other tests: each kind of damage is found.
+#[test]
+fn verify_finds_damage() {
+    type Damage = fn(&mut dyn PageEdit);
+    let leaf_damages: [(&str, Damage); 4] = [
+        ("right link", |page| edit::set_next(page, PageNo(0))),
+        ("left link", |page| edit::set_prev(page, PageNo(0))),
+        ("below the separator", |page| edit::insert(page, 0, 0, &[0], b"").unwrap()),
+        ("not below the next", |page| {
+            let count = page.view().slot_count();
+            edit::insert(page, count, 0, &[255; 9], b"").unwrap();
+        }),
+    ];
+    let root_damages: [(&str, Damage); 4] = [
+        ("two places", |page| {
+            let child = page.view().value(1).to_vec();
+            edit::replace_value(page, 2, &child).unwrap();
+        }),
+        ("level", |page| edit::set_level(page, 2)),
+        ("belongs to index 9", |page| edit::set_index_id(page, IndexId(9))),
+        ("first entry", |page| edit::remove(page, 0)),
+    ];
+    let damages = leaf_damages
+        .map(|damage| (false, damage))
+        .into_iter()
+        .chain(root_damages.map(|damage| (true, damage)));
+    for (at_root, (what, damage)) in damages {
+        let storage = storage();
+        let tree = new_tree(&storage, IndexId(1));
+        for n in 0..2000u64 {
+            put(&tree, &n.to_be_bytes(), &[7; 100]);
+        }
+        verify(&tree).unwrap();
+        let (middle, _) = tree.find(&1000u64.to_be_bytes()).unwrap();
+        let page = if at_root { tree.root() } else { middle.view().page_no() };
+        drop(middle);
+        let mut mtr = Mtr::begin(&storage);
+        let handle = mtr.take(storage.pool.try_pin(page).unwrap().write());
+        damage(&mut mtr.edit(handle));
+        mtr.commit();
+        let Err(Error::Corrupt { what: found, .. }) = verify(&tree) else { panic!("{what} was not found") };
+        assert!(found.contains(what), "planted: {what}; found: {found}");
     }
 }
