@@ -4,11 +4,11 @@
 //! either the wait sees the kill or the kill sees the waker. A session waits in one place at a time, so there is one waker.
 
 use crate::error::{Error, Result};
-use parking_lot::Mutex;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Waker};
+use turnstile_sys::sync::Mutex;
+use turnstile_sys::sync::atomic::{AtomicU8, Ordering};
 
 const QUERY: u8 = 1;
 const CONNECTION: u8 = 2;

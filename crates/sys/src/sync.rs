@@ -41,6 +41,10 @@ mod chosen {
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("no thread of a model panics while it holds a mutex")
         }
+        /// The value, for who has the mutex to itself.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().expect("no thread of a model panics while it holds a mutex")
+        }
     }
 }
 
@@ -67,6 +71,10 @@ mod chosen {
         /// Waits for the mutex.
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("no thread of a model panics while it holds a mutex")
+        }
+        /// The value, for who has the mutex to itself.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().expect("no thread of a model panics while it holds a mutex")
         }
     }
 }

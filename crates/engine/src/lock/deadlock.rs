@@ -19,8 +19,8 @@ use crate::ids::TxnId;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, SystemTime};
+use turnstile_sys::sync::atomic::{Ordering, fence};
 
 /// Guarded by the search mutex: one search at a time.
 #[derive(Debug, Default)]

@@ -14,10 +14,10 @@
 
 use super::wait::Waiter;
 use crate::ids::{TableId, TxnId};
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use turnstile_sys::sync::Mutex;
+use turnstile_sys::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// One hold, found again without its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use super::wait::{Outcome, Patience, Wait, Waiter};
 use crate::api::{Settings, TableLock};
 use crate::error::Result;
 use crate::ids::TableId;
-use parking_lot::{Mutex, MutexGuard};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use turnstile_sys::sync::atomic::{AtomicU64, Ordering};
+use turnstile_sys::sync::{Mutex, MutexGuard};
 
 /// Shards; a power of two.
 const SHARDS: usize = 64;
@@ -385,7 +385,7 @@ impl LockTable {
 
     /// The counters now.
     pub fn statistics(&self) -> LockStatistics {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let counters = &self.counters;
         let mut statistics = LockStatistics {
             row_waits: load(&counters.row_waits),

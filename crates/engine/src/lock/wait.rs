@@ -12,10 +12,10 @@ use crate::interrupt::Interrupt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use turnstile_sys::park::WaitCell;
+use turnstile_sys::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use turnstile_sys::timer::{Timer, TimerGuard};
 
 /// How a lock wait ended.

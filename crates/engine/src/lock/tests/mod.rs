@@ -1,11 +1,19 @@
 //! Tests of the lock room, by theme. Futures are polled by hand, so an interleaving is a sequence of lines; nothing sleeps
 //! to "make sure".
 #![allow(clippy::unwrap_used)]
+#![cfg_attr(shuttle, allow(dead_code))]
 
+#[cfg(not(shuttle))]
 mod deadlock;
+#[cfg(not(shuttle))]
 mod matrix;
+#[cfg(not(shuttle))]
 mod model;
+#[cfg(shuttle)]
+mod races_shuttle;
+#[cfg(not(shuttle))]
 mod stress;
+#[cfg(not(shuttle))]
 mod waiting;
 
 use super::*;

@@ -1,0 +1,125 @@
+//! Random schedules over grant, kill, timeout, drop and deadlock search. Run with
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib lock::tests::races_shuttle`.
+
+use super::*;
+use crate::interrupt::Interrupt;
+use LockKind::Record;
+use LockMode::X;
+use shuttle::future::block_on;
+use shuttle::rand::Rng;
+use shuttle::thread;
+
+fn check(rounds: usize, test: impl Fn() + Send + Sync + 'static) {
+    shuttle::check_random(test, rounds);
+}
+
+/// A coin that shuttle tosses, so that a schedule replays.
+fn flip() -> bool {
+    shuttle::rand::thread_rng().gen_bool(0.5)
+}
+
+fn assert_idle(table: &LockTable) {
+    let statistics = table.statistics();
+    assert_eq!((statistics.names, statistics.current_waits), (0, 0), "{statistics:?}");
+    assert_eq!(statistics.created, statistics.removed);
+}
+
+/// One holder releases, short or not, while two waiters are killed, time out, vanish or wait.
+#[test]
+fn grant_kill_timeout_and_drop() {
+    check(2_000, || {
+        let table = Arc::new(table());
+        let holder = TxnLocks::new(0, 0);
+        holder.set_transient(flip());
+        table.try_acquire(&holder, row(b"k"), X, Record);
+        let interrupts: Vec<_> = (0..2).map(|_| Arc::new(Interrupt::new())).collect();
+        let waiters: Vec<_> = interrupts
+            .iter()
+            .map(|interrupt| {
+                let (table, interrupt) = (table.clone(), interrupt.clone());
+                let (timed, vanishing) = (flip(), flip());
+                thread::spawn(move || {
+                    let txn = TxnLocks::new(1, 1);
+                    txn.set_transient(true);
+                    let timeout = if timed { Duration::ZERO } else { FOR_LONG.timeout };
+                    let patience = Patience { timeout, interrupt: Some(&interrupt) };
+                    let mut wait = Box::pin(table.enqueue(&txn, row(b"k"), X, Record, patience));
+                    if vanishing {
+                        let _ = wait.as_mut().poll(&mut Context::from_waker(TaskWaker::noop()));
+                        drop(wait);
+                    } else {
+                        let outcome = block_on(wait);
+                        assert_eq!(txn.lock_count(), u32::from(outcome == Outcome::Granted));
+                    }
+                    table.release_all(&txn);
+                })
+            })
+            .collect();
+        let killer = {
+            let interrupt = interrupts[0].clone();
+            thread::spawn(move || interrupt.kill_query())
+        };
+        table.release_all(&holder);
+        waiters.into_iter().chain([killer]).for_each(|thread| thread.join().unwrap());
+        assert_idle(&table);
+    });
+}
+
+/// Three transactions in a ring: if the search missed a cycle, shuttle would report that nobody can go on.
+#[test]
+fn rings_are_always_broken() {
+    check(2_000, || {
+        let table = Arc::new(table());
+        let threads: Vec<_> = (0..3u8)
+            .map(|n| {
+                let table = table.clone();
+                thread::spawn(move || {
+                    let txn = TxnLocks::new(u64::from(n), u64::from(n));
+                    let (first, second) = ([n], [(n + 1) % 3]);
+                    let mut outcome = Outcome::Granted;
+                    for key in [&first, &second] {
+                        if outcome == Outcome::Granted {
+                            outcome = block_on(table.enqueue(&txn, row(key), X, Record, FOR_LONG));
+                        }
+                    }
+                    table.release_all(&txn);
+                    outcome
+                })
+            })
+            .collect();
+        let outcomes: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let victims = outcomes.iter().filter(|outcome| **outcome == Outcome::Victim).count();
+        assert!(
+            victims <= 1
+                && outcomes.iter().filter(|outcome| **outcome == Outcome::Granted).count() == 3 - victims
+        );
+        assert_eq!(table.statistics().deadlocks, victims as u64);
+        assert_idle(&table);
+    });
+}
+
+/// A lock written down on behalf of a transaction that is about to wait, by one who is about to wait for it.
+#[test]
+fn implicit_locks_meet_waits() {
+    check(2_000, || {
+        let table = Arc::new(table());
+        let (writer, other) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+        table.try_acquire(&other, row(b"a"), X, Record);
+        let writing = {
+            let (table, writer) = (table.clone(), writer.clone());
+            thread::spawn(move || {
+                let outcome = block_on(table.enqueue(&writer, row(b"a"), X, Record, FOR_LONG));
+                table.release_all(&writer);
+                outcome
+            })
+        };
+        let mut outcome = Outcome::Granted;
+        if table.acquire_on_behalf(&writer, row(b"mine")) {
+            outcome = block_on(table.enqueue(&other, row(b"mine"), X, Record, FOR_LONG));
+        }
+        table.release_all(&other);
+        let outcomes = [outcome, writing.join().unwrap()];
+        assert!(outcomes.contains(&Outcome::Granted), "{outcomes:?}");
+        assert_idle(&table);
+    });
+}
