@@ -177,7 +177,7 @@ impl Collation {
         }
     }
 
-    fn significant<'a>(self, text: &'a [u8]) -> &'a [u8] {
+    fn significant(self, text: &[u8]) -> &[u8] {
         if self.pads_space() { trim_spaces(text) } else { text }
     }
 

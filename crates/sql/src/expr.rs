@@ -15,6 +15,8 @@ mod eval;
 mod infer;
 mod literal;
 mod predicate;
+#[cfg(test)]
+mod tests;
 
 pub use aggregate::{Accumulator, AggregateKind, AggregateSpec, aggregate_type};
 pub use build::{Builder, Resolver, bind, compare_typed};

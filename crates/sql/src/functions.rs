@@ -11,6 +11,8 @@ mod encode;
 mod info;
 mod numeric;
 mod string;
+#[cfg(test)]
+mod tests;
 
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};

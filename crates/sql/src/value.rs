@@ -10,6 +10,8 @@ mod compare;
 mod convert;
 mod display;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -51,14 +51,20 @@ pub trait Resolver {
 /// Binds an expression and rounds a division's spare digits off at the top.
 pub fn bind(expr: &ast::Expr, resolver: &mut dyn Resolver, settings: &EvalSettings) -> SqlResult<Typed> {
     let mut typed = Builder { resolver, settings }.build(expr)?;
+    round_quotient(&mut typed);
+    Ok(typed)
+}
+
+/// A quotient carries more digits than its type shows; they go once it leaves arithmetic.
+fn round_quotient(typed: &mut Typed) {
     let mut divides = false;
     typed.expr.walk(&mut |node| {
         divides |= matches!(node, Expr::Arithmetic { op: ArithmeticOp::Divide, .. });
     });
     if divides && matches!(typed.kind.column, ColumnType::Decimal { .. }) {
-        typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to: typed.kind.column.clone() };
+        let operand = Box::new(std::mem::replace(&mut typed.expr, Expr::Literal(Value::Null)));
+        typed.expr = Expr::Coerce { operand, to: typed.kind.column.clone() };
     }
-    Ok(typed)
 }
 
 /// Binds expressions against one resolver.
@@ -569,7 +575,11 @@ impl Builder<'_> {
                 let numeric = functions::takes_numbers(name);
                 let mut arguments = Vec::new();
                 for argument in &call.arguments {
-                    arguments.push(if numeric { self.number(argument)? } else { self.build(argument)? });
+                    let mut bound = if numeric { self.number(argument)? } else { self.build(argument)? };
+                    if !numeric {
+                        round_quotient(&mut bound);
+                    }
+                    arguments.push(bound);
                 }
                 functions::bind_function(name, arguments, self.settings)
             }

@@ -50,7 +50,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("time_format", (2, 2), time_format, text_short, 0),
     entry("str_to_date", (2, 2), str_to_date, str_to_date_type, 0),
     entry("makedate", (2, 2), makedate, date, 0),
-    entry("maketime", (3, 3), maketime, time_like_first, 0),
+    entry("maketime", (3, 3), maketime, time_like_last, 0),
     entry("sec_to_time", (1, 1), sec_to_time, time_like_first, 0),
     entry("time_to_sec", (1, 1), time_to_sec, bigint, 0),
     entry("to_days", (1, 1), to_days, bigint, 0),
@@ -95,11 +95,17 @@ fn first_fraction(arguments: &[Typed]) -> u8 {
 }
 
 fn time_like_first(arguments: &[Typed]) -> ColumnType {
-    ColumnType::Time { fsp: first_fraction(arguments) }
+    let fsp = (0..arguments.len()).map(|place| first_fraction(&arguments[place..])).max().unwrap_or(0);
+    ColumnType::Time { fsp }
+}
+
+fn time_like_last(arguments: &[Typed]) -> ColumnType {
+    time_like_first(&arguments[2..])
 }
 
 fn moment_like_first(arguments: &[Typed]) -> ColumnType {
-    ColumnType::DateTime { fsp: first_fraction(arguments) }
+    let fsp = (0..arguments.len()).map(|place| first_fraction(&arguments[place..])).max().unwrap_or(0);
+    ColumnType::DateTime { fsp }
 }
 
 fn unix_type(arguments: &[Typed]) -> ColumnType {
@@ -419,7 +425,7 @@ fn str_to_date(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let (text, pattern) = (to_text(&arguments[0]), to_text(&arguments[1]));
     let parsed = datetime::parse_by_pattern(&text, &pattern)
         .and_then(|(parts, rest)| Some((parts.moment()?, parts, rest)));
-    let rules = datetime::DateRules { zero_in_date: true, zero_date: true, invalid: false };
+    let rules = datetime::DateRules { zero_in_date: true, zero_date: true, invalid: true };
     let Some((moment, parts, rest)) =
         parsed.filter(|(moment, parts, _)| !parts.has_date || rules.allow(moment.date()))
     else {

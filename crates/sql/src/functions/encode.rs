@@ -90,7 +90,7 @@ fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
     null_guard!(arguments);
     let text: Vec<u8> =
         to_bytes(&arguments[0]).iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return Ok(Value::Null);
     }
     let mut bytes = Vec::new();

@@ -72,7 +72,7 @@ fn rounded(arguments: &[Typed]) -> ColumnType {
     let ColumnType::Decimal { precision, scale, unsigned } = kind else { return kind };
     let places = match arguments.get(1).map(|places| &places.expr) {
         None => 0,
-        Some(crate::expr::Expr::Literal(Value::Int(places))) => (*places).clamp(0, i64::from(scale)) as u8,
+        Some(crate::expr::Expr::Literal(Value::Int(places))) => (*places).clamp(0, 30) as u8,
         Some(_) => scale,
     };
     ColumnType::Decimal { precision: (precision - scale + places + 1).min(65), scale: places, unsigned }

@@ -1,0 +1,165 @@
+//! Aggregates, result types, rows with columns.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use super::*;
+use crate::ast::{BinaryOp, ColumnName, Expr as Ast, FunctionCall, Literal};
+use crate::decimal::Decimal;
+use crate::error::SqlError;
+
+struct OneTable(Vec<(&'static str, ColumnType)>);
+
+impl Resolver for OneTable {
+    fn column(&mut self, name: &ColumnName) -> SqlResult<(usize, ExprType)> {
+        let place = self.0.iter().position(|(column, _)| *column == &*name.column);
+        let place = place.ok_or_else(|| SqlError::unknown_column(&name.column, "where clause"))?;
+        Ok((place, ExprType::nullable(self.0[place].1.clone())))
+    }
+}
+
+fn column(name: &str) -> Ast {
+    Ast::Column(ColumnName { schema: None, table: None, column: name.into() })
+}
+
+fn binary(op: BinaryOp, left: Ast, right: Ast) -> Ast {
+    Ast::Binary { op, left: Box::new(left), right: Box::new(right) }
+}
+
+fn text(text: &str) -> Ast {
+    Ast::Literal(Literal::String(crate::ast::StringLiteral {
+        bytes: text.as_bytes().into(),
+        introducer: None,
+    }))
+}
+
+fn spec(kind: AggregateKind, distinct: bool, argument: ColumnType) -> AggregateSpec {
+    AggregateSpec {
+        kind,
+        distinct,
+        argument_count: 1,
+        collation: Collation::DEFAULT,
+        descending: vec![true],
+        separator: ",".into(),
+        result: aggregate_type(kind, &[ExprType::nullable(argument)]).column,
+    }
+}
+
+fn run(spec: &AggregateSpec, rows: &[Vec<Value>]) -> String {
+    let warnings = Warnings::new();
+    let context = EvalContext {
+        settings: EvalSettings::default(),
+        parameters: &[],
+        session: &NoSession,
+        warnings: &warnings,
+    };
+    let mut accumulator = Accumulator::new(spec);
+    for row in rows {
+        accumulator.add(spec, row, &context).unwrap();
+    }
+    let value = accumulator.finish(spec, &context).unwrap();
+    if value.is_null() { "NULL".into() } else { crate::value::to_text(&value).to_string() }
+}
+
+#[test]
+fn aggregates() {
+    use AggregateKind as K;
+    let rows: Vec<Vec<Value>> = [Value::Int(1), Value::Int(2), Value::Null, Value::Int(2)]
+        .into_iter()
+        .map(|value| vec![value])
+        .collect();
+    let cases = [
+        (K::CountRows, false, "4"),
+        (K::Count, false, "3"),
+        (K::Count, true, "2"),
+        (K::Sum, false, "5"),
+        (K::Sum, true, "3"),
+        (K::Average, false, "1.6667"),
+        (K::Minimum, false, "1"),
+        (K::Maximum, false, "2"),
+        (K::BitOr, false, "3"),
+        (K::BitXor, false, "1"),
+        (K::BitAnd, false, "0"),
+        (K::Variance, false, "0.2222222222222222"),
+        (K::GroupConcat, false, "1,2,2"),
+        (K::AnyValue, false, "1"),
+    ];
+    for (kind, distinct, expected) in cases {
+        assert_eq!(run(&spec(kind, distinct, ColumnType::INT), &rows), expected, "{kind:?}");
+    }
+    assert_eq!(run(&spec(K::Sum, false, ColumnType::INT), &[]), "NULL");
+    assert_eq!(run(&spec(K::Count, false, ColumnType::INT), &[]), "0");
+    assert_eq!(run(&spec(K::BitAnd, false, ColumnType::INT), &[]), u64::MAX.to_string());
+    let keyed: Vec<Vec<Value>> =
+        ["b", "a", "c"].iter().map(|letter| vec![Value::text(*letter), Value::text(*letter)]).collect();
+    assert_eq!(run(&spec(K::GroupConcat, false, ColumnType::varchar(9)), &keyed), "c,b,a");
+    let decimals = vec![
+        vec![Value::Decimal(Decimal::parse("1.10").unwrap())],
+        vec![Value::Decimal(Decimal::parse("2.25").unwrap())],
+    ];
+    let kind = ColumnType::Decimal { precision: 10, scale: 2, unsigned: false };
+    assert_eq!(run(&spec(K::Sum, false, kind.clone()), &decimals), "3.35");
+    assert_eq!(run(&spec(K::Average, false, kind), &decimals), "1.675000");
+    assert_eq!(
+        run(&spec(K::Count, true, ColumnType::varchar(3)), &[vec![Value::text("a")], vec![Value::text("A")]]),
+        "1"
+    );
+}
+
+#[test]
+fn columns_types_and_collations() {
+    let mut table = OneTable(vec![
+        ("id", ColumnType::INT),
+        ("price", ColumnType::Decimal { precision: 10, scale: 2, unsigned: false }),
+        ("name", ColumnType::Varchar { length: 20, collation: Collation::Utf8mb4Bin }),
+        ("at", ColumnType::Timestamp { fsp: 0 }),
+    ]);
+    let zone = crate::datetime::TimeZone::parse("+01:00").unwrap();
+    let settings = EvalSettings { time_zone: zone, ..EvalSettings::default() };
+    let warnings = Warnings::new();
+    let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
+    let row = vec![
+        Value::Int(7),
+        Value::Decimal(Decimal::parse("1.50").unwrap()),
+        Value::text("Ann"),
+        Value::DateTime(crate::datetime::DateTime::from_unix_us(0, 0).unwrap()),
+    ];
+    let mut check = |expr: &Ast, value: &str, kind: &str| {
+        let typed = bind(expr, &mut table, &settings).unwrap();
+        let found = typed.expr.eval(&row, &context).unwrap();
+        assert_eq!((&*crate::value::to_text(&found), typed.kind.column.to_string().as_str()), (value, kind));
+    };
+    check(&binary(BinaryOp::Add, column("id"), Ast::Literal(Literal::Int(1))), "8", "bigint");
+    check(&binary(BinaryOp::Multiply, column("price"), column("id")), "10.50", "decimal(20,2)");
+    check(&binary(BinaryOp::Divide, column("price"), column("id")), "0.214286", "decimal(14,6)");
+    check(&binary(BinaryOp::Equal, column("name"), text("ann")), "0", "bigint");
+    check(&column("at"), "1970-01-01 01:00:00", "timestamp");
+    let upper = FunctionCall {
+        schema: None,
+        name: "upper".into(),
+        star: false,
+        distinct: false,
+        arguments: vec![column("name")],
+        order_by: vec![],
+        separator: None,
+    };
+    check(&Ast::Function(Box::new(upper)), "ANN", "varchar(20)");
+    assert_eq!(bind(&column("nope"), &mut table, &settings).unwrap_err().code, 1054);
+}
+
+#[test]
+fn trees_are_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    let warnings = Warnings::new();
+    let context = EvalContext {
+        settings: EvalSettings::default(),
+        parameters: &[],
+        session: &NoSession,
+        warnings: &warnings,
+    };
+    shared(&Arc::new(Expr::int(1)));
+    shared(&context.warnings);
+    assert!(Expr::int(1).is_constant());
+    assert!(!Expr::Column(0).is_constant());
+    assert!(std::mem::size_of::<Value>() <= 32);
+}

@@ -1,0 +1,122 @@
+//! Storing values into columns, and the text forms of numbers.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::collation::Collation;
+use crate::expr::{EvalContext, EvalSettings, NoSession, SqlMode, Warnings};
+use crate::types::{BlobSize, ColumnType, IntWidth};
+
+fn stored(value: Value, kind: &ColumnType, strict: bool, sql_mode: SqlMode) -> String {
+    let warnings = Warnings::new();
+    let settings = EvalSettings { sql_mode, ..EvalSettings::default() };
+    let eval = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
+    let context = StoreContext { column: "c", row: 1, nullable: false, strict, eval: &eval };
+    match store(&value, kind, &context) {
+        Err(error) => format!("ERROR {}", error.code),
+        Ok(value) => {
+            let mut out = Vec::new();
+            write_text(&value, kind, &mut out);
+            let text = String::from_utf8_lossy(&out).into_owned();
+            match warnings.list().first() {
+                Some(warning) => format!("{text} #{}", warning.error.code),
+                None => text,
+            }
+        }
+    }
+}
+
+#[test]
+fn strict_and_lenient_stores() {
+    let tiny = ColumnType::int(IntWidth::Tiny, false);
+    let utiny = ColumnType::int(IntWidth::Tiny, true);
+    let money = ColumnType::Decimal { precision: 5, scale: 2, unsigned: false };
+    let name = ColumnType::varchar(3);
+    let fixed = ColumnType::Char { length: 3, collation: Collation::DEFAULT };
+    let text = |text: &str| Value::text(text);
+    let cases: Vec<(Value, &ColumnType, &str, &str)> = vec![
+        (Value::Int(127), &tiny, "127", "127"),
+        (Value::Int(128), &tiny, "ERROR 1264", "127 #1264"),
+        (Value::Int(-1), &utiny, "ERROR 1264", "0 #1264"),
+        (text("12"), &tiny, "12", "12"),
+        (text("12x"), &tiny, "ERROR 1265", "12 #1366"),
+        (text("x"), &tiny, "ERROR 1366", "0 #1366"),
+        (text("1.5"), &tiny, "2", "2"),
+        (Value::Double(2.5), &tiny, "2", "2"),
+        (Value::Null, &tiny, "ERROR 1048", "0 #1048"),
+        (text("1.005"), &money, "1.01 #1265", "1.01 #1265"),
+        (text("1000"), &money, "ERROR 1264", "999.99 #1264"),
+        (text("abc"), &name, "abc", "abc"),
+        (text("abcd"), &name, "ERROR 1406", "abc #1406"),
+        (text("abc  "), &name, "abc #1265", "abc #1265"),
+        (text("äöü"), &name, "äöü", "äöü"),
+        (text("ab "), &fixed, "ab", "ab"),
+        (text("abc   "), &fixed, "abc", "abc"),
+        (Value::Int(12345), &name, "ERROR 1406", "123 #1406"),
+        (Value::bytes(vec![0xFF]), &name, "ERROR 1366", " #1366"),
+        (text("2026-01-31"), &ColumnType::Date, "2026-01-31", "2026-01-31"),
+        (text("2026-02-30"), &ColumnType::Date, "ERROR 1292", "0000-00-00 #1292"),
+        (text("0000-00-00"), &ColumnType::Date, "ERROR 1292", "0000-00-00 #1292"),
+        (
+            text("2026-01-31 23:59:59.6"),
+            &ColumnType::DateTime { fsp: 0 },
+            "2026-02-01 00:00:00",
+            "2026-02-01 00:00:00",
+        ),
+        (text("2040-01-01"), &ColumnType::Timestamp { fsp: 0 }, "ERROR 1292", "0000-00-00 00:00:00 #1292"),
+        (text("10:11:12.345"), &ColumnType::Time { fsp: 2 }, "10:11:12.35", "10:11:12.35"),
+        (text("839:00:00"), &ColumnType::Time { fsp: 0 }, "ERROR 1292", "838:59:59 #1292"),
+        (Value::Int(70), &ColumnType::Year, "1970", "1970"),
+        (Value::Int(1800), &ColumnType::Year, "ERROR 1264", "0000 #1264"),
+        (Value::Int(9), &ColumnType::Bit { bits: 3 }, "ERROR 1406", "\u{7} #1406"),
+        (text("abcd"), &ColumnType::Varbinary { length: 2 }, "ERROR 1406", "ab #1406"),
+    ];
+    for (value, kind, strict, lenient) in cases {
+        assert_eq!(stored(value.clone(), kind, true, SqlMode::DEFAULT), strict, "strict {value:?} {kind}");
+        assert_eq!(stored(value.clone(), kind, false, SqlMode::DEFAULT), lenient, "lenient {value:?} {kind}");
+    }
+    let zero = stored(Value::text("2026-00-00"), &ColumnType::Date, true, SqlMode::STRICT_TRANS_TABLES);
+    assert_eq!(zero, "2026-00-00");
+    let long = "x".repeat(256);
+    assert_eq!(
+        stored(
+            Value::text(long),
+            &ColumnType::Text { size: BlobSize::Tiny, collation: Collation::DEFAULT },
+            true,
+            SqlMode::DEFAULT
+        ),
+        "ERROR 1406"
+    );
+}
+
+#[test]
+fn enums_and_sets() {
+    let names = |multiple, names: &[&str]| {
+        Arc::new(EnumNames { multiple, names: names.iter().map(|name| (*name).into()).collect() })
+    };
+    let size = ColumnType::Enum { names: names(false, &["small", "large"]), collation: Collation::DEFAULT };
+    let flags = ColumnType::Set { names: names(true, &["a", "b", "c"]), collation: Collation::DEFAULT };
+    assert_eq!(stored(Value::text("LARGE"), &size, true, SqlMode::DEFAULT), "large");
+    assert_eq!(stored(Value::Int(1), &size, true, SqlMode::DEFAULT), "small");
+    assert_eq!(stored(Value::text("huge"), &size, true, SqlMode::DEFAULT), "ERROR 1265");
+    assert_eq!(stored(Value::text("c,a"), &flags, true, SqlMode::DEFAULT), "a,c");
+    assert_eq!(stored(Value::Int(8), &flags, true, SqlMode::DEFAULT), "ERROR 1265");
+    assert_eq!(size.to_string(), "enum('small','large')");
+}
+
+#[test]
+fn doubles_print_as_mysql_prints_them() {
+    let cases = [
+        (0.1 + 0.2, "0.30000000000000004"),
+        (1e15, "1e15"),
+        (123456789012345.0, "123456789012345"),
+        (1e-15, "0.000000000000001"),
+        (1.5e-16, "1.5e-16"),
+        (-2.5, "-2.5"),
+        (f64::MAX, "1.7976931348623157e308"),
+    ];
+    for (number, expected) in cases {
+        assert_eq!(format_double(number), expected);
+    }
+    assert_eq!(format_float(1.1), "1.1");
+    assert_eq!(format_float(16_777_216.0), "16777200");
+}
