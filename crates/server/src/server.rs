@@ -104,6 +104,8 @@ impl Server {
         let tcp =
             options.tcp.as_ref().map(|(host, port)| TcpListener::bind((host.as_str(), *port))).transpose()?;
         let unix = options.socket.as_ref().map(bind_unix).transpose()?;
+        // The workers call `turn_end` after each turn from here on.
+        database.engine().promise_turns();
         let host = Arc::new(EngineHost(database.engine().clone()));
         let pool = Arc::new(Pool::start(options.thread_pool_size, host)?);
         let connected = AtomicUsize::new(0);

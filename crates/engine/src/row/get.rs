@@ -41,7 +41,8 @@ impl Txn {
     }
 
     /// Reads one row without copying it: `visit` sees the visible version, under the page's latch. Returns whether
-    /// there is one.
+    /// there is one. A statement of an autocommit or READ COMMITTED transaction that reads more than one row calls
+    /// [`Txn::open_view`] first; otherwise each of its reads sees its own moment.
     pub async fn get_with(
         &mut self,
         table: &TableDef,
@@ -174,7 +175,7 @@ impl Txn {
         let mut value = take_buffer();
         if !paged!(self, self.try_fetch_newest(&tree, key, &mut value))? {
             give_buffer(value);
-            self.lock_absence(table, &tree, key, grant).await?;
+            self.lock_absence(table, &tree, key, (lock, grant)).await?;
             return Ok(false);
         }
         self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);

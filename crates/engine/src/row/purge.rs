@@ -41,7 +41,11 @@ type Place = (PageNo, usize);
 pub(crate) fn purge_round(kernel: &Kernel, budget: u64) -> Result<u64> {
     let limit = kernel.registry.purge_limit();
     let mut purged = 0;
-    for lane in kernel.lanes.all() {
+    let mut lanes = kernel.lanes.all();
+    // A round may end before the last lane: each begins at another one.
+    let start = kernel.purge_rounds.fetch_add(1, Ordering::Relaxed) as usize % lanes.len().max(1);
+    lanes.rotate_left(start);
+    for lane in lanes {
         if purged >= budget {
             break;
         }

@@ -167,6 +167,7 @@ impl Txn {
         if scan.done {
             return Ok(false);
         }
+        self.options.interrupt.check()?;
         let index = scan.index()?;
         let tree = paged!(self, self.kernel.tree(index))?;
         let sight = self.sight();

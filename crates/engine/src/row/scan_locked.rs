@@ -269,11 +269,11 @@ impl Txn {
         table: &crate::api::TableDef,
         tree: &Arc<Tree>,
         key: &[u8],
-        grant: Grant,
+        (lock, grant): (RowLock, Grant),
     ) -> Result<()> {
         let keep = if self.locks_gaps() { paged!(self, self.try_lock_absence(tree, key))? } else { false };
         if grant == Grant::New && !keep {
-            self.unlock_row(table.clustered, key, RowLock::Exclusive);
+            self.unlock_row(table.clustered, key, lock);
         }
         Ok(())
     }

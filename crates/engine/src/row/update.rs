@@ -70,7 +70,7 @@ impl Txn {
         give_buffer(std::mem::take(&mut draft.new));
         match outcome {
             Ok(Updated::Missing) => {
-                self.lock_absence(table, &tree, key, grant).await?;
+                self.lock_absence(table, &tree, key, (RowLock::Exclusive, grant)).await?;
                 Ok(Updated::Missing)
             }
             Err(error) => {

@@ -39,6 +39,8 @@ pub struct Kernel {
     pub begin_sequence: AtomicU64,
     /// Transactions that hold gap locks; while there are none, insertions need not look to the right.
     pub gap_owners: AtomicU64,
+    /// Rounds that purge has begun.
+    pub purge_rounds: AtomicU64,
     background: Mutex<Background>,
     wake: Condvar,
     /// The engine is closing: background threads end.
@@ -84,6 +86,7 @@ impl Kernel {
             stats: Stats::default(),
             begin_sequence: AtomicU64::new(1),
             gap_owners: AtomicU64::new(0),
+            purge_rounds: AtomicU64::new(0),
             background: Mutex::default(),
             wake: Condvar::new(),
             closing: AtomicBool::new(false),

@@ -142,6 +142,70 @@ fn one_life_after_another(seed: u64) {
 }
 
 #[test]
+fn a_skipped_sync_is_noticed() {
+    let found = (0..40).any(|seed| {
+        let disk = FaultDisk::new(seed);
+        let engine = Engine::open_quiet(Arc::new(disk.clone()), config()).unwrap();
+        let table = new_table(&engine);
+        disk.skip_sync_of("redo");
+        let mut txn = begin(&engine);
+        insert(&mut txn, &table, 1, &row(1, 1, "acknowledged"));
+        let lsn = txn.commit().unwrap().unwrap();
+        block_on(engine.wait_durable(lsn)).unwrap();
+        let disk = disk.crash();
+        Engine::open_quiet(Arc::new(disk), config())
+            .map_or(true, |engine| get(&mut begin(&engine), &table, 1).is_none())
+    });
+    assert!(found, "the disk is too kind");
+}
+
+#[test]
+fn a_full_disk_fails_the_statement_and_the_engine_goes_on() {
+    let (disk, engine, table) = open(90);
+    let mut txn = begin(&engine);
+    insert(&mut txn, &table, 1, &row(1, 1, "kept"));
+    txn.commit().unwrap();
+    disk.set_capacity(disk.used() + (1 << 20));
+    let mut txn = begin(&engine);
+    insert(&mut txn, &table, 2, &row(2, 2, "before"));
+    let mut id = 10;
+    let error = loop {
+        let savepoint = txn.savepoint();
+        match block_on(txn.insert(&table, &key(id), &row(id, id, &"x".repeat(100_000)))) {
+            Ok(()) => id += 1,
+            Err(error) => {
+                block_on(txn.rollback_to(savepoint)).unwrap();
+                break error;
+            }
+        }
+    };
+    assert_eq!(error, Error::DiskFull);
+    assert!(id > 11);
+    assert_eq!(contents(&mut begin(&engine), &table).len(), 1, "reads go on");
+    set(&mut txn, &table, 1, &row(3, 3, "small changes go on"));
+    let lsn = txn.commit().unwrap().unwrap();
+    block_on(engine.wait_durable(lsn)).unwrap();
+    disk.set_capacity(1 << 30);
+    let mut txn = begin(&engine);
+    insert(&mut txn, &table, 9000, &row(9, 9, &"y".repeat(100_000)));
+    txn.commit().unwrap();
+    assert_eq!(contents(&mut begin(&engine), &table).len(), 3 + id as usize - 10);
+}
+
+#[test]
+fn a_failed_sync_ends_acknowledgements() {
+    let (disk, engine, table) = open(91);
+    disk.fail_from(1, FaultKind::InputOutput);
+    let mut txn = begin(&engine);
+    insert(&mut txn, &table, 1, &row(1, 1, ""));
+    let lsn = txn.commit().unwrap().unwrap();
+    assert!(matches!(block_on(engine.wait_durable(lsn)), Err(Error::Stopped(_))));
+    let error = block_on(begin(&engine).insert(&table, &key(2), &row(2, 2, ""))).unwrap_err();
+    assert!(matches!(error, Error::Stopped(_)), "{error}");
+    assert!(block_on(begin(&engine).get(&table, &key(3), Read::Consistent)).is_ok(), "reads go on");
+}
+
+#[test]
 fn acknowledged_commits_survive_and_nothing_else_does() {
     let seeds = std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(4);
     for seed in 0..seeds {

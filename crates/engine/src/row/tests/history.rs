@@ -77,6 +77,31 @@ fn a_hot_rows_chain_stays_short_under_an_old_view() {
 }
 
 #[test]
+fn many_writers_at_once_have_a_lane_each() {
+    let (disk, engine, table) = open(33);
+    let table = bare(&table);
+    let writers: Vec<_> = (0..4200)
+        .map(|id| {
+            let mut txn = begin(&engine);
+            insert(&mut txn, &table, id, &row(id, id, ""));
+            txn
+        })
+        .collect();
+    let lsn = engine.storage().wal.current_lsn();
+    block_on(engine.wait_durable(lsn)).unwrap();
+    let disk = disk.crash();
+    drop(writers);
+    let engine = Engine::open_quiet(Arc::new(disk), small_config()).unwrap();
+    assert_eq!(engine.losers(), 4200);
+    assert_eq!(contents(&mut begin(&engine), &table).len(), 0);
+    engine.purge_all().unwrap();
+    nothing_is_left_behind(&engine, &table, 0);
+    let mut txn = begin(&engine);
+    insert(&mut txn, &table, 1, &row(1, 1, ""));
+    txn.commit().unwrap();
+}
+
+#[test]
 fn undo_needs_no_new_pages_while_purge_keeps_up() {
     let (_disk, engine, table) = open(31);
     let table = bare(&table);
