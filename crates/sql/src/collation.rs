@@ -5,6 +5,8 @@
 //! `uca900.bin` holds the primary weights of UCA 9.0.0's default table for single code points; contractions of that
 //! table (Thai and Lao vowel reordering, some Indic sequences) are not applied.
 //!
+//! `general_ci.bin` gives each character of the first plane one weight: its base letter in upper case, by Unicode 3.2.
+//!
 //! PAD SPACE collations ignore trailing spaces. Between a string and its continuation with characters below the
 //! space (control characters) the shorter one sorts first here, in comparisons and in keys alike.
 //! Character sets other than utf8mb4 are names only: text is UTF-8 inside, and `latin1_swedish_ci` sorts as

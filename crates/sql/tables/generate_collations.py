@@ -52,20 +52,33 @@ def uca(allkeys, path):
     write(path, entries, lambda point: 0xFFFF, pool)
 
 def general_ci(path):
+    """Case and accents of the characters of Unicode 3.2 (the collation is older than later ones); accents are taken off
+    Latin, Greek and Cyrillic letters only, and the letter short I stays itself."""
+    old = unicodedata.ucd_3_2_0
+    known = lambda text: all(ord(c) < 0x10000 and old.category(c) != "Cn" for c in text)
+    latin_greek_cyrillic = lambda point: point < 0x530 or 0x1E00 <= point < 0x2000
+
+    def upper(character):
+        mapped = character.upper()
+        return mapped if len(mapped) == 1 and known(mapped) else character
+
     entries = {}
     for point in range(0x10000):
-        if 0xD800 <= point < 0xE000:
+        if 0xD800 <= point < 0xE000 or not known(chr(point)):
             continue
-        character = chr(point)
-        upper = character.upper()
-        if len(upper) == 1 and ord(upper) < 0x10000:
-            character = upper
-        decomposed = unicodedata.normalize("NFD", character)
-        if len(decomposed) > 1 and not unicodedata.combining(decomposed[0]) and all(map(unicodedata.combining, decomposed[1:])):
-            character = decomposed[0]
+        character = upper(chr(point))
+        decomposed = old.normalize("NFD", character)
+        if (
+            latin_greek_cyrillic(point)
+            and point not in (0x419, 0x439)
+            and len(decomposed) > 1
+            and old.category(decomposed[0])[0] == "L"
+            and all(map(unicodedata.combining, decomposed[1:]))
+        ):
+            character = upper(decomposed[0])
         if point == 0xDF:
             character = "S"
-        if ord(character) != point and ord(character) < 0x10000:
+        if ord(character) != point:
             entries[point] = ord(character)
     for point in range(0x10000, 0x110000):
         entries[point] = 0xFFFD
