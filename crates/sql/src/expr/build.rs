@@ -100,13 +100,7 @@ impl Builder<'_> {
         match expr {
             ast::Expr::Literal(literal) => bind_literal(literal, self.settings),
             ast::Expr::Column(name) => self.column(name),
-            ast::Expr::Parameter(position) => Ok(Typed {
-                expr: Expr::Parameter(*position as usize),
-                kind: ExprType::nullable(ColumnType::Varchar {
-                    length: 16_383,
-                    collation: self.settings.connection_collation,
-                }),
-            }),
+            ast::Expr::Parameter(position) => Ok(self.parameter(*position)),
             ast::Expr::UserVariable(name) => {
                 self.variable(expr, Expr::UserVariable(name.to_lowercase().into_boxed_str()))
             }
@@ -147,18 +141,7 @@ impl Builder<'_> {
             ast::Expr::DateArithmetic { .. }
             | ast::Expr::TimestampDiff { .. }
             | ast::Expr::Extract { .. } => self.date_expression(expr),
-            ast::Expr::Trim { side, remove, operand } => {
-                let mut arguments = vec![self.build(operand)?];
-                if let Some(remove) = remove {
-                    arguments.push(self.build(remove)?);
-                }
-                let name = match side {
-                    ast::TrimSide::Both => "trim",
-                    ast::TrimSide::Leading => "ltrim",
-                    ast::TrimSide::Trailing => "rtrim",
-                };
-                functions::bind_function(name, arguments, self.settings)
-            }
+            ast::Expr::Trim { side, remove, operand } => self.trim(*side, remove.as_deref(), operand),
             ast::Expr::Subquery(_)
             | ast::Expr::Exists(_)
             | ast::Expr::InSubquery { .. }
@@ -167,6 +150,33 @@ impl Builder<'_> {
             ast::Expr::InsertedValue(name) => self.resolver.inserted_value(name),
             ast::Expr::Default(name) => self.resolver.default_value(name.as_deref()),
         }
+    }
+
+    /// A `?`: its type is the value's, announced as a long string.
+    fn parameter(&self, position: u32) -> Typed {
+        let collation = self.settings.connection_collation;
+        Typed {
+            expr: Expr::Parameter(position as usize),
+            kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation }),
+        }
+    }
+
+    fn trim(
+        &mut self,
+        side: ast::TrimSide,
+        remove: Option<&ast::Expr>,
+        operand: &ast::Expr,
+    ) -> SqlResult<Typed> {
+        let mut arguments = vec![self.build(operand)?];
+        if let Some(remove) = remove {
+            arguments.push(self.build(remove)?);
+        }
+        let name = match side {
+            ast::TrimSide::Both => "trim",
+            ast::TrimSide::Leading => "ltrim",
+            ast::TrimSide::Trailing => "rtrim",
+        };
+        functions::bind_function(name, arguments, self.settings)
     }
 
     /// Binds several expressions.
