@@ -72,6 +72,9 @@ impl Counters {
     pub(crate) fn count_eviction(&self) {
         self.evictions.fetch_add(1, Ordering::Relaxed);
     }
+    pub(crate) fn has_evicted(&self) -> bool {
+        self.evictions.load(Ordering::Relaxed) > 0
+    }
     pub(crate) fn count_clean_wait(&self) {
         self.clean_waits.fetch_add(1, Ordering::Relaxed);
     }

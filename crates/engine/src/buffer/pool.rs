@@ -305,6 +305,11 @@ impl Pool {
         if open { self.reads.open() } else { self.reads.close() }
     }
 
+    /// Whether a page ever had to leave for another.
+    pub(crate) fn has_evicted(&self) -> bool {
+        self.counters.has_evicted()
+    }
+
     /// What the pool has counted so far.
     pub fn counters(&self) -> super::PoolCounts {
         self.counters.snapshot(self)

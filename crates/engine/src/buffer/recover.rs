@@ -19,9 +19,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Threads that apply redo.
 const WORKERS: usize = 4;
-/// Redo bytes dealt to a worker at a time: a sixteenth of the pool, within these bounds. A worker sorts a parcel by
-/// page, so each page is brought into memory once per parcel even when the pool is too small for all of them.
+/// Redo bytes dealt to a worker at a time while all pages fit the pool.
 const PARCEL_BYTES_MIN: usize = 256 << 10;
+/// Once pages have to leave, a parcel is a tenth of the pool, at most this. A worker sorts it by page, so each page
+/// is brought into memory once per parcel.
 const PARCEL_BYTES_MAX: usize = 16 << 20;
 /// Parcels a worker may have waiting.
 const PARCELS_WAITING: usize = 1;
@@ -67,16 +68,16 @@ struct Applied {
 }
 
 /// Deals groups to workers.
-struct Dealer {
+struct Dealer<'p> {
     parcels: Vec<Parcel>,
     senders: Vec<SyncSender<Parcel>>,
     /// The runs of one group: consecutive records of one page.
     runs: Vec<(PageNo, Range<usize>)>,
     groups: u64,
-    parcel_bytes: usize,
+    pool: &'p Pool,
 }
 
-impl Dealer {
+impl Dealer<'_> {
     fn deal(&mut self, group_start: Lsn, group_end: Lsn, body: &[u8]) -> Result<()> {
         self.groups += 1;
         self.runs.clear();
@@ -104,11 +105,20 @@ impl Dealer {
             }
             let bytes = start..parcel.bytes.len();
             parcel.pieces.push(Piece { page_no, group_start, group_end, bytes });
-            if parcel.bytes.len() >= self.parcel_bytes {
+            let filled = parcel.bytes.len();
+            if filled >= PARCEL_BYTES_MIN && filled >= self.parcel_bytes() {
                 self.send(worker)?;
             }
         }
         Ok(())
+    }
+
+    fn parcel_bytes(&self) -> usize {
+        if self.pool.has_evicted() {
+            (self.pool.frame_count() * PAGE_SIZE / 10).clamp(PARCEL_BYTES_MIN, PARCEL_BYTES_MAX)
+        } else {
+            PARCEL_BYTES_MIN
+        }
     }
 
     fn send(&mut self, worker: usize) -> Result<()> {
@@ -139,8 +149,7 @@ pub(super) fn replay(wal: &Wal, pool: &Pool) -> Result<Recovered> {
             workers.push(scope.spawn(move || apply_parcels(pool, &receiver)));
         }
         let parcels = (0..WORKERS).map(|_| Parcel::default()).collect();
-        let parcel_bytes = (pool.frame_count() * PAGE_SIZE / 16).clamp(PARCEL_BYTES_MIN, PARCEL_BYTES_MAX);
-        let mut dealer = Dealer { parcels, senders, runs: Vec::new(), groups: 0, parcel_bytes };
+        let mut dealer = Dealer { parcels, senders, runs: Vec::new(), groups: 0, pool };
         let read = wal.scan(from, |start, end, body| dealer.deal(start, end, body));
         let dealt = read.and_then(|()| dealer.finish());
         let mut failed = None;

@@ -59,9 +59,13 @@ fn hit_path_and_small_mini_transaction() {
 
 /// Redo of `groups` small mini-transactions over `page_count` pages, none of which was flushed.
 fn measure_recovery(groups: u64, page_count: usize, pool_bytes: u64) {
+    let write_pool_bytes = (page_count as u64 * 2 + 200) * PAGE_SIZE as u64;
     let (_scratch, disk) = Scratch::new(&format!("recovery{groups}"));
-    let config =
-        StorageConfig { pool_bytes, redo_capacity_bytes: groups.max(1 << 14) << 8, reader_threads: 0 };
+    let mut config = StorageConfig {
+        pool_bytes: write_pool_bytes,
+        redo_capacity_bytes: groups.max(1 << 14) << 8,
+        reader_threads: 0,
+    };
     let storage = Storage::create(Arc::clone(&disk), &config).unwrap();
     let pages = counter_pages(&storage, page_count);
     let mut rng = Rng::new(1);
@@ -82,10 +86,16 @@ fn measure_recovery(groups: u64, page_count: usize, pool_bytes: u64) {
     storage.wal.flush_to(storage.wal.current_lsn()).unwrap();
     let redo_bytes = storage.wal.age();
     drop(storage);
+    config.pool_bytes = pool_bytes;
     let start = Instant::now();
     let (_storage, recovered) = Storage::recover(disk, &config).unwrap();
     assert_eq!(recovered.groups, groups + page_count as u64);
-    println!("recovery of {} MiB of redo, {groups} groups: {:?}", redo_bytes >> 20, start.elapsed());
+    println!(
+        "recovery of {} MiB of redo, {groups} groups, {page_count} pages, pool of {} MiB: {:?}",
+        redo_bytes >> 20,
+        pool_bytes >> 20,
+        start.elapsed()
+    );
 }
 
 #[test]
@@ -97,4 +107,5 @@ fn the_recovery_measurement_runs() {
 #[ignore = "a measurement, not a check; needs 3 GiB of disk"]
 fn recovery_of_a_gigabyte() {
     measure_recovery(6_500_000, 20_000, 512 << 20);
+    measure_recovery(6_500_000, 20_000, 128 << 20);
 }
