@@ -141,10 +141,12 @@ impl Wait<'_> {
     }
 
     /// The reason to stop, if clock or interrupt have one; else both will wake the task.
-    fn reason_to_stop(&mut self, deadline: Instant, context: &mut Context<'_>) -> Option<Outcome> {
+    fn reason_to_stop(&mut self, deadline: Option<Instant>, context: &mut Context<'_>) -> Option<Outcome> {
         if self.patience.interrupt.is_some_and(|interrupt| interrupt.poll_killed(context).is_ready()) {
             return Some(Outcome::Killed);
         }
+        // A deadline beyond the end of time never comes.
+        let deadline = deadline?;
         if Instant::now() >= deadline {
             return Some(Outcome::TimedOut);
         }
@@ -168,7 +170,7 @@ impl Future for Wait<'_> {
         if waiter.invited.load(Ordering::SeqCst) {
             self.table.accept_invitation(&waiter);
         }
-        let deadline = waiter.since + self.patience.timeout;
+        let deadline = waiter.since.checked_add(self.patience.timeout);
         if waiter.cell.reason().is_none()
             && let Some(reason) = self.reason_to_stop(deadline, context)
         {

@@ -174,3 +174,58 @@ fn measure() {
     }
     println!("4000 waiters: {} ns per hand-off", begun.elapsed().as_nanos() / 4000);
 }
+
+/// Two workers with 500 sessions each, all after one row; a worker runs all its ready sessions and then sleeps for the sync of the
+/// turn, so a lock handed to one of its sessions meanwhile would stand still.
+#[test]
+#[ignore = "a measurement"]
+fn measure_two_workers_on_one_row() {
+    let table = table();
+    let statements = AtomicUsize::new(0);
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let (table, statements) = (&table, &statements);
+            scope.spawn(move || run_worker(table, statements, worker, begun));
+        }
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    println!("{:.0} statements a second", statements.load(Ordering::Relaxed) as f64 / seconds);
+    println!("{:?}", table.statistics());
+}
+
+/// Pushes its session on the worker's ready list.
+struct Ready(std::sync::mpsc::Sender<usize>, usize);
+
+impl Wake for Ready {
+    fn wake(self: Arc<Self>) {
+        let _ = self.0.send(self.1);
+    }
+}
+
+fn run_worker(table: &LockTable, statements: &AtomicUsize, worker: u64, begun: Instant) {
+    let (sender, ready) = std::sync::mpsc::channel();
+    let statement = |n: u64| async move {
+        let txn = TxnLocks::new(n, worker);
+        txn.set_transient(true);
+        table.acquire(&txn, row(b"hot"), X, Record, FOR_LONG).await.unwrap();
+        (0..100).for_each(|_| std::hint::spin_loop());
+        table.release_all(&txn);
+        statements.fetch_add(1, Ordering::Relaxed);
+    };
+    let mut sessions: Vec<_> = (0..500).map(|n| Box::pin(statement(n))).collect();
+    let wakers: Vec<_> = (0..500).map(|n| TaskWaker::from(Arc::new(Ready(sender.clone(), n)))).collect();
+    (0..500).for_each(|n| sender.send(n).unwrap());
+    while begun.elapsed() < Duration::from_secs(1) {
+        let turn: Vec<usize> = ready.try_iter().collect();
+        let mut finished = Vec::new();
+        for n in turn {
+            if sessions[n].as_mut().poll(&mut Context::from_waker(&wakers[n])).is_ready() {
+                sessions[n] = Box::pin(statement(n as u64));
+                finished.push(n);
+            }
+        }
+        std::thread::sleep(Duration::from_micros(90));
+        finished.into_iter().for_each(|n| sender.send(n).unwrap());
+    }
+}
