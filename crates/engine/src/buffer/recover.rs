@@ -201,6 +201,9 @@ fn apply_piece(pool: &Pool, piece: &Piece, body: &[u8], applied: &mut Applied) -
     };
     let mut page = pin.write();
     if page.lsn() >= piece.group_end {
+        // What was read may come from the operating system's cache after a sync that failed, and may never have
+        // reached the disk. So it is written again before the checkpoint passes its redo.
+        page.frame().mark_dirty(piece.group_start);
         return Ok(());
     }
     if !fresh && page.kind() == Some(PageKind::Empty) {

@@ -382,3 +382,28 @@ fn threads_at_full_speed_and_a_power_cut() {
         }
     }
 }
+
+/// A sync of the data file fails, the process is started again, and only then the power goes: what the restarted
+/// process read from the operating system's cache was never on the disk.
+#[test]
+fn a_restart_after_a_failed_sync_writes_its_pages_again() {
+    for seed in 0..20 {
+        let disk = FaultDisk::new(seed);
+        let storage = Storage::create(Arc::new(disk.clone()), &small(0)).unwrap();
+        let page = counter_pages(&storage, 1)[0];
+        storage.checkpoint().unwrap();
+        add_one(&storage, page).unwrap();
+        storage.wal.flush_to(storage.wal.current_lsn()).unwrap();
+        // Double write, its sync, the page in place; then the sync that fails.
+        disk.fail_at(4, FaultKind::InputOutput);
+        assert!(storage.checkpoint().is_err());
+        let disk = disk.kill();
+        drop(storage);
+        let (storage, _) = Storage::recover(Arc::new(disk.clone()), &small(0)).unwrap();
+        storage.checkpoint().unwrap();
+        let disk = disk.crash();
+        drop(storage);
+        let (storage, _) = Storage::recover(Arc::new(disk), &small(0)).unwrap();
+        assert_eq!(counter(&storage, page), 1, "seed {seed}");
+    }
+}
