@@ -80,6 +80,14 @@ impl ControlFile {
         self.current
     }
 
+    /// Writes the slot that counts once more, so that it is on disk before the other one is written over: it may have been
+    /// read from the operating system's memory after its own sync failed.
+    pub(super) fn write_again(&mut self) -> io::Result<()> {
+        let place = (self.current.sequence % 2) * SLOT_SPACING;
+        self.file.write_at(&encode(&self.current), place)?;
+        self.file.sync()
+    }
+
     /// Writes the other slot and syncs it. The sequence is set here.
     pub(super) fn write(&mut self, control: Control) -> io::Result<()> {
         let control = Control { sequence: self.current.sequence + 1, ..control };

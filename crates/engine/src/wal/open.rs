@@ -4,7 +4,7 @@ use super::control::{Control, ControlFile};
 use super::scan::Reader;
 use super::segments::{Geometry, Segments};
 use super::shared::Shared;
-use super::{FIRST_LSN, Wal, damaged_segments};
+use super::{FIRST_LSN, Wal};
 use crate::error::{Error, Result};
 use crate::ids::Lsn;
 use crate::limits::REDO_CAPACITY_MIN_BYTES;
@@ -57,6 +57,7 @@ impl Wal {
 
     pub(super) fn open_sized(disk: Arc<dyn Disk>, capacity_bytes: u64) -> Result<Arc<Wal>> {
         let mut control = ControlFile::open(&*disk)?;
+        control.write_again().map_err(|e| failed(&e))?;
         let found = control.current();
         let wanted = Geometry::of_capacity(capacity_bytes);
         let (segments, end, incarnation) = if found.rebuilding {
@@ -65,7 +66,9 @@ impl Wal {
             let mut reader = Reader::open(&*disk)?;
             while reader.next_group()?.is_some() {}
             let (end, incarnation) = (reader.position(), reader.incarnation());
-            let segments = reader.into_segments();
+            let synced = reader.known_synced();
+            let mut segments = reader.into_segments();
+            segments.write_again(synced.0.min(end.0), end.0).map_err(|e| failed(&e))?;
             if end == found.checkpoint && segments.geometry() != wanted {
                 drop(segments);
                 let shape = Control {
@@ -101,7 +104,7 @@ fn begin_life(
     end: Lsn,
     incarnation: u32,
 ) -> Result<Arc<Wal>> {
-    segments.sync_all().map_err(|e| damaged_segments(&e))?;
+    segments.sync_all().map_err(|e| failed(&e))?;
     let before = control.current();
     let next = before.incarnation.max(incarnation).checked_add(1).ok_or_else(|| Error::Corrupt {
         file: super::control::CONTROL_FILE.into(),

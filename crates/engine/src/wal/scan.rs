@@ -77,6 +77,11 @@ impl Reader {
         Lsn(self.position)
     }
 
+    /// The stream is known to have been synced up to here, by what was read so far.
+    pub(super) fn known_synced(&self) -> Lsn {
+        Lsn(self.known_synced)
+    }
+
     /// Incarnation of the last group read, or the least allowed one.
     pub(super) fn incarnation(&self) -> u32 {
         self.incarnation_min

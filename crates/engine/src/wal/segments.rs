@@ -133,6 +133,21 @@ impl Segments {
         Ok(())
     }
 
+    /// Writes what is read in this range once more. After a failed sync the operating system may show bytes that it will
+    /// never write by itself.
+    pub(super) fn write_again(&mut self, from: u64, to: u64) -> io::Result<()> {
+        let mut at = from / BLOCK * BLOCK;
+        let mut bytes = Vec::new();
+        while at < to {
+            let size = (to - at).min(1 << 20);
+            bytes.resize(size as usize, 0);
+            self.read(at, &mut bytes)?;
+            self.write(at, &bytes)?;
+            at += size;
+        }
+        Ok(())
+    }
+
     /// Syncs every segment: what an earlier process wrote may still be in the operating system's memory.
     pub(super) fn sync_all(&mut self) -> io::Result<()> {
         self.unsynced.fill(true);
