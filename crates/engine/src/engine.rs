@@ -13,7 +13,7 @@ use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
 
 use crate::api::{Config, Settings, TxnOptions};
-use crate::btree::IndexState;
+use crate::btree::{IndexState, Report, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn};
@@ -138,6 +138,13 @@ impl Engine {
     /// Writes every changed page and moves the checkpoint.
     pub fn checkpoint(&self) -> Result<Lsn> {
         self.kernel.storage.checkpoint()
+    }
+
+    /// Checks every page of an index: order, links, levels. Keeps structure changes of that index out meanwhile.
+    pub fn verify_index(&self, index: IndexId) -> Result<Report> {
+        let storage = &self.kernel.storage;
+        let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
+        with_pages_blocking(storage, || verify(&tree))
     }
 
     /// Live settings.
