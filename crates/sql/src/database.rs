@@ -1,12 +1,17 @@
 //! Everything that sessions share: engine, dictionary, accounts, global variables, session registry.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use turnstile_engine::Engine;
+use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
-use crate::accounts::Accounts;
-use crate::error::SqlError;
+use crate::accounts::{Account, AccountName, Accounts, Privileges};
+use crate::collation::Collation;
+use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key, write_rows};
+use crate::error::{SqlError, SqlResult};
 use crate::registry::Registry;
+use crate::status::Status;
 use crate::variables::Globals;
 
 /// What the server says it is. Drivers choose their behaviour by the leading number.
@@ -17,21 +22,81 @@ pub const VERSION_COMMENT: &str = "Turnstile";
 /// One open database server, without its sockets.
 pub struct Database {
     engine: Arc<Engine>,
-    globals: Arc<Globals>,
+    dictionary: Dictionary,
     accounts: Accounts,
     registry: Registry,
+    globals: Globals,
+    status: Status,
+    fresh: bool,
 }
 
 impl Database {
+    /// Opens what the engine holds, with default settings.
+    pub async fn open(engine: Arc<Engine>) -> Result<Arc<Database>, SqlError> {
+        Database::open_with(engine, Globals::default()).await
+    }
+
     /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one), drops
     /// indexes that the dictionary does not know.
-    pub async fn open(engine: Arc<Engine>, globals: Arc<Globals>) -> Result<Arc<Database>, SqlError> {
-        Ok(Arc::new(Database {
-            engine,
-            globals,
-            accounts: Accounts::default(),
-            registry: Registry::default(),
-        }))
+    pub async fn open_with(engine: Arc<Engine>, globals: Globals) -> Result<Arc<Database>, SqlError> {
+        let dictionary = Dictionary::default();
+        let accounts = Accounts::default();
+        let mut known = HashSet::from([DICTIONARY_INDEX]);
+        let rows = read_rows(&engine).await?;
+        let fresh = rows.is_empty();
+        let damaged = || SqlError::unknown_error("the data dictionary has a row that cannot be read");
+        for (kind, name, row) in &rows {
+            match *kind {
+                kind if kind == RowKind::Schema as u8 => {
+                    let name = std::str::from_utf8(name).map_err(|_| damaged())?;
+                    let collation = encoding::Reader::new(row, 1).and_then(|mut row| row.collation());
+                    dictionary.put_schema(name, collation.map_err(|_| damaged())?);
+                }
+                kind if kind == RowKind::Table as u8 => {
+                    let definition = Definition::decode(row).map_err(|_| damaged())?;
+                    known.insert(definition.clustered);
+                    known.extend(definition.keys.iter().map(|key| key.index));
+                    dictionary.reserve_table_id(definition.id);
+                    let table = Table::new(definition, Arc::default(), Arc::<Counters>::default());
+                    dictionary.put_table(Arc::new(table));
+                }
+                kind if kind == RowKind::Account as u8 => {
+                    accounts.put(Account::decode(row).map_err(|_| damaged())?);
+                }
+                _ => return Err(damaged()),
+            }
+        }
+        for index in engine.indexes() {
+            if !known.contains(&index) {
+                engine.drop_index(index)?;
+            }
+        }
+        let status = Status::default();
+        let registry = Registry::default();
+        let db = Arc::new(Database { engine, dictionary, accounts, registry, globals, status, fresh });
+        if fresh {
+            db.install().await?;
+        }
+        crate::session::apply_globals(&db, &db.globals);
+        Ok(db)
+    }
+
+    /// The first contents of a fresh data directory: root without password, from the same machine only.
+    async fn install(&self) -> SqlResult<()> {
+        let mut root = Account::new(AccountName::new("root", "localhost"));
+        root.global = Privileges::all(false).with(Privileges::GRANT_OPTION);
+        self.save_account(&root).await?;
+        self.accounts.put(root);
+        for name in ["mysql", "test"] {
+            self.save_schema(name, Collation::DEFAULT).await?;
+            self.dictionary.put_schema(name, Collation::DEFAULT);
+        }
+        Ok(())
+    }
+
+    /// Nothing was in the engine when it was opened: the first account has no password yet.
+    pub fn is_fresh(&self) -> bool {
+        self.fresh
     }
 
     /// The engine.
@@ -39,9 +104,9 @@ impl Database {
         &self.engine
     }
 
-    /// Global variables.
-    pub fn globals(&self) -> &Arc<Globals> {
-        &self.globals
+    /// Databases and tables.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
     }
 
     /// Accounts, for authentication.
@@ -52,5 +117,37 @@ impl Database {
     /// Sessions.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Global variables.
+    pub fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// Counters.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Makes a database durable.
+    pub(crate) async fn save_schema(&self, name: &str, collation: Collation) -> SqlResult<()> {
+        let mut row = encoding::Writer::new(1);
+        row.collation(collation);
+        write_rows(&self.engine, &[(row_key(RowKind::Schema, name.as_bytes()), Some(row.0))]).await
+    }
+
+    /// Makes an account durable.
+    pub(crate) async fn save_account(&self, account: &Account) -> SqlResult<()> {
+        let key = row_key(RowKind::Account, &account.row_name());
+        write_rows(&self.engine, &[(key, Some(account.encode()))]).await
+    }
+
+    /// Makes a table's definition durable, or its end.
+    pub(crate) async fn save_tables(&self, changes: &[(&Definition, bool)]) -> SqlResult<()> {
+        let row = |(definition, lives): &(&Definition, bool)| {
+            let key = row_key(RowKind::Table, &definition.id.0.to_be_bytes());
+            (key, lives.then(|| definition.encode()))
+        };
+        write_rows(&self.engine, &changes.iter().map(row).collect::<Vec<_>>()).await
     }
 }

@@ -277,6 +277,16 @@ impl<'a> RowView<'a> {
         }
     }
 
+    /// Columns of the table, whether this row was written with all of them or not.
+    pub fn layout_columns(&self) -> usize {
+        self.layout.columns.len()
+    }
+
+    /// The column is a TIMESTAMP, stored in UTC.
+    pub fn is_timestamp(&self, column: usize) -> bool {
+        matches!(self.layout.columns.get(column).map(|one| &one.kind), Some(ColumnType::Timestamp { .. }))
+    }
+
     /// All values in order.
     pub fn values(&self) -> Vec<Value> {
         (0..self.layout.columns.len()).map(|column| self.get(column)).collect()

@@ -5,16 +5,33 @@
 //! Errors: a method that returns one has already rolled back what MySQL rolls back (the statement, or with 1213 the
 //! transaction) and the session can go on, except after error 1317/1053 with [`Session::is_killed`].
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use turnstile_engine::interrupt::Interrupt;
 
 use crate::accounts::AccountName;
 use crate::database::Database;
-use crate::error::SqlError;
-use crate::registry::{Entry, Shown};
+use crate::error::{SqlError, SqlResult};
+use crate::parser::{ParseOptions, parse_at};
+use crate::registry::{Command, Entry, Shown};
 use crate::sink::{ColumnMeta, ResultSink, status_flag};
 use crate::value::Value;
+use crate::variables::SessionSettings;
+
+mod definition;
+mod explain;
+mod maintain;
+mod prepared;
+mod set;
+mod show;
+mod state;
+mod statement;
+mod tables;
+mod transaction;
+
+pub use set::apply_globals;
+pub use state::{Identity, SessionState};
 
 /// How a session begins; all of it known after authentication.
 #[derive(Clone, Debug)]
@@ -53,23 +70,53 @@ pub struct Prepared {
 /// What one connection means to SQL.
 pub struct Session {
     db: Arc<Database>,
+    state: Arc<SessionState>,
     entry: Arc<Entry>,
     interrupt: Arc<Interrupt>,
-    init: SessionInit,
+    settings: Arc<SessionSettings>,
+    open: Option<transaction::OpenTxn>,
+    next_txn: transaction::NextTxn,
+    prepared: HashMap<u32, Arc<prepared::Statement>>,
+    named: HashMap<Box<str>, Arc<prepared::Statement>>,
+    next_prepared: u32,
+    multi_statements: bool,
 }
 
 impl Session {
     /// Begins a session. Fails if its database does not exist or its account may not use it.
     pub fn new(db: Arc<Database>, init: SessionInit) -> Result<Session, SqlError> {
         let interrupt = Arc::new(Interrupt::new());
-        let shown = Shown {
-            user: init.user.clone(),
-            host: init.host.clone(),
-            database: init.database.clone(),
-            text: None,
-        };
+        let shown = Shown { user: init.user.clone(), host: init.host.clone(), database: None, text: None };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
-        Ok(Session { db, entry, interrupt, init })
+        let state =
+            Arc::new(SessionState::new(db.clone(), init.connection_id, identity(&init), init.found_rows));
+        let mut session = Session {
+            settings: state.settings(),
+            db,
+            state,
+            entry,
+            interrupt,
+            open: None,
+            next_txn: transaction::NextTxn::default(),
+            prepared: HashMap::new(),
+            named: HashMap::new(),
+            next_prepared: 1,
+            multi_statements: init.multi_statements,
+        };
+        session.begin_as(&init)?;
+        Ok(session)
+    }
+
+    fn begin_as(&mut self, init: &SessionInit) -> SqlResult<()> {
+        self.set_collation(init.collation);
+        self.multi_statements = init.multi_statements;
+        self.state.set_found_rows_flag(init.found_rows);
+        self.state.set_schema(None);
+        self.settings = self.state.settings();
+        match &init.database {
+            Some(name) if !name.is_empty() => self.use_schema(name),
+            _ => Ok(()),
+        }
     }
 
     /// The database it belongs to.
@@ -94,80 +141,171 @@ impl Session {
 
     /// [`status_flag`] bits as they stand.
     pub fn status_flags(&self) -> u16 {
-        status_flag::AUTOCOMMIT
+        let mut flags = if self.settings.autocommit { status_flag::AUTOCOMMIT } else { 0 };
+        if let Some(open) = self.open.as_ref().filter(|open| !open.autocommit) {
+            flags |= status_flag::IN_TRANSACTION;
+            if open.read_only {
+                flags |= status_flag::IN_TRANSACTION_READ_ONLY;
+            }
+        }
+        if self.settings.sql_mode.has(crate::expr::SqlMode::NO_BACKSLASH_ESCAPES) {
+            flags |= status_flag::NO_BACKSLASH_ESCAPES;
+        }
+        flags
     }
 
     /// Warnings of the last statement, for terminators the server writes itself.
     pub fn warning_count(&self) -> u16 {
-        0
+        self.state.warnings.count()
+    }
+
+    /// How texts are to be read.
+    fn parse_options(&self, parameters: bool) -> ParseOptions {
+        use crate::expr::SqlMode as M;
+        let mode = self.settings.sql_mode;
+        ParseOptions {
+            ansi_quotes: mode.has(M::ANSI_QUOTES),
+            pipes_as_concat: mode.has(M::PIPES_AS_CONCAT),
+            no_backslash_escapes: mode.has(M::NO_BACKSLASH_ESCAPES),
+            high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
+            real_as_float: mode.has(M::REAL_AS_FLOAT),
+            parameters,
+        }
     }
 
     /// Runs a text: one statement, or several if the client may send several; each gives one result in `out`.
     pub async fn query(&mut self, text: &[u8], out: &mut dyn ResultSink) -> Result<(), SqlError> {
-        let _ = (text, out, &self.init);
-        Err(SqlError::not_supported_yet("statements"))
+        self.interrupt.clear_query();
+        self.entry.set_command(Command::Query, self.db.registry().now_us());
+        let result = self.query_text(text, out).await;
+        self.after_statement(&result);
+        result
     }
 
-    /// Prepares a statement.
-    pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
-        let _ = text;
-        Err(SqlError::not_supported_yet("prepared statements"))
+    async fn query_text(&mut self, text: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
+        self.db.status().questions();
+        self.entry.show(|shown| shown.text = Some(text.into()));
+        let mut start = 0;
+        loop {
+            let parsed = parse_at(text, start, self.parse_options(false))?;
+            let more = parsed.next < text.len();
+            if more && !self.multi_statements {
+                let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
+                return Err(SqlError::parse_error(near, 1));
+            }
+            self.run_statement(&parsed.statement, &[], out, more).await?;
+            if !more {
+                return Ok(());
+            }
+            start = parsed.next;
+        }
     }
 
-    /// Runs a prepared statement; as many `params` as it has `?`.
-    pub async fn execute(
-        &mut self,
-        id: u32,
-        params: &[Value],
-        out: &mut dyn ResultSink,
-    ) -> Result<(), SqlError> {
-        let _ = (id, params, out);
-        Err(SqlError::not_supported_yet("prepared statements"))
+    /// Notes the end of a call for SHOW PROCESSLIST and SHOW WARNINGS.
+    fn after_statement<T>(&mut self, result: &SqlResult<T>) {
+        if let Err(error) = result {
+            self.state.warnings.push(crate::expr::WarningLevel::Error, error.clone());
+            self.state.set_row_count(-1);
+            if !self.interrupt.is_connection_killed() {
+                self.interrupt.clear_query();
+            }
+        }
+        self.entry.set_command(Command::Sleep, self.db.registry().now_us());
+        self.entry.show(|shown| shown.text = None);
     }
 
-    /// How many parameters a prepared statement has; None if there is no such statement.
-    pub fn param_count(&self, id: u32) -> Option<usize> {
-        let _ = id;
-        None
+    /// The account it runs under.
+    pub(crate) fn own_account(&self) -> AccountName {
+        self.state.identity.lock().account.clone()
     }
 
-    /// Forgets a prepared statement.
-    pub fn close(&mut self, id: u32) {
-        let _ = id;
+    /// The current database.
+    pub(crate) fn current_schema(&self) -> Option<Arc<str>> {
+        self.state.schema()
+    }
+
+    /// Fails unless the account has a global privilege.
+    pub(crate) fn require_global(&self, wanted: crate::accounts::Privileges, name: &str) -> SqlResult<()> {
+        self.require(wanted, name)
+    }
+
+    /// The implicit commit before statements that change definitions.
+    pub(crate) async fn end_transaction(&mut self) -> SqlResult<()> {
+        self.commit().await
     }
 
     /// COM_INIT_DB.
     pub async fn use_db(&mut self, name: &str) -> Result<(), SqlError> {
-        let _ = name;
-        Err(SqlError::not_supported_yet("USE"))
+        self.use_schema(name)
+    }
+
+    fn use_schema(&mut self, name: &str) -> SqlResult<()> {
+        let known = crate::information_schema::VirtualTable::is_schema(name);
+        if !known && self.db.dictionary().schema_collation(name).is_none() {
+            return Err(SqlError::unknown_database(name));
+        }
+        if let Some(account) = self.state.account()
+            && !known
+            && !account.may_see(name)
+        {
+            return Err(SqlError::database_access_denied(&account.name.user, &account.name.host, name));
+        }
+        self.state.set_schema(Some(name.into()));
+        self.entry.show(|shown| shown.database = Some(name.into()));
+        Ok(())
     }
 
     /// COM_FIELD_LIST: the columns of a table of the current database.
     pub async fn field_list(&mut self, table: &str) -> Result<Vec<ColumnMeta>, SqlError> {
-        let _ = table;
-        Err(SqlError::not_supported_yet("field list"))
+        let schema = self.state.schema().ok_or_else(SqlError::no_database_selected)?;
+        let table = self.db.dictionary().table(&schema, table)?;
+        let column = |(at, column): (usize, &crate::dictionary::Column)| ColumnMeta {
+            schema: table.definition.schema.clone(),
+            table: table.definition.name.clone(),
+            org_table: table.definition.name.clone(),
+            name: column.name.clone(),
+            org_name: column.name.clone(),
+            column_type: column.kind.clone(),
+            flags: crate::plan::column_flags(&table, at),
+        };
+        Ok(table.columns().iter().enumerate().map(column).collect())
     }
 
     /// COM_RESET_CONNECTION: rolls back and forgets everything but the connection.
     pub async fn reset(&mut self) -> Result<(), SqlError> {
+        self.rollback().await?;
+        self.state.reset();
+        self.settings = self.state.settings();
+        self.next_txn = transaction::NextTxn::default();
+        self.prepared.clear();
+        self.named.clear();
         Ok(())
     }
 
     /// COM_CHANGE_USER, after the server has authenticated the new user: as [`Session::reset`], under a new name.
     pub async fn change_user(&mut self, init: SessionInit) -> Result<(), SqlError> {
         self.reset().await?;
-        self.init = init;
-        Ok(())
+        *self.state.identity.lock() = identity(&init);
+        self.entry.show(|shown| (shown.user, shown.host) = (init.user.clone(), init.host.clone()));
+        self.begin_as(&init)
     }
 
     /// Whether several statements in one text are allowed (COM_SET_OPTION).
     pub fn set_multi_statements(&mut self, allowed: bool) {
-        self.init.multi_statements = allowed;
+        self.multi_statements = allowed;
     }
 
     /// Rolls back the open transaction. The owner calls it before it drops the session; dropping alone hands the
     /// transaction to the engine's background rollback.
-    pub async fn finish(&mut self) {}
+    pub async fn finish(&mut self) {
+        // A failed rollback is the engine's to repair at its next start; the session is gone either way.
+        let _ = self.rollback().await;
+    }
+}
+
+fn identity(init: &SessionInit) -> Identity {
+    let host = init.host.rsplit_once(':').map_or(&*init.host, |(host, _)| host);
+    Identity { user: format!("{}@{host}", init.user), account: init.account.clone() }
 }
 
 impl Drop for Session {

@@ -16,6 +16,7 @@ pub mod privileges;
 mod statements;
 
 pub use privileges::Privileges;
+pub use statements::grants;
 
 /// `'user'@'host'` of an account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -222,11 +223,16 @@ fn host_matches(pattern: &str, host: &str) -> bool {
 }
 
 /// `%` and `_` wildcards, with a backslash before one that is meant literally.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    like(pattern.as_bytes(), text.as_bytes())
+pub(crate) fn like(pattern: &str, text: &str) -> bool {
+    matches(pattern, text)
 }
 
-fn like(pattern: &[u8], text: &[u8]) -> bool {
+/// `%` and `_` wildcards over names.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    fits(pattern.as_bytes(), text.as_bytes())
+}
+
+fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {

@@ -13,7 +13,7 @@ macro_rules! privileges {
             )*
         }
         /// Name, privilege, and whether it can be granted for a database, in the order of SHOW GRANTS.
-        pub const PRIVILEGES: &[(&str, Privileges, bool)] = &[$(($name, Privileges::$constant, $database)),*];
+        pub const PRIVILEGES_LIST: &[(&str, Privileges, bool)] = &[$(($name, Privileges::$constant, $database)),*];
     };
 }
 
@@ -57,7 +57,7 @@ impl Privileges {
 
     /// Everything that can be granted globally, or for a database, GRANT OPTION aside.
     pub fn all(database: bool) -> Privileges {
-        PRIVILEGES
+        PRIVILEGES_LIST
             .iter()
             .filter(|(_, one, _)| *one != Privileges::GRANT_OPTION)
             .filter(|(_, _, at_database)| *at_database || !database)
@@ -66,7 +66,12 @@ impl Privileges {
 
     /// By its name in upper case.
     pub fn named(name: &str) -> Option<Privileges> {
-        PRIVILEGES.iter().find(|(known, _, _)| *known == name).map(|(_, one, _)| *one)
+        PRIVILEGES_LIST.iter().find(|(known, _, _)| *known == name).map(|(_, one, _)| *one)
+    }
+
+    /// The name of its first privilege.
+    pub fn name_of(self) -> &'static str {
+        PRIVILEGES_LIST.iter().find(|(_, one, _)| self.has(*one)).map_or("USAGE", |(name, _, _)| *name)
     }
 
     /// Both.
@@ -96,6 +101,7 @@ impl Privileges {
 }
 
 fn names(set: Privileges) -> String {
-    let known = PRIVILEGES.iter().filter(|(_, one, _)| *one != Privileges::GRANT_OPTION && set.has(*one));
+    let known =
+        PRIVILEGES_LIST.iter().filter(|(_, one, _)| *one != Privileges::GRANT_OPTION && set.has(*one));
     known.map(|(name, _, _)| *name).collect::<Vec<_>>().join(", ")
 }

@@ -1,1 +1,260 @@
-//! Statements about accounts.
+//! CREATE USER and the like, GRANT, REVOKE, SET PASSWORD; and accounts as dictionary rows.
+
+use super::{Account, AccountName, Plugin, Privileges};
+use crate::ast::{Authentication, PrivilegeLevel, Statement, UserName, UserSpec, UserStatement};
+use crate::dictionary::encoding::{Damaged, Reader, Writer};
+use crate::dictionary::{RowKind, row_key, write_rows};
+use crate::error::{SqlError, SqlResult};
+use crate::session::Session;
+
+const FORMAT: u8 = 1;
+
+impl Account {
+    /// The name in its row key.
+    pub(crate) fn row_name(&self) -> Vec<u8> {
+        [self.name.user.as_bytes(), &[0], self.name.host.as_bytes()].concat()
+    }
+
+    /// Bytes of its dictionary row.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut row = Writer::new(FORMAT);
+        row.text(&self.name.user);
+        row.text(&self.name.host);
+        row.u8(if self.plugin == Plugin::Native { 1 } else { 2 });
+        row.bytes(&self.secret);
+        row.bool(self.locked);
+        row.bool(self.require_tls);
+        row.u64(self.global.0);
+        let databases: Vec<_> = self.databases.iter().collect();
+        row.list(&databases, |row, (name, privileges)| {
+            row.text(name);
+            row.u64(privileges.0);
+        });
+        row.0
+    }
+
+    /// From the bytes of its dictionary row.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Account, Damaged> {
+        let row = &mut Reader::new(bytes, FORMAT)?;
+        let mut account = Account::new(AccountName { user: row.text()?.into(), host: row.text()?.into() });
+        account.plugin = if row.u8()? == 1 { Plugin::Native } else { Plugin::CachingSha2 };
+        account.secret = row.bytes()?.to_vec();
+        account.locked = row.bool()?;
+        account.require_tls = row.bool()?;
+        account.global = Privileges(row.u64()?);
+        let databases = row.list(|row| Ok((row.text()?.to_string(), Privileges(row.u64()?))))?;
+        account.databases = databases.into_iter().collect();
+        Ok(account)
+    }
+}
+
+fn failed(command: &str, names: &[String]) -> SqlError {
+    SqlError::new(1396, b"HY000", format!("Operation {command} failed for {}", names.join(",")))
+}
+
+fn quoted(name: &AccountName) -> String {
+    format!("'{}'@'{}'", name.user, name.host)
+}
+
+impl Session {
+    fn account_named(&self, name: &UserName) -> AccountName {
+        if name.is_current() { self.own_account() } else { AccountName::new(&name.user, &name.host) }
+    }
+
+    /// Runs a statement about accounts; it commits the open transaction first.
+    pub(crate) async fn account_statement(&mut self, statement: &Statement) -> SqlResult<()> {
+        self.end_transaction().await?;
+        match statement {
+            Statement::User(user) => {
+                let own = user.alter
+                    && user.users.iter().all(|one| self.account_named(&one.name) == self.own_account());
+                if !own {
+                    self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
+                }
+                self.create_or_alter(user).await
+            }
+            Statement::DropUser { users, if_exists } => {
+                self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
+                self.drop_users(users, *if_exists).await
+            }
+            Statement::RenameUser(pairs) => {
+                self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
+                self.rename_users(pairs).await
+            }
+            Statement::Grant(grant) => {
+                let Some(level) = &grant.level else { return Err(SqlError::not_supported_yet("roles")) };
+                let mut privileges = self.privileges(&grant.privileges, level)?;
+                if grant.grant_option {
+                    privileges = privileges.with(Privileges::GRANT_OPTION);
+                }
+                let names = grant.users.iter().map(|spec| self.account_named(&spec.name)).collect::<Vec<_>>();
+                self.change_privileges(&names, level, |old| old.with(privileges)).await
+            }
+            Statement::Revoke(revoke) => {
+                let names = revoke.users.iter().map(|name| self.account_named(name)).collect::<Vec<_>>();
+                let everything = PrivilegeLevel::Global;
+                let level = revoke.level.as_ref().unwrap_or(&everything);
+                let privileges = self.privileges(&revoke.privileges, level)?;
+                self.change_privileges(&names, level, |old| old.without(privileges)).await
+            }
+            _ => Err(SqlError::not_supported_yet("this account statement")),
+        }
+    }
+
+    async fn create_or_alter(&mut self, user: &UserStatement) -> SqlResult<()> {
+        let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
+        let mut wrong = Vec::new();
+        for spec in &user.users {
+            let name = self.account_named(&spec.name);
+            let found = self.database().accounts().find(&name);
+            if found.is_some() != user.alter {
+                if !user.if_exists_clause {
+                    wrong.push(quoted(&name));
+                }
+                continue;
+            }
+            let mut account = found.map_or_else(|| Account::new(name), |found| (*found).clone());
+            set_authentication(&mut account, spec)?;
+            account.locked = user.lock.unwrap_or(account.locked);
+            account.require_tls = user.require_tls.unwrap_or(account.require_tls);
+            self.database().save_account(&account).await?;
+            self.database().accounts().put(account);
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(failed(command, &wrong)) }
+    }
+
+    async fn remove_account(&mut self, account: &Account) -> SqlResult<()> {
+        let key = row_key(RowKind::Account, &account.row_name());
+        write_rows(self.database().engine(), &[(key, None)]).await?;
+        self.database().accounts().remove(&account.name);
+        Ok(())
+    }
+
+    async fn drop_users(&mut self, users: &[UserName], if_exists: bool) -> SqlResult<()> {
+        let mut wrong = Vec::new();
+        for name in users {
+            let name = self.account_named(name);
+            match self.database().accounts().find(&name) {
+                Some(account) => self.remove_account(&account).await?,
+                None if if_exists => {}
+                None => wrong.push(quoted(&name)),
+            }
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(failed("DROP USER", &wrong)) }
+    }
+
+    async fn rename_users(&mut self, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
+        for (old, new) in pairs {
+            let (old, new) = (self.account_named(old), self.account_named(new));
+            let accounts = self.database().accounts();
+            let (Some(found), None) = (accounts.find(&old), accounts.find(&new)) else {
+                return Err(failed("RENAME USER", &[quoted(&old)]));
+            };
+            let mut account = (*found).clone();
+            account.name = new;
+            self.database().save_account(&account).await?;
+            self.database().accounts().put(account);
+            self.remove_account(&found).await?;
+        }
+        Ok(())
+    }
+
+    /// SET PASSWORD
+    pub(crate) async fn set_password(&mut self, user: Option<&UserName>, password: &[u8]) -> SqlResult<()> {
+        let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
+        if name != self.own_account() {
+            self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
+        }
+        let found = self.database().accounts().find(&name);
+        let found = found.ok_or_else(|| failed("SET PASSWORD", &[quoted(&name)]))?;
+        let mut account = (*found).clone();
+        account.set_password(password);
+        self.database().save_account(&account).await?;
+        self.database().accounts().put(account);
+        Ok(())
+    }
+
+    fn privileges(&self, names: &[crate::ast::Privilege], level: &PrivilegeLevel) -> SqlResult<Privileges> {
+        let database = !matches!(level, PrivilegeLevel::Global);
+        let mut all = Privileges::NONE;
+        for one in names {
+            if !one.columns.is_empty() {
+                return Err(SqlError::not_supported_yet("privileges on columns"));
+            }
+            all = all.with(match &*one.name {
+                "ALL" | "ALL PRIVILEGES" => Privileges::all(database),
+                "USAGE" => Privileges::NONE,
+                name => Privileges::named(name)
+                    .ok_or_else(|| SqlError::not_supported_yet(format!("the privilege or role {name}")))?,
+            });
+        }
+        Ok(all)
+    }
+
+    async fn change_privileges(
+        &mut self,
+        names: &[AccountName],
+        level: &PrivilegeLevel,
+        change: impl Fn(Privileges) -> Privileges,
+    ) -> SqlResult<()> {
+        let database = match level {
+            PrivilegeLevel::Global => None,
+            PrivilegeLevel::Schema(name) => Some(name.to_string()),
+            PrivilegeLevel::CurrentSchema => {
+                Some(self.current_schema().ok_or_else(SqlError::no_database_selected)?.to_string())
+            }
+            _ => return Err(SqlError::not_supported_yet("privileges on tables and routines")),
+        };
+        let own = self.database().accounts().find(&self.own_account());
+        if own.is_some_and(|own| !own.may(Privileges::GRANT_OPTION, database.as_deref())) {
+            return Err(SqlError::specific_access_denied("GRANT OPTION"));
+        }
+        for name in names {
+            let found = self.database().accounts().find(name);
+            let found = found.ok_or_else(|| {
+                SqlError::new(1410, b"42000", "You are not allowed to create a user with GRANT")
+            })?;
+            let mut account = (*found).clone();
+            match &database {
+                None => account.global = change(account.global),
+                Some(database) => {
+                    let after = change(account.databases.get(database).copied().unwrap_or_default());
+                    account.databases.insert(database.clone(), after);
+                    account.databases.retain(|_, privileges| *privileges != Privileges::NONE);
+                }
+            }
+            self.database().save_account(&account).await?;
+            self.database().accounts().put(account);
+        }
+        Ok(())
+    }
+}
+
+fn set_authentication(account: &mut Account, spec: &UserSpec) -> SqlResult<()> {
+    if let Some(name) = &spec.plugin {
+        account.plugin = Plugin::named(name)
+            .ok_or_else(|| SqlError::new(1524, b"HY000", format!("Plugin '{name}' is not loaded")))?;
+        if spec.authentication.is_none() {
+            account.secret.clear();
+        }
+    }
+    match &spec.authentication {
+        None => {}
+        Some(Authentication::Password(password)) => account.set_password(password),
+        Some(Authentication::Hash(hash)) => account.secret = hash.to_vec(),
+        Some(Authentication::Random) => return Err(SqlError::not_supported_yet("BY RANDOM PASSWORD")),
+    }
+    Ok(())
+}
+
+/// The statements that would make an account's privileges.
+pub fn grants(account: &Account) -> Vec<String> {
+    let name = format!("`{}`@`{}`", account.name.user, account.name.host);
+    let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
+    let mut lines =
+        vec![format!("GRANT {} ON *.* TO {name}{}", account.global.list(false), option(account.global))];
+    for (database, set) in &account.databases {
+        lines.push(format!("GRANT {} ON `{database}`.* TO {name}{}", set.list(true), option(*set)));
+    }
+    lines
+}

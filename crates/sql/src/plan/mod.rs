@@ -1,3 +1,75 @@
 //! From syntax tree to plan.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `scope` | names, and the frame they point into |
+//! | `block` | one query block being bound: sub-queries and aggregates get places in the frame |
+//! | `from` | FROM to a list of tables with conditions |
+//! | `access` | which key a table is read by |
+//! | `steps` | join order, and where each condition is tested |
+//! | `select`, `union` | whole queries |
+//! | `finish` | columns to deliver, covering indexes, order by index |
 
-mod walk;
+pub mod access;
+mod aggregate;
+pub mod block;
+pub mod change;
+mod finish;
+mod from;
+mod grouping;
+pub mod query;
+pub mod scope;
+mod select;
+mod steps;
+mod union;
+mod variable;
+pub mod walk;
+
+use crate::ast::{self, QueryBody};
+use crate::error::SqlResult;
+
+pub use block::PlanContext;
+pub use finish::readable_columns;
+pub use query::QueryPlan;
+pub use scope::{Scope, column_flags};
+pub use variable::value_kind;
+
+/// Plans a query; `parent` is the block around it when it is a sub-query.
+pub fn plan_query(
+    context: &PlanContext<'_>,
+    query: &ast::Query,
+    parent: Option<&Scope<'_>>,
+) -> SqlResult<QueryPlan> {
+    let around =
+        select::Around { order_by: &query.order_by, limit: query.limit.as_ref(), locking: &query.locking };
+    match &query.body {
+        QueryBody::Select(one) => {
+            Ok(QueryPlan::Select(Box::new(select::plan(context, one, around, parent)?)))
+        }
+        QueryBody::Table(name) => {
+            let one = table_select(name);
+            Ok(QueryPlan::Select(Box::new(select::plan(context, &one, around, parent)?)))
+        }
+        QueryBody::SetOperation { first, rest } => union::plan(context, first, rest, around, parent),
+        QueryBody::Values(rows) => union::plan_values(context, rows, around, parent),
+    }
+}
+
+/// `TABLE t` is `SELECT * FROM t`.
+fn table_select(name: &ast::TableName) -> ast::Select {
+    ast::Select {
+        distinct: false,
+        straight_join: false,
+        calc_found_rows: false,
+        items: vec![ast::SelectItem::Wildcard { schema: None, table: None }],
+        from: vec![ast::TableRef::Table(ast::TableFactor {
+            name: name.clone(),
+            alias: None,
+            hints: Vec::new(),
+        })],
+        condition: None,
+        group_by: Vec::new(),
+        with_rollup: false,
+        having: None,
+    }
+}

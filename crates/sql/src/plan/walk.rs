@@ -3,7 +3,7 @@
 use crate::ast::Expr;
 
 /// Calls `visit` for each direct operand of `expr`.
-pub fn children(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match expr {
         Expr::Literal(_)
         | Expr::Column(_)

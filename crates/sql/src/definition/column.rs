@@ -1,0 +1,232 @@
+//! Column types and columns as CREATE TABLE writes them.
+
+use std::sync::Arc;
+
+use crate::ast::{self, TypeKind};
+use crate::collation::Collation;
+use crate::dictionary::{Column, DefaultValue};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{EvalContext, NoRow};
+use crate::types::{BlobSize, ColumnType, IntWidth};
+use crate::value::{EnumNames, StoreContext, Value, store};
+
+const CHAR_MAX: u64 = 255;
+const VARCHAR_BYTES_MAX: u64 = 65_535;
+
+/// The type of a column.
+pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) -> SqlResult<ColumnType> {
+    let collation = || collation(written, default);
+    let length = |otherwise: u64, most: u64| {
+        let length = written.length.unwrap_or(otherwise);
+        if length > most { Err(SqlError::column_too_big(name, most)) } else { Ok(length as u32) }
+    };
+    let int = |width| {
+        Ok(ColumnType::Int {
+            width,
+            unsigned: written.unsigned,
+            display: written.length.map(|digits| digits.min(255) as u8),
+            zerofill: written.zerofill,
+        })
+    };
+    let text = |size: BlobSize| {
+        let collation = collation()?;
+        Ok(if collation == Collation::Binary {
+            ColumnType::Blob { size }
+        } else {
+            ColumnType::Text { size, collation }
+        })
+    };
+    let fsp = || match written.length.unwrap_or(0) {
+        digits @ 0..=6 => Ok(digits as u8),
+        more => Err(SqlError::too_big_precision(more, name, 6)),
+    };
+    match written.kind {
+        TypeKind::TinyInt => int(IntWidth::Tiny),
+        TypeKind::SmallInt => int(IntWidth::Small),
+        TypeKind::MediumInt => int(IntWidth::Medium),
+        TypeKind::Int => int(IntWidth::Int),
+        TypeKind::BigInt => int(IntWidth::Big),
+        TypeKind::Bit => Ok(ColumnType::Bit { bits: written.length.unwrap_or(1).clamp(1, 64) as u8 }),
+        TypeKind::Decimal => decimal(name, written),
+        TypeKind::Float if written.decimals.is_none() && written.length.is_some_and(|bits| bits > 24) => {
+            Ok(ColumnType::Double { unsigned: written.unsigned, digits: None })
+        }
+        TypeKind::Float => Ok(ColumnType::Float { unsigned: written.unsigned, digits: digits(written) }),
+        TypeKind::Double => Ok(ColumnType::Double { unsigned: written.unsigned, digits: digits(written) }),
+        TypeKind::Date => Ok(ColumnType::Date),
+        TypeKind::Time => Ok(ColumnType::Time { fsp: fsp()? }),
+        TypeKind::DateTime => Ok(ColumnType::DateTime { fsp: fsp()? }),
+        TypeKind::Timestamp => Ok(ColumnType::Timestamp { fsp: fsp()? }),
+        TypeKind::Year => Ok(ColumnType::Year),
+        TypeKind::Char => {
+            let (length, collation) = (length(1, CHAR_MAX)?, collation()?);
+            let binary = collation == Collation::Binary;
+            Ok(if binary { ColumnType::Binary { length } } else { ColumnType::Char { length, collation } })
+        }
+        TypeKind::VarChar => {
+            let collation = collation()?;
+            let length = length(1, VARCHAR_BYTES_MAX / u64::from(collation.max_char_bytes()))?;
+            let binary = collation == Collation::Binary;
+            Ok(if binary {
+                ColumnType::Varbinary { length }
+            } else {
+                ColumnType::Varchar { length, collation }
+            })
+        }
+        TypeKind::Binary => Ok(ColumnType::Binary { length: length(1, CHAR_MAX)? }),
+        TypeKind::VarBinary => Ok(ColumnType::Varbinary { length: length(1, VARCHAR_BYTES_MAX)? }),
+        TypeKind::TinyText => text(BlobSize::Tiny),
+        TypeKind::Text => text(BlobSize::Normal),
+        TypeKind::MediumText => text(BlobSize::Medium),
+        TypeKind::LongText => text(BlobSize::Long),
+        TypeKind::TinyBlob => Ok(ColumnType::Blob { size: BlobSize::Tiny }),
+        TypeKind::Blob => Ok(ColumnType::Blob { size: BlobSize::Normal }),
+        TypeKind::MediumBlob => Ok(ColumnType::Blob { size: BlobSize::Medium }),
+        TypeKind::LongBlob => Ok(ColumnType::Blob { size: BlobSize::Long }),
+        TypeKind::Enum => {
+            Ok(ColumnType::Enum { names: members(name, written, false)?, collation: collation()? })
+        }
+        TypeKind::Set => {
+            Ok(ColumnType::Set { names: members(name, written, true)?, collation: collation()? })
+        }
+        TypeKind::Json => Err(SqlError::not_supported_yet("JSON columns")),
+    }
+}
+
+fn collation(written: &ast::ColumnType, default: Collation) -> SqlResult<Collation> {
+    let by_name = |name: &str| Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name));
+    let by_charset =
+        |name: &str| Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name));
+    let found = match (&written.collation, &written.charset) {
+        (Some(name), _) => by_name(name)?,
+        (None, Some(name)) => by_charset(name)?,
+        (None, None) => default,
+    };
+    Ok(if written.binary_collation { found.binary_of_charset() } else { found })
+}
+
+fn decimal(name: &str, written: &ast::ColumnType) -> SqlResult<ColumnType> {
+    let precision = written.length.filter(|digits| *digits > 0).unwrap_or(10);
+    let scale = written.decimals.unwrap_or(0);
+    if precision > u64::from(crate::decimal::MAX_PRECISION) {
+        return Err(SqlError::too_big_precision(precision, name, crate::decimal::MAX_PRECISION));
+    }
+    if scale > u64::from(crate::decimal::MAX_SCALE) {
+        return Err(SqlError::too_big_scale(scale, name, crate::decimal::MAX_SCALE));
+    }
+    if scale > precision {
+        return Err(SqlError::scale_over_precision(name));
+    }
+    Ok(ColumnType::Decimal { precision: precision as u8, scale: scale as u8, unsigned: written.unsigned })
+}
+
+fn digits(written: &ast::ColumnType) -> Option<(u8, u8)> {
+    let scale = written.decimals?;
+    Some((written.length.unwrap_or(10).min(255) as u8, scale.min(30) as u8))
+}
+
+fn members(column: &str, written: &ast::ColumnType, multiple: bool) -> SqlResult<Arc<EnumNames>> {
+    let most = if multiple { 64 } else { 65_535 };
+    if written.values.len() > most {
+        return Err(SqlError::too_big_set(column));
+    }
+    let name = |bytes: &ast::Text| String::from_utf8_lossy(bytes).trim_end_matches(' ').to_string();
+    Ok(Arc::new(EnumNames { multiple, names: written.values.iter().map(name).collect() }))
+}
+
+/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL.
+pub fn column(
+    written: &ast::ColumnDef,
+    collation: Collation,
+    in_primary: bool,
+    eval: &EvalContext<'_>,
+) -> SqlResult<Column> {
+    if written.generated.is_some() {
+        return Err(SqlError::not_supported_yet("generated columns"));
+    }
+    if written.name.chars().count() > 64 {
+        return Err(SqlError::too_long_identifier(&written.name));
+    }
+    let kind = column_type(&written.name, &written.column_type, collation)?;
+    let nullable = written.nullable.unwrap_or(true) && !in_primary;
+    if written.nullable == Some(true) && in_primary {
+        return Err(SqlError::primary_cannot_have_null());
+    }
+    let default = default(written, &kind, nullable, eval)?;
+    let comment = written.comment.as_deref().map_or("".into(), |text| String::from_utf8_lossy(text).into());
+    Ok(Column {
+        name: written.name.clone(),
+        nullable,
+        default,
+        on_update: written.on_update,
+        auto_increment: written.auto_increment,
+        comment,
+        invisible: written.invisible,
+        kind,
+    })
+}
+
+fn default(
+    written: &ast::ColumnDef,
+    kind: &ColumnType,
+    nullable: bool,
+    eval: &EvalContext<'_>,
+) -> SqlResult<DefaultValue> {
+    let invalid = || SqlError::invalid_default(&written.name);
+    let Some(expr) = &written.default else {
+        return Ok(if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None });
+    };
+    default_value(&written.name, expr, kind, nullable, written.auto_increment, eval)
+        .map_err(|error| if error.code == 1235 || error.code == 1101 { error } else { invalid() })
+}
+
+/// The default that an expression gives a column.
+pub fn default_value(
+    name: &str,
+    expr: &ast::Expr,
+    kind: &ColumnType,
+    nullable: bool,
+    auto_increment: bool,
+    eval: &EvalContext<'_>,
+) -> SqlResult<DefaultValue> {
+    let invalid = || SqlError::invalid_default(name);
+    if let ast::Expr::Function(call) = expr
+        && &*call.name == "now"
+    {
+        let digits = match call.arguments.first() {
+            Some(ast::Expr::Literal(ast::Literal::Int(digits))) => *digits as u8,
+            _ => 0,
+        };
+        let fits = match kind {
+            ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => *fsp == digits,
+            _ => false,
+        };
+        return if fits { Ok(DefaultValue::Now(digits)) } else { Err(invalid()) };
+    }
+    let negated = |expr: &ast::Expr| matches!(expr, ast::Expr::Unary { operand, .. } if matches!(**operand, ast::Expr::Literal(_)));
+    if !matches!(expr, ast::Expr::Literal(_)) && !negated(expr) {
+        return Err(SqlError::not_supported_yet("expressions as default values"));
+    }
+    let typed = crate::expr::bind(expr, &mut NoNames, &eval.settings)?;
+    let value = typed.expr.eval(&NoRow, eval)?;
+    if value.is_null() {
+        return if nullable { Ok(DefaultValue::Value(Value::Null)) } else { Err(invalid()) };
+    }
+    if kind.is_blob() {
+        return Err(SqlError::blob_cannot_have_default(name));
+    }
+    if auto_increment {
+        return Err(invalid());
+    }
+    let context = StoreContext { column: name, row: 1, nullable, strict: true, eval };
+    Ok(DefaultValue::Value(store(&value, kind, &context)?))
+}
+
+/// Literals have no names in them.
+struct NoNames;
+
+impl crate::expr::Resolver for NoNames {
+    fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, crate::types::ExprType)> {
+        Err(SqlError::unknown_column(&name.column, "default"))
+    }
+}

@@ -1,0 +1,107 @@
+//! Keys as CREATE TABLE, CREATE INDEX and ALTER TABLE write them.
+
+use turnstile_engine::ids::IndexId;
+
+use crate::ast::{KeyDef, KeyKind, KeyTarget};
+use crate::dictionary::table::Part;
+use crate::dictionary::{Column, Key};
+use crate::error::{SqlError, SqlResult};
+use crate::types::ColumnType;
+
+/// Longest key in bytes of its columns.
+const KEY_BYTES_MAX: u32 = 3072;
+const PARTS_MAX: usize = 16;
+
+/// A key from its definition, without its tree; None for what is accepted and has no effect (foreign keys).
+pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Option<Key>> {
+    let (primary, unique) = match &written.kind {
+        KeyKind::Primary => (true, true),
+        KeyKind::Unique => (false, true),
+        KeyKind::Index => (false, false),
+        KeyKind::Foreign(_) => return Err(SqlError::not_supported_yet("foreign keys")),
+        KeyKind::FullText => return Err(SqlError::not_supported_yet("FULLTEXT keys")),
+        KeyKind::Spatial => return Err(SqlError::not_supported_yet("SPATIAL keys")),
+    };
+    if written.parts.len() > PARTS_MAX {
+        return Err(SqlError::too_many_key_parts(PARTS_MAX));
+    }
+    let mut parts = Vec::with_capacity(written.parts.len());
+    let mut bytes = 0u32;
+    for part in &written.parts {
+        let KeyTarget::Column(name) = &part.target else {
+            return Err(SqlError::not_supported_yet("functional key parts"));
+        };
+        let at = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        let at = at.ok_or_else(|| SqlError::key_column_missing(name))?;
+        let (prefix, width) = part_width(&columns[at], part.length)?;
+        bytes = bytes.saturating_add(width);
+        if parts.iter().any(|known: &Part| known.column == at) {
+            return Err(SqlError::duplicate_column(name));
+        }
+        parts.push(Part { column: at, prefix, descending: part.descending });
+    }
+    if bytes > KEY_BYTES_MAX {
+        return Err(SqlError::key_too_long(KEY_BYTES_MAX));
+    }
+    let name = if primary { "PRIMARY".into() } else { name(written, columns, &parts, taken)? };
+    let comment =
+        written.options.comment.as_deref().map_or("".into(), |text| String::from_utf8_lossy(text).into());
+    Ok(Some(Key {
+        name,
+        primary,
+        unique,
+        parts,
+        index: IndexId(0),
+        comment,
+        visible: !written.options.invisible,
+    }))
+}
+
+fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u32)> {
+    let (whole, per_unit) = match &column.kind {
+        ColumnType::Char { length, collation } | ColumnType::Varchar { length, collation } => {
+            (*length, collation.max_char_bytes())
+        }
+        ColumnType::Text { size, collation } => {
+            (u32::try_from(size.max_bytes()).unwrap_or(u32::MAX), collation.max_char_bytes())
+        }
+        ColumnType::Binary { length } | ColumnType::Varbinary { length } => (*length, 1),
+        ColumnType::Blob { size } => (u32::try_from(size.max_bytes()).unwrap_or(u32::MAX), 1),
+        ColumnType::Json => return Err(SqlError::key_column_not_indexable(&column.name)),
+        _ if length.is_some() => return Err(SqlError::wrong_sub_key()),
+        _ => return Ok((None, 8)),
+    };
+    match length {
+        None if column.kind.is_blob() => Err(SqlError::blob_key_without_length(&column.name)),
+        None => Ok((None, whole.saturating_mul(per_unit))),
+        Some(length) if length == 0 || length > u64::from(whole) => Err(SqlError::wrong_sub_key()),
+        Some(length) if length == u64::from(whole) && !column.kind.is_blob() => {
+            Ok((None, whole.saturating_mul(per_unit)))
+        }
+        Some(length) => Ok((Some(length as u32), (length as u32).saturating_mul(per_unit))),
+    }
+}
+
+fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> SqlResult<Box<str>> {
+    let used = |name: &str| taken.iter().any(|key| key.name.eq_ignore_ascii_case(name));
+    if let Some(name) = &written.name {
+        if used(name) {
+            return Err(SqlError::duplicate_key_name(name));
+        }
+        if name.eq_ignore_ascii_case("PRIMARY") {
+            return Err(SqlError::new(1280, b"42000", format!("Incorrect index name '{name}'")));
+        }
+        return Ok(name.clone());
+    }
+    let first = &*columns[parts[0].column].name;
+    if !used(first) {
+        return Ok(first.into());
+    }
+    let numbered = (2..).map(|nth| format!("{first}_{nth}")).find(|name| !used(name));
+    Ok(numbered.unwrap_or_default().into())
+}
+
+/// The order of keys in a table: the primary key, unique ones, the others.
+pub fn sort(keys: &mut [Key]) {
+    keys.sort_by_key(|key| (!key.primary, !key.unique));
+}

@@ -1,0 +1,177 @@
+//! Definitions of tables: from CREATE TABLE's syntax to [`Definition`], and back to text for SHOW CREATE TABLE.
+
+use turnstile_engine::ids::{IndexId, TableId};
+
+use crate::ast::{CreateTable, KeyKind, KeyTarget, TableOption};
+use crate::collation::Collation;
+use crate::dictionary::table::Definition;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
+
+pub mod column;
+pub mod key;
+mod text;
+
+pub use text::{create_table_text, default_text, quote_name, quote_text};
+
+/// Most columns of a table.
+const COLUMNS_MAX: usize = 1017;
+
+/// What table options say.
+pub struct Options {
+    /// Default collation of columns.
+    pub collation: Collation,
+    /// AUTO_INCREMENT=
+    pub auto_increment: u64,
+    /// COMMENT
+    pub comment: Box<str>,
+}
+
+/// Reads table options, in the light of what was before.
+pub fn options(written: &[TableOption], mut options: Options) -> SqlResult<Options> {
+    for option in written {
+        match option {
+            TableOption::Engine(name) => check_engine(name)?,
+            TableOption::AutoIncrement(value) => options.auto_increment = *value,
+            TableOption::Charset(name) => {
+                let found = Collation::default_of_charset(name);
+                options.collation = found.ok_or_else(|| SqlError::unknown_character_set(name))?;
+            }
+            TableOption::Collation(name) => {
+                options.collation =
+                    Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
+            }
+            TableOption::Comment(text) => options.comment = String::from_utf8_lossy(text).into(),
+            TableOption::RowFormat(_) | TableOption::Other(..) => {}
+        }
+    }
+    Ok(options)
+}
+
+/// There is one engine; dumps that name another of MySQL's transactional or simple ones are served by it as well.
+fn check_engine(name: &str) -> SqlResult<()> {
+    let known = ["innodb", "turnstile", "myisam", "memory"];
+    if known.iter().any(|one| one.eq_ignore_ascii_case(name)) {
+        Ok(())
+    } else {
+        Err(SqlError::unknown_storage_engine(name))
+    }
+}
+
+/// The definition of a new table, without its trees.
+pub fn build(
+    create: &CreateTable,
+    schema: &str,
+    id: TableId,
+    default: Collation,
+    eval: &EvalContext<'_>,
+) -> SqlResult<Definition> {
+    if create.partitioned {
+        return Err(SqlError::not_supported_yet("partitions"));
+    }
+    if create.columns.is_empty() {
+        return Err(SqlError::table_must_have_columns());
+    }
+    if create.columns.len() > COLUMNS_MAX {
+        return Err(SqlError::too_many_columns());
+    }
+    let options =
+        options(&create.options, Options { collation: default, auto_increment: 0, comment: "".into() })?;
+    let in_primary = |name: &str| {
+        create.keys.iter().filter(|key| key.kind == KeyKind::Primary).flat_map(|key| &key.parts).any(
+            |part| matches!(&part.target, KeyTarget::Column(column) if column.eq_ignore_ascii_case(name)),
+        )
+    };
+    let mut columns: Vec<crate::dictionary::Column> = Vec::with_capacity(create.columns.len());
+    for written in &create.columns {
+        if columns.iter().any(|column| column.name.eq_ignore_ascii_case(&written.name)) {
+            return Err(SqlError::duplicate_column(&written.name));
+        }
+        let primary = written.primary_key || in_primary(&written.name);
+        columns.push(column::column(written, options.collation, primary, eval)?);
+    }
+    let mut definition = Definition {
+        id,
+        schema: schema.into(),
+        name: create.name.table.clone(),
+        columns,
+        keys: Vec::new(),
+        clustered: IndexId(0),
+        collation: options.collation,
+        comment: options.comment,
+        auto_increment: options.auto_increment,
+        created: now_seconds(),
+    };
+    for written in &create.columns {
+        add_column_keys(&mut definition, written)?;
+    }
+    for written in &create.keys {
+        add_key(&mut definition, written)?;
+    }
+    check(&definition)?;
+    key::sort(&mut definition.keys);
+    Ok(definition)
+}
+
+/// PRIMARY KEY and UNIQUE written at a column.
+pub fn add_column_keys(definition: &mut Definition, written: &crate::ast::ColumnDef) -> SqlResult<()> {
+    for (wanted, kind) in [(written.primary_key, KeyKind::Primary), (written.unique, KeyKind::Unique)] {
+        if wanted {
+            let part = crate::ast::KeyPart {
+                target: KeyTarget::Column(written.name.clone()),
+                length: None,
+                descending: false,
+            };
+            let key = crate::ast::KeyDef { kind, name: None, parts: vec![part], options: Default::default() };
+            add_key(definition, &key)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a key, without its tree.
+pub fn add_key(definition: &mut Definition, written: &crate::ast::KeyDef) -> SqlResult<()> {
+    let Some(key) = key::key(written, &definition.columns, &definition.keys)? else { return Ok(()) };
+    if key.primary && definition.keys.iter().any(|known| known.primary) {
+        return Err(SqlError::multiple_primary_key());
+    }
+    if key.primary {
+        for part in &key.parts {
+            let column = &mut definition.columns[part.column];
+            column.nullable = false;
+            if column.default == crate::dictionary::DefaultValue::Value(crate::value::Value::Null) {
+                column.default = crate::dictionary::DefaultValue::None;
+            }
+        }
+    }
+    definition.keys.push(key);
+    Ok(())
+}
+
+/// Rules about a table as a whole.
+pub fn check(definition: &Definition) -> SqlResult<()> {
+    let mut automatic = definition.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
+    if let Some((at, column)) = automatic.next() {
+        let keyed = definition.keys.iter().any(|key| key.parts[0].column == at);
+        if automatic.next().is_some() || !keyed {
+            return Err(SqlError::wrong_auto_key());
+        }
+        if !matches!(
+            column.kind,
+            crate::types::ColumnType::Int { .. }
+                | crate::types::ColumnType::Double { .. }
+                | crate::types::ColumnType::Float { .. }
+        ) {
+            return Err(SqlError::wrong_column_spec(&column.name));
+        }
+    }
+    if definition.keys.len() > 64 {
+        return Err(SqlError::too_many_keys(64));
+    }
+    Ok(())
+}
+
+/// Seconds since 1970.
+pub fn now_seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs()
+}

@@ -1,0 +1,139 @@
+//! SHOW CREATE TABLE.
+
+use std::fmt::Write;
+
+use crate::collation::Collation;
+use crate::dictionary::{Column, DefaultValue, Key, Table};
+use crate::types::ColumnType;
+use crate::value::{Value, to_text};
+
+/// A name in backticks.
+pub fn quote_name(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// A text in quotes.
+pub fn quote_text(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// The default of a column as information_schema shows it; None for NULL or none.
+pub fn default_text(column: &Column) -> Option<String> {
+    match &column.default {
+        DefaultValue::None | DefaultValue::Value(Value::Null) => None,
+        DefaultValue::Value(Value::UInt(bits)) if matches!(column.kind, ColumnType::Bit { .. }) => {
+            Some(format!("b'{bits:b}'"))
+        }
+        DefaultValue::Value(value) => Some(to_text(value).to_string()),
+        DefaultValue::Now(0) => Some("CURRENT_TIMESTAMP".into()),
+        DefaultValue::Now(digits) => Some(format!("CURRENT_TIMESTAMP({digits})")),
+    }
+}
+
+fn default_clause(column: &Column) -> String {
+    match &column.default {
+        DefaultValue::None => String::new(),
+        DefaultValue::Value(Value::Null) if column.kind.is_blob() => String::new(),
+        DefaultValue::Value(Value::Null) => " DEFAULT NULL".into(),
+        DefaultValue::Now(_) => format!(" DEFAULT {}", default_text(column).unwrap_or_default()),
+        DefaultValue::Value(_) if matches!(column.kind, ColumnType::Bit { .. }) => {
+            format!(" DEFAULT {}", default_text(column).unwrap_or_default())
+        }
+        DefaultValue::Value(_) => {
+            format!(" DEFAULT {}", quote_text(&default_text(column).unwrap_or_default()))
+        }
+    }
+}
+
+fn column_line(column: &Column, table: Collation) -> String {
+    let mut line = format!("  {} {}", quote_name(&column.name), column.kind);
+    if let Some(collation) = column.kind.collation().filter(|one| *one != table) {
+        if collation.charset() != table.charset() || collation.is_default() {
+            let _ = write!(line, " CHARACTER SET {}", collation.charset());
+        }
+        let _ = write!(line, " COLLATE {}", collation.name());
+    }
+    if !column.nullable {
+        line.push_str(" NOT NULL");
+    } else if matches!(column.kind, ColumnType::Timestamp { .. }) {
+        line.push_str(" NULL");
+    }
+    line.push_str(&default_clause(column));
+    match column.on_update {
+        Some(0) => line.push_str(" ON UPDATE CURRENT_TIMESTAMP"),
+        Some(digits) => {
+            let _ = write!(line, " ON UPDATE CURRENT_TIMESTAMP({digits})");
+        }
+        None => {}
+    }
+    if column.auto_increment {
+        line.push_str(" AUTO_INCREMENT");
+    }
+    if !column.comment.is_empty() {
+        let _ = write!(line, " COMMENT {}", quote_text(&column.comment));
+    }
+    if column.invisible {
+        line.push_str(" /*!80023 INVISIBLE */");
+    }
+    line
+}
+
+fn key_line(key: &Key, table: &Table) -> String {
+    let parts: Vec<String> = key
+        .parts
+        .iter()
+        .map(|part| {
+            let prefix = part.prefix.map(|count| format!("({count})")).unwrap_or_default();
+            let order = if part.descending { " DESC" } else { "" };
+            format!("{}{prefix}{order}", quote_name(&table.columns()[part.column].name))
+        })
+        .collect();
+    let kind = match (key.primary, key.unique) {
+        (true, _) => "PRIMARY KEY".to_string(),
+        (false, true) => format!("UNIQUE KEY {}", quote_name(&key.name)),
+        (false, false) => format!("KEY {}", quote_name(&key.name)),
+    };
+    let mut line = format!("  {kind} ({})", parts.join(","));
+    if !key.comment.is_empty() {
+        let _ = write!(line, " COMMENT {}", quote_text(&key.comment));
+    }
+    if !key.visible {
+        line.push_str(" /*!80000 INVISIBLE */");
+    }
+    line
+}
+
+/// The statement that would make the table.
+pub fn create_table_text(table: &Table) -> String {
+    let definition = &table.definition;
+    let mut lines: Vec<String> =
+        table.columns().iter().map(|column| column_line(column, definition.collation)).collect();
+    lines.extend(table.keys().iter().map(|key| key_line(key, table)));
+    let next = table
+        .counters
+        .auto_increment
+        .load(std::sync::atomic::Ordering::Relaxed)
+        .max(definition.auto_increment);
+    let automatic = if table.auto_column.is_some() && next > 1 {
+        format!(" AUTO_INCREMENT={next}")
+    } else {
+        String::new()
+    };
+    let collation = definition.collation;
+    let collate = if collation.is_default() && collation.charset() != "utf8mb4" {
+        String::new()
+    } else {
+        format!(" COLLATE={}", collation.name())
+    };
+    let comment = if definition.comment.is_empty() {
+        String::new()
+    } else {
+        format!(" COMMENT={}", quote_text(&definition.comment))
+    };
+    format!(
+        "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{automatic} DEFAULT CHARSET={}{collate}{comment}",
+        quote_name(&definition.name),
+        lines.join(",\n"),
+        collation.charset()
+    )
+}

@@ -1,0 +1,218 @@
+//! The data dictionary: databases, tables and accounts. It is held in memory and kept as rows of the engine's dictionary
+//! index, where a change is an ordinary durable transaction.
+//!
+//! | row key | row |
+//! |---|---|
+//! | `1` name | a database: its default collation |
+//! | `2` table id (big endian) | a table: [`table::Definition`] |
+//! | `3` user, `0`, host | an account |
+//!
+//! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never a table
+//! without its tree: trees are made before the row that names them is committed, and dropped after the row is gone.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use turnstile_engine::ids::TableId;
+use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::{
+    Change, DICTIONARY_INDEX, Engine, Isolation, Read, RowKeys, ScanIndex, ScanSpec, TableDef, Txn,
+    TxnOptions, Updated, Visit,
+};
+
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+
+pub mod encoding;
+pub mod table;
+
+pub use table::{Column, DefaultValue, Key, Table};
+
+/// Row keys begin with one of these.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub enum RowKind {
+    /// A database.
+    Schema = 1,
+    /// A table.
+    Table = 2,
+    /// An account.
+    Account = 3,
+}
+
+/// A row key.
+pub fn row_key(kind: RowKind, name: &[u8]) -> Vec<u8> {
+    [&[kind as u8], name].concat()
+}
+
+/// A database.
+#[derive(Clone, Default)]
+pub struct Schema {
+    /// Default of its tables.
+    pub collation: Option<Collation>,
+    /// Its tables by name.
+    pub tables: BTreeMap<Box<str>, Arc<Table>>,
+}
+
+/// Databases and tables in memory.
+#[derive(Default)]
+pub struct Dictionary {
+    schemas: RwLock<BTreeMap<Box<str>, Schema>>,
+    version: AtomicU64,
+    next_table: AtomicU64,
+}
+
+impl Dictionary {
+    /// Grows with every change; a plan made under another version is not to be used.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// A table id that was never given.
+    pub fn next_table_id(&self) -> TableId {
+        TableId(self.next_table.fetch_add(1, Ordering::Relaxed) as u32 + 2)
+    }
+
+    /// Names of the databases.
+    pub fn schema_names(&self) -> Vec<Box<str>> {
+        self.schemas.read().keys().cloned().collect()
+    }
+
+    /// Default collation of a database; None if there is no such database.
+    pub fn schema_collation(&self, name: &str) -> Option<Collation> {
+        self.schemas.read().get(name).map(|schema| schema.collation.unwrap_or(Collation::DEFAULT))
+    }
+
+    /// All tables of a database by name.
+    pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
+        self.schemas
+            .read()
+            .get(schema)
+            .map(|schema| schema.tables.values().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// One table.
+    pub fn find(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
+        self.schemas.read().get(schema)?.tables.get(name).cloned()
+    }
+
+    /// One table, or the error MySQL gives.
+    pub fn table(&self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
+        let schemas = self.schemas.read();
+        let found = schemas.get(schema).ok_or_else(|| SqlError::unknown_database(schema))?;
+        found.tables.get(name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
+    }
+
+    /// Adds or changes a database.
+    pub fn put_schema(&self, name: &str, collation: Collation) {
+        self.schemas.write().entry(name.into()).or_default().collation = Some(collation);
+        self.changed();
+    }
+
+    /// Forgets a database.
+    pub fn remove_schema(&self, name: &str) {
+        self.schemas.write().remove(name);
+        self.changed();
+    }
+
+    /// Adds or replaces a table under the name in its definition.
+    pub fn put_table(&self, table: Arc<Table>) {
+        let mut schemas = self.schemas.write();
+        let schema = schemas.entry(table.definition.schema.clone()).or_default();
+        schema.tables.insert(table.definition.name.clone(), table);
+        drop(schemas);
+        self.changed();
+    }
+
+    /// Forgets a table.
+    pub fn remove_table(&self, schema: &str, name: &str) {
+        if let Some(schema) = self.schemas.write().get_mut(schema) {
+            schema.tables.remove(name);
+        }
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Later ids are above this one.
+    pub fn reserve_table_id(&self, id: TableId) {
+        self.next_table.fetch_max(u64::from(id.0), Ordering::Relaxed);
+    }
+}
+
+struct NoKeys;
+
+impl RowKeys for NoKeys {
+    fn secondary_key(&self, _: usize, _: &[u8], _: &mut Vec<u8>) -> bool {
+        false
+    }
+}
+
+fn rows() -> TableDef {
+    TableDef { id: TableId(1), clustered: DICTIONARY_INDEX, secondaries: Vec::new(), keys: Arc::new(NoKeys) }
+}
+
+fn begin(engine: &Arc<Engine>) -> Txn {
+    engine.begin(TxnOptions {
+        isolation: Isolation::RepeatableRead,
+        read_only: false,
+        autocommit: false,
+        lock_wait_timeout_ms: 50_000,
+        interrupt: Arc::new(Interrupt::new()),
+    })
+}
+
+/// All rows of the dictionary: kind, name, row.
+pub async fn read_rows(engine: &Arc<Engine>) -> SqlResult<Vec<(u8, Vec<u8>, Vec<u8>)>> {
+    let mut found = Vec::new();
+    let mut txn = begin(engine);
+    let mut scan = txn.scan(
+        &rows(),
+        ScanSpec {
+            index: ScanIndex::Clustered,
+            lower: Bound::Unbounded,
+            upper: Bound::Unbounded,
+            reverse: false,
+            mode: Read::Consistent,
+            fetch_row: true,
+        },
+    );
+    let mut visit = |key: &[u8], _: &[u8], row: &[u8]| {
+        if let Some((kind, name)) = key.split_first() {
+            found.push((*kind, name.to_vec(), row.to_vec()));
+        }
+        Visit::Continue
+    };
+    while txn.scan_batch(&mut scan, &mut visit).await? {}
+    txn.rollback().await?;
+    Ok(found)
+}
+
+/// Writes rows (None deletes one), all or nothing; durable when it returns.
+pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<()> {
+    let mut txn = begin(engine);
+    let table = rows();
+    for (key, row) in changes {
+        let Some(row) = row else {
+            txn.delete(&table, key).await?;
+            continue;
+        };
+        let mut replace = |_: &[u8], new: &mut Vec<u8>| {
+            new.extend_from_slice(row);
+            Change::Replace
+        };
+        if txn.update(&table, key, &mut replace).await? == Updated::Missing {
+            txn.insert(&table, key, row).await?;
+        }
+    }
+    if let Some(lsn) = txn.commit()? {
+        engine.wait_durable(lsn).await?;
+    }
+    Ok(())
+}

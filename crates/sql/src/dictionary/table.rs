@@ -1,0 +1,359 @@
+//! A table as SQL sees it: columns, keys, and how its rows and keys become bytes.
+//!
+//! [`Definition`] is what the dictionary keeps; [`Table`] is a definition made ready for use and never changes. DDL makes
+//! a new `Table` that shares gate and counters with the old one. A statement takes the gate, then looks the table up
+//! again: what it finds then stays true while it holds the gate.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use turnstile_engine::ids::{IndexId, TableId};
+use turnstile_engine::{RowKeys, ScanIndex, SecondaryDef, TableDef};
+
+use super::encoding::{Damaged, Reader, Writer};
+use crate::collation::Collation;
+use crate::key_codec::KeyPart;
+use crate::mdl::Gate;
+use crate::row_codec::{RowLayout, RowView};
+use crate::types::ColumnType;
+use crate::value::Value;
+
+/// What a column holds when INSERT does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DefaultValue {
+    /// An error in strict mode, else the type's zero.
+    None,
+    /// This value.
+    Value(Value),
+    /// CURRENT_TIMESTAMP with so many fractional digits.
+    Now(u8),
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub kind: ColumnType,
+    /// NULL is allowed.
+    pub nullable: bool,
+    /// Its default.
+    pub default: DefaultValue,
+    /// ON UPDATE CURRENT_TIMESTAMP, with its fractional digits.
+    pub on_update: Option<u8>,
+    /// AUTO_INCREMENT
+    pub auto_increment: bool,
+    /// COMMENT
+    pub comment: Box<str>,
+    /// Left out of `*`.
+    pub invisible: bool,
+}
+
+/// One column of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Position of the column.
+    pub column: usize,
+    /// Only so many characters (bytes for binary strings).
+    pub prefix: Option<u32>,
+    /// DESC
+    pub descending: bool,
+}
+
+/// A key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// Its name; PRIMARY for the primary key.
+    pub name: Box<str>,
+    /// PRIMARY KEY
+    pub primary: bool,
+    /// UNIQUE or PRIMARY
+    pub unique: bool,
+    /// Its columns.
+    pub parts: Vec<Part>,
+    /// Its tree.
+    pub index: IndexId,
+    /// COMMENT
+    pub comment: Box<str>,
+    /// False for INVISIBLE.
+    pub visible: bool,
+}
+
+/// What the dictionary keeps of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// Names it for ever.
+    pub id: TableId,
+    /// Its database.
+    pub schema: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its columns in order.
+    pub columns: Vec<Column>,
+    /// Its keys: the primary key first, then unique ones, then the others.
+    pub keys: Vec<Key>,
+    /// The tree of its rows.
+    pub clustered: IndexId,
+    /// Default of its character columns.
+    pub collation: Collation,
+    /// COMMENT
+    pub comment: Box<str>,
+    /// AUTO_INCREMENT=: no generated value is below it.
+    pub auto_increment: u64,
+    /// Seconds since 1970.
+    pub created: u64,
+}
+
+/// Counters that outlive a change of the definition.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Next AUTO_INCREMENT value; 0 until it was read from the table.
+    pub auto_increment: AtomicU64,
+    /// Next hidden row id; 0 until it was read from the table.
+    pub row_id: AtomicU64,
+    /// Rows, counted roughly since the table was opened.
+    pub rows: AtomicU64,
+}
+
+/// A table ready for use.
+pub struct Table {
+    /// What it is.
+    pub definition: Definition,
+    /// As the engine sees it.
+    pub engine: TableDef,
+    /// Its rows as bytes.
+    pub layout: Arc<RowLayout>,
+    /// Its keys as bytes, one list of parts per key.
+    pub key_parts: Vec<Vec<KeyPart>>,
+    /// Shared by statements, taken alone by DDL.
+    pub gate: Arc<Gate>,
+    /// Counters.
+    pub counters: Arc<Counters>,
+    /// Position of the AUTO_INCREMENT column.
+    pub auto_column: Option<usize>,
+}
+
+struct Keys {
+    layout: Arc<RowLayout>,
+    secondaries: Vec<Vec<(usize, KeyPart)>>,
+}
+
+impl RowKeys for Keys {
+    fn secondary_key(&self, nth: usize, row: &[u8], out: &mut Vec<u8>) -> bool {
+        let (Some(parts), Ok(view)) = (self.secondaries.get(nth), RowView::new(&self.layout, row)) else {
+            return false;
+        };
+        parts.iter().fold(true, |full, (column, part)| part.append(&view.get(*column), out) & full)
+    }
+}
+
+impl Table {
+    /// Makes a definition ready.
+    pub fn new(definition: Definition, gate: Arc<Gate>, counters: Arc<Counters>) -> Table {
+        let shown = |column: &Column| match &column.default {
+            DefaultValue::Value(value) => value.clone(),
+            _ => Value::Null,
+        };
+        let layout =
+            RowLayout::new(definition.columns.iter().map(|column| (column.kind.clone(), shown(column))));
+        let layout = Arc::new(layout);
+        let part = |part: &Part| {
+            let column = &definition.columns[part.column];
+            KeyPart {
+                kind: column.kind.clone(),
+                prefix: part.prefix,
+                descending: part.descending,
+                nullable: column.nullable,
+            }
+        };
+        let key_parts: Vec<Vec<KeyPart>> =
+            definition.keys.iter().map(|key| key.parts.iter().map(part).collect()).collect();
+        let secondary = definition.keys.iter().zip(&key_parts).filter(|(key, _)| !key.primary);
+        let keys = Keys {
+            layout: layout.clone(),
+            secondaries: secondary
+                .map(|(key, parts)| {
+                    key.parts.iter().map(|part| part.column).zip(parts.iter().cloned()).collect()
+                })
+                .collect(),
+        };
+        let secondaries = definition.keys.iter().filter(|key| !key.primary);
+        let engine = TableDef {
+            id: definition.id,
+            clustered: definition.clustered,
+            secondaries: secondaries.map(|key| SecondaryDef { id: key.index, unique: key.unique }).collect(),
+            keys: Arc::new(keys),
+        };
+        let auto_column = definition.columns.iter().position(|column| column.auto_increment);
+        Table { definition, engine, layout, key_parts, gate, counters, auto_column }
+    }
+
+    /// `schema.name`
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.definition.schema, self.definition.name)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.definition.columns
+    }
+
+    /// Its keys.
+    pub fn keys(&self) -> &[Key] {
+        &self.definition.keys
+    }
+
+    /// The primary key; None when rows are kept by a hidden number.
+    pub fn primary(&self) -> Option<usize> {
+        self.definition.keys.first().filter(|key| key.primary).map(|_| 0)
+    }
+
+    /// Position of a column by its name in any case.
+    pub fn column_position(&self, name: &str) -> Option<usize> {
+        self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Position of a key by its name in any case.
+    pub fn key_position(&self, name: &str) -> Option<usize> {
+        self.definition.keys.iter().position(|key| key.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Which tree a key is.
+    pub fn scan_index(&self, key: usize) -> ScanIndex {
+        match self.primary() {
+            Some(0) if key == 0 => ScanIndex::Clustered,
+            Some(_) => ScanIndex::Secondary(key - 1),
+            None => ScanIndex::Secondary(key),
+        }
+    }
+
+    /// The key that is secondary tree number `nth`.
+    pub fn key_of_secondary(&self, nth: usize) -> usize {
+        nth + usize::from(self.primary().is_some())
+    }
+
+    /// Appends the primary key bytes of a row's values. False if a value was NULL (never so in a stored row).
+    pub fn primary_key(&self, values: &[Value], out: &mut Vec<u8>) -> bool {
+        let Some(primary) = self.primary() else { return false };
+        let parts = self.definition.keys[primary].parts.iter().zip(&self.key_parts[primary]);
+        parts.fold(true, |full, (part, codec)| codec.append(&values[part.column], out) & full)
+    }
+}
+
+const FORMAT: u8 = 1;
+
+impl Definition {
+    /// Bytes of its dictionary row.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut row = Writer::new(FORMAT);
+        row.u32(self.id.0);
+        row.text(&self.schema);
+        row.text(&self.name);
+        row.u32(self.clustered.0);
+        row.collation(self.collation);
+        row.text(&self.comment);
+        row.u64(self.auto_increment);
+        row.u64(self.created);
+        row.list(&self.columns, |row, column| {
+            row.text(&column.name);
+            row.column_type(&column.kind);
+            row.bool(column.nullable);
+            match &column.default {
+                DefaultValue::None => row.u8(0),
+                DefaultValue::Value(value) => {
+                    row.u8(1);
+                    row.value(value);
+                }
+                DefaultValue::Now(digits) => row.0.extend([2, *digits]),
+            }
+            row.0.extend(column.on_update.map_or([0, 0], |digits| [1, digits]));
+            row.bool(column.auto_increment);
+            row.text(&column.comment);
+            row.bool(column.invisible);
+        });
+        row.list(&self.keys, |row, key| {
+            row.text(&key.name);
+            row.bool(key.primary);
+            row.bool(key.unique);
+            row.list(&key.parts, |row, part| {
+                row.u32(part.column as u32);
+                row.bool(part.prefix.is_some());
+                row.u32(part.prefix.unwrap_or(0));
+                row.bool(part.descending);
+            });
+            row.u32(key.index.0);
+            row.text(&key.comment);
+            row.bool(key.visible);
+        });
+        row.0
+    }
+
+    /// From the bytes of its dictionary row.
+    pub fn decode(bytes: &[u8]) -> Result<Definition, Damaged> {
+        let row = &mut Reader::new(bytes, FORMAT)?;
+        let definition = Definition {
+            id: TableId(row.u32()?),
+            schema: row.text()?.into(),
+            name: row.text()?.into(),
+            clustered: IndexId(row.u32()?),
+            collation: row.collation()?,
+            comment: row.text()?.into(),
+            auto_increment: row.u64()?,
+            created: row.u64()?,
+            columns: row.list(Column::decode)?,
+            keys: row.list(Key::decode)?,
+        };
+        let count = definition.columns.len();
+        let sound = definition.keys.iter().flat_map(|key| &key.parts).all(|part| part.column < count);
+        if sound { Ok(definition) } else { Err(Damaged) }
+    }
+}
+
+impl Column {
+    fn decode(row: &mut Reader<'_>) -> Result<Column, Damaged> {
+        let name = row.text()?.into();
+        let kind = row.column_type()?;
+        let nullable = row.bool()?;
+        let default = match row.u8()? {
+            0 => DefaultValue::None,
+            1 => DefaultValue::Value(row.value(&kind)?),
+            2 => DefaultValue::Now(row.u8()?),
+            _ => return Err(Damaged),
+        };
+        let (updates, digits) = (row.bool()?, row.u8()?);
+        Ok(Column {
+            name,
+            kind,
+            nullable,
+            default,
+            on_update: updates.then_some(digits),
+            auto_increment: row.bool()?,
+            comment: row.text()?.into(),
+            invisible: row.bool()?,
+        })
+    }
+}
+
+impl Key {
+    fn decode(row: &mut Reader<'_>) -> Result<Key, Damaged> {
+        Ok(Key {
+            name: row.text()?.into(),
+            primary: row.bool()?,
+            unique: row.bool()?,
+            parts: row.list(|row| {
+                let column = row.u32()? as usize;
+                let (limited, length) = (row.bool()?, row.u32()?);
+                Ok(Part { column, prefix: limited.then_some(length), descending: row.bool()? })
+            })?,
+            index: IndexId(row.u32()?),
+            comment: row.text()?.into(),
+            visible: row.bool()?,
+        })
+    }
+}

@@ -1,0 +1,263 @@
+//! UPDATE and DELETE.
+//!
+//! Rows are found by a locking scan and changed by primary key. If nothing that is changed belongs to the key by which
+//! rows are found, every row is changed as soon as it is found; otherwise all are found first, so that a changed row is
+//! not met again further on.
+
+pub mod apply;
+mod counters;
+mod insert;
+
+use std::collections::HashSet;
+
+use turnstile_engine::Visit;
+
+use super::Exec;
+use super::scan::{Fields, TableScan};
+use super::tail::{FrameRow, Kept, limits, sort_rows};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::change::{ChangePlan, ChangeTarget};
+use crate::plan::query::{Source, Step, TableSource};
+use crate::row_codec::RowView;
+use crate::value::Value;
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Changed {
+    /// Rows that were meant.
+    pub matched: u64,
+    /// Rows that are different now.
+    pub changed: u64,
+    /// Rows given to INSERT.
+    pub records: u64,
+    /// Rows that were there already.
+    pub duplicates: u64,
+    /// For the client: first generated AUTO_INCREMENT value.
+    pub insert_id: u64,
+}
+
+/// A row that was found: its primary key, and the frame.
+type Found = (Vec<u8>, Vec<Value>);
+
+impl Exec<'_> {
+    /// Runs UPDATE and DELETE.
+    pub async fn change(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
+        let mut done = Changed::default();
+        let mut frame = vec![Value::Null; plan.select.width];
+        for subquery in plan.select.subqueries.iter().filter(|one| !one.correlated) {
+            self.subquery(subquery, &mut frame).await?;
+        }
+        if !self.conditions(plan, &plan.select.preconditions, &mut frame).await? {
+            return Ok(done);
+        }
+        match (plan.select.steps.as_slice(), plan.targets.as_slice()) {
+            ([step], [target]) => match &step.source {
+                Source::Table(source) => {
+                    self.change_one(plan, step, source, target, frame, &mut done).await?
+                }
+                _ => {
+                    return Err(SqlError::new(
+                        1288,
+                        b"HY000",
+                        "The target table of the change is not updatable",
+                    ));
+                }
+            },
+            _ => self.change_joined(plan, &mut done).await?,
+        }
+        Ok(done)
+    }
+
+    async fn conditions(
+        &mut self,
+        plan: &ChangePlan,
+        filters: &[crate::plan::query::Filter],
+        frame: &mut [Value],
+    ) -> SqlResult<bool> {
+        for filter in filters {
+            for nth in &filter.subqueries {
+                self.subquery(&plan.select.subqueries[*nth], frame).await?;
+            }
+            if filter.expr.eval_truth(&FrameRow(frame), self.eval)? != Some(true) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn change_one(
+        &mut self,
+        plan: &ChangePlan,
+        step: &Step,
+        source: &TableSource,
+        target: &ChangeTarget,
+        frame: Vec<Value>,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        let (count, _) = limits(&plan.select.limit, self.eval)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let sorts = !plan.select.order.is_empty();
+        let at_once = !sorts && is_independent(source, target);
+        let mut waiting: Vec<Found> = Vec::new();
+        let mut scan = TableScan::open(source, &FrameRow(&frame), self.eval)?;
+        loop {
+            let (mut found, more) = self.find(&mut scan, step, source, &frame).await?;
+            for (pk, mut frame) in found.drain(..) {
+                if !self.conditions(plan, &step.matching, &mut frame).await?
+                    || !self.conditions(plan, &step.filters, &mut frame).await?
+                {
+                    continue;
+                }
+                if at_once {
+                    self.apply(plan, target, &pk, &mut frame, done).await?;
+                } else {
+                    waiting.push((pk, frame));
+                }
+                let met = if at_once { done.matched } else { waiting.len() as u64 };
+                if !sorts && met >= count {
+                    scan.stop();
+                }
+            }
+            if !more || scan.is_stopped() {
+                break;
+            }
+            self.breathe().await;
+        }
+        if sorts {
+            let mut keyed = Vec::with_capacity(waiting.len());
+            for (nth, (_, frame)) in waiting.iter().enumerate() {
+                let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
+                keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
+            }
+            sort_rows(&mut keyed, &plan.select.order);
+            for (_, row) in keyed.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
+                let Some(Value::UInt(nth)) = row.first() else { continue };
+                let (pk, mut frame) = std::mem::take(&mut waiting[*nth as usize]);
+                self.apply(plan, target, &pk, &mut frame, done).await?;
+            }
+            return Ok(());
+        }
+        for (pk, mut frame) in waiting {
+            self.apply(plan, target, &pk, &mut frame, done).await?;
+        }
+        Ok(())
+    }
+
+    /// The next rows, locked; those whose plain conditions fail are left out.
+    async fn find(
+        &mut self,
+        scan: &mut TableScan<'_>,
+        step: &Step,
+        source: &TableSource,
+        frame: &[Value],
+    ) -> SqlResult<(Vec<Found>, bool)> {
+        let context = self.eval;
+        let columns = step.base..step.base + step.columns;
+        let plain = |view: &RowView<'_>| {
+            let row = StoredRow { view, base: step.base, rest: frame };
+            let mut filters =
+                step.matching.iter().chain(&step.filters).filter(|one| one.subqueries.is_empty());
+            // An error comes up again when the row is looked at for good.
+            filters.all(|one| !matches!(one.expr.eval_truth(&row, context), Ok(Some(false) | None)))
+        };
+        let mut found = Vec::new();
+        let mut accept = |view: &RowView<'_>| plain(view);
+        let mut visit = |fields: Fields<'_>| {
+            let mut row = frame.to_vec();
+            fields.fill(&source.needed, &mut row[columns.clone()]);
+            found.push((fields.primary_key().to_vec(), row));
+            Ok(Visit::Continue)
+        };
+        let more = scan.batch(self.txn, self.interrupt, &mut accept, &mut visit).await?;
+        Ok((found, more))
+    }
+
+    /// Changes the row of one target that a frame speaks of.
+    async fn apply(
+        &mut self,
+        plan: &ChangePlan,
+        target: &ChangeTarget,
+        pk: &[u8],
+        frame: &mut [Value],
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        for nth in &plan.select.item_subqueries {
+            self.subquery(&plan.select.subqueries[*nth], frame).await?;
+        }
+        match &target.assignments {
+            None => {
+                done.matched += 1;
+                if self.txn.delete(&target.table.engine, pk).await? {
+                    done.changed += 1;
+                }
+                Ok(())
+            }
+            Some(assignments) => {
+                self.update_row(&target.table, target.base, assignments, pk, frame, plan.ignore, done).await
+            }
+        }
+    }
+
+    /// Several tables: all frames first, then every target row once.
+    async fn change_joined(&mut self, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
+        let mut kept = Kept::default();
+        self.frames(&plan.select, &mut kept).await?;
+        let mut seen: HashSet<(usize, Vec<u8>)> = HashSet::new();
+        for mut frame in kept.rows {
+            for (nth, target) in plan.targets.iter().enumerate() {
+                let columns = &frame[target.base..target.base + target.table.columns().len()];
+                let mut pk = Vec::new();
+                if target.table.primary().is_none() {
+                    return Err(SqlError::not_supported_yet(
+                        "changing a joined table that has no primary key",
+                    ));
+                }
+                // A row that an outer join filled with NULLs is none.
+                if !target.table.primary_key(columns, &mut pk) || columns.iter().all(Value::is_null) {
+                    continue;
+                }
+                if seen.insert((nth, pk.clone())) {
+                    self.apply(plan, target, &pk, &mut frame, done).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a block and keeps its whole frames.
+    async fn frames(&mut self, select: &crate::plan::query::SelectPlan, kept: &mut Kept) -> SqlResult<()> {
+        self.select_frames(select, kept).await
+    }
+}
+
+/// Nothing that is assigned belongs to the key rows are found by, nor to the primary key.
+fn is_independent(source: &TableSource, target: &ChangeTarget) -> bool {
+    let Some(assignments) = &target.assignments else { return true };
+    let table = &target.table;
+    let used = source.access.key.into_iter().chain(table.primary());
+    let columns: Vec<usize> =
+        used.flat_map(|key| table.keys()[key].parts.iter().map(|part| part.column)).collect();
+    let updates = table.columns().iter().enumerate().filter(|(_, c)| c.on_update.is_some()).map(|(at, _)| at);
+    assignments.iter().map(|(column, _)| *column).chain(updates).all(|column| !columns.contains(&column))
+}
+
+/// A row in the engine's bytes, at its place in a frame.
+pub struct StoredRow<'r> {
+    /// The row.
+    pub view: &'r RowView<'r>,
+    /// Frame position of its first column.
+    pub base: usize,
+    /// The frame around it.
+    pub rest: &'r [Value],
+}
+
+impl crate::expr::Row for StoredRow<'_> {
+    fn value(&self, position: usize) -> Value {
+        match position.checked_sub(self.base) {
+            Some(column) if column < self.view.layout_columns() => self.view.get(column),
+            _ => self.rest.get(position).cloned().unwrap_or_default(),
+        }
+    }
+}

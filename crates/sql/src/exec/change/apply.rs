@@ -1,0 +1,288 @@
+//! One row's new values, and what a duplicate key means to the user.
+
+use turnstile_engine::{Change, Error as EngineError, Updated};
+
+use super::Changed;
+use crate::dictionary::{DefaultValue, Table};
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Exec;
+use crate::expr::{EvalContext, Expr, Row, WarningLevel};
+use crate::row_codec::RowView;
+use crate::types::ColumnType;
+use crate::value::{StoreContext, Value, store, to_text};
+
+/// A row while its columns are assigned: later assignments see what earlier ones did.
+struct Assigning<'r> {
+    view: &'r RowView<'r>,
+    base: usize,
+    rest: &'r [Value],
+    changes: &'r [(usize, Value)],
+}
+
+impl Row for Assigning<'_> {
+    fn value(&self, position: usize) -> Value {
+        let Some(column) =
+            position.checked_sub(self.base).filter(|column| *column < self.view.layout_columns())
+        else {
+            return self.rest.get(position).cloned().unwrap_or_default();
+        };
+        let changed = self.changes.iter().rev().find(|(at, _)| *at == column);
+        changed.map_or_else(|| self.view.get(column), |(_, value)| value.clone())
+    }
+}
+
+/// How new values are stored.
+#[derive(Clone, Copy)]
+pub struct Storing<'e> {
+    /// What expressions may ask.
+    pub eval: &'e EvalContext<'e>,
+    /// Misfits are errors.
+    pub strict: bool,
+    /// Number of the row in its statement, from 1.
+    pub row: u64,
+}
+
+impl Storing<'_> {
+    /// Converts a value for a column.
+    pub fn store(&self, table: &Table, column: usize, value: &Value) -> SqlResult<Value> {
+        let definition = &table.columns()[column];
+        let context = StoreContext {
+            column: &definition.name,
+            row: self.row,
+            nullable: definition.nullable,
+            strict: self.strict,
+            eval: self.eval,
+        };
+        store(value, &definition.kind, &context)
+    }
+
+    /// The default of a column.
+    pub fn default(&self, table: &Table, column: usize) -> SqlResult<Value> {
+        let definition = &table.columns()[column];
+        match &definition.default {
+            DefaultValue::Value(value) => Ok(value.clone()),
+            DefaultValue::Now(digits) => self.now(table, column, *digits),
+            DefaultValue::None if definition.nullable => Ok(Value::Null),
+            DefaultValue::None => {
+                // ENUM NOT NULL without default has its first member, as in MySQL.
+                if let ColumnType::Enum { names, .. } = &definition.kind {
+                    return Ok(Value::Enum(crate::value::EnumValue { names: names.clone(), bits: 1 }));
+                }
+                let error = SqlError::no_default_for_field(&definition.name);
+                if self.strict {
+                    return Err(error);
+                }
+                self.eval.warnings.push(WarningLevel::Warning, error);
+                let context = StoreContext {
+                    column: &definition.name,
+                    row: self.row,
+                    nullable: false,
+                    strict: false,
+                    eval: self.eval,
+                };
+                implicit_zero(&definition.kind, &context)
+            }
+        }
+    }
+
+    /// CURRENT_TIMESTAMP for a column.
+    pub fn now(&self, table: &Table, column: usize, digits: u8) -> SqlResult<Value> {
+        let now = self.eval.now().truncate_to(digits);
+        self.store(table, column, &Value::DateTime(now))
+    }
+}
+
+fn implicit_zero(kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let zero = match kind {
+        _ if kind.is_string() => Value::text(""),
+        _ => Value::Int(0),
+    };
+    store(&zero, kind, context)
+}
+
+/// The columns an UPDATE changes in a row, in the order assigned; empty if all keep their values.
+pub fn changed_columns(
+    table: &Table,
+    base: usize,
+    assignments: &[(usize, Option<Expr>)],
+    view: &RowView<'_>,
+    rest: &[Value],
+    storing: Storing<'_>,
+) -> SqlResult<Vec<(usize, Value)>> {
+    let mut changes: Vec<(usize, Value)> = Vec::with_capacity(assignments.len());
+    for (column, expr) in assignments {
+        let value = match expr {
+            None => storing.default(table, *column)?,
+            Some(expr) => {
+                let row = Assigning { view, base, rest, changes: &changes };
+                let value = expr.eval(&row, storing.eval)?;
+                storing.store(table, *column, &value)?
+            }
+        };
+        match changes.iter_mut().find(|(at, _)| at == column) {
+            Some((_, slot)) => *slot = value,
+            None => changes.push((*column, value)),
+        }
+    }
+    changes.retain(|(column, value)| view.get(*column) != *value);
+    if !changes.is_empty() {
+        for (column, definition) in table.columns().iter().enumerate() {
+            if let Some(digits) = definition.on_update
+                && !assignments.iter().any(|(at, _)| *at == column)
+            {
+                changes.push((column, storing.now(table, column, digits)?));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+impl Exec<'_> {
+    /// Changes one row by its primary key.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) async fn update_row(
+        &mut self,
+        table: &Table,
+        base: usize,
+        assignments: &[(usize, Option<Expr>)],
+        pk: &[u8],
+        frame: &[Value],
+        ignore: bool,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: done.matched + 1 };
+        let savepoint = self.txn.savepoint();
+        let mut failed = None;
+        let mut moved: Option<(Vec<u8>, Vec<u8>)> = None;
+        let mut change = |old: &[u8], new: &mut Vec<u8>| {
+            let outcome = (|| {
+                let view =
+                    RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
+                let changes = changed_columns(table, base, assignments, &view, frame, storing)?;
+                if changes.is_empty() {
+                    return Ok(Change::Keep);
+                }
+                let encoded = table.layout.encode_changed(old, &changes, new);
+                encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
+                if let Some(key) = new_key(table, &changes, new)
+                    && key != pk
+                {
+                    moved = Some((key, std::mem::take(new)));
+                    return Ok(Change::Delete);
+                }
+                Ok(Change::Replace)
+            })();
+            outcome.unwrap_or_else(|error| {
+                failed = Some(error);
+                Change::Abort
+            })
+        };
+        let outcome = self.txn.update(&table.engine, pk, &mut change).await;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut new_row = None;
+        let outcome = match (outcome, moved) {
+            (Ok(Updated::Deleted), Some((key, row))) => {
+                let inserted = self.txn.insert(&table.engine, &key, &row).await;
+                new_row = Some(row);
+                inserted.map(|()| Updated::Changed)
+            }
+            (outcome, _) => outcome,
+        };
+        match outcome {
+            Ok(Updated::Missing) => {}
+            Ok(Updated::Kept | Updated::Aborted) => done.matched += 1,
+            Ok(_) => {
+                done.matched += 1;
+                done.changed += 1;
+            }
+            Err(error @ EngineError::DuplicateKey { .. }) => {
+                let error =
+                    self.duplicate(table, &error, assignments, base, pk, frame, new_row, storing).await?;
+                if !ignore {
+                    return Err(error);
+                }
+                self.txn.rollback_to(savepoint).await?;
+                done.matched += 1;
+                self.eval.warnings.push(WarningLevel::Warning, error);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// The error for a duplicate key of an UPDATE; the new row is computed again for its text.
+    #[allow(clippy::too_many_arguments)]
+    async fn duplicate(
+        &mut self,
+        table: &Table,
+        error: &EngineError,
+        assignments: &[(usize, Option<Expr>)],
+        base: usize,
+        pk: &[u8],
+        frame: &[Value],
+        moved: Option<Vec<u8>>,
+        storing: Storing<'_>,
+    ) -> SqlResult<SqlError> {
+        let damaged = || SqlError::crashed_table(table.name());
+        if let Some(row) = moved {
+            let view = RowView::new(&table.layout, &row).map_err(|_| damaged())?;
+            return Ok(duplicate_entry(table, error, &view.values()));
+        }
+        let mode = turnstile_engine::Read::Locking {
+            lock: turnstile_engine::RowLock::Exclusive,
+            wait: turnstile_engine::LockWait::Wait,
+        };
+        let Some(old) = self.txn.get(&table.engine, pk, mode).await? else {
+            return Ok(SqlError::duplicate_key_write(table.name()));
+        };
+        let view = RowView::new(&table.layout, &old).map_err(|_| damaged())?;
+        let mut values = view.values();
+        for (column, value) in changed_columns(table, base, assignments, &view, frame, storing)? {
+            values[column] = value;
+        }
+        Ok(duplicate_entry(table, error, &values))
+    }
+
+    /// Values that do not fit are errors.
+    pub(super) fn is_strict(&self) -> bool {
+        self.eval.settings.sql_mode.is_strict()
+    }
+}
+
+/// The primary key of a changed row, if the change touches it.
+fn new_key(table: &Table, changes: &[(usize, Value)], row: &[u8]) -> Option<Vec<u8>> {
+    let primary = &table.keys()[table.primary()?];
+    let touched = primary.parts.iter().any(|part| changes.iter().any(|(column, _)| *column == part.column));
+    if !touched {
+        return None;
+    }
+    let view = RowView::new(&table.layout, row).ok()?;
+    let mut key = Vec::new();
+    table.primary_key(&view.values(), &mut key);
+    Some(key)
+}
+
+/// Error 1062 with the values of the key.
+pub fn duplicate_entry(table: &Table, error: &EngineError, values: &[Value]) -> SqlError {
+    let EngineError::DuplicateKey { nth, .. } = error else { return error.clone().into() };
+    let key = match nth {
+        None => table.primary().unwrap_or(0),
+        Some(nth) => table.key_of_secondary(*nth),
+    };
+    let Some(key) = table.keys().get(key) else { return SqlError::duplicate_key_write(table.name()) };
+    let text = |part: &crate::dictionary::table::Part| match &values[part.column] {
+        Value::Null => "NULL".to_string(),
+        value => {
+            let text = to_text(value);
+            match part.prefix {
+                Some(count) => text.chars().take(count as usize).collect(),
+                None => text.to_string(),
+            }
+        }
+    };
+    let values = key.parts.iter().map(text).collect::<Vec<_>>().join("-");
+    let shown: String = values.chars().take(64 * 3).collect();
+    SqlError::duplicate_entry(shown, format!("{}.{}", table.name(), key.name))
+}

@@ -1,0 +1,248 @@
+//! INSERT, INSERT ... SELECT, REPLACE, ON DUPLICATE KEY UPDATE.
+
+use turnstile_engine::{Error as EngineError, LockWait, Read, RowLock};
+
+use super::Changed;
+use super::apply::{Storing, duplicate_entry};
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::tail::FrameRow;
+use crate::exec::{Exec, Kept};
+use crate::expr::{Expr, SqlMode, WarningLevel};
+use crate::plan::change::{InsertPlan, InsertSource};
+use crate::row_codec::RowView;
+use crate::value::Value;
+
+/// Buffers that all rows of one INSERT share.
+#[derive(Default)]
+struct Buffers {
+    key: Vec<u8>,
+    row: Vec<u8>,
+    first_generated: Option<u64>,
+    last_given: u64,
+}
+
+impl Exec<'_> {
+    /// Runs INSERT and REPLACE.
+    pub async fn insert(&mut self, plan: &InsertPlan) -> SqlResult<Changed> {
+        let mut done = Changed::default();
+        let mut frame = vec![Value::Null; plan.width];
+        for subquery in &plan.subqueries {
+            self.subquery(subquery, &mut frame).await?;
+        }
+        self.prepare_counters(&plan.table).await?;
+        let mut buffers = Buffers::default();
+        match &plan.source {
+            InsertSource::Rows(rows) => {
+                for row in rows {
+                    self.fill(plan, row, &mut frame, done.records + 1)?;
+                    self.insert_row(plan, &mut frame, &mut buffers, &mut done).await?;
+                }
+            }
+            InsertSource::Query(query) => {
+                let mut kept = Kept::default();
+                self.query(query, &[], &mut kept).await?;
+                for row in kept.rows {
+                    self.fill_from_query(plan, row, &mut frame, done.records + 1)?;
+                    self.insert_row(plan, &mut frame, &mut buffers, &mut done).await?;
+                }
+            }
+        }
+        if let Some(first) = buffers.first_generated {
+            self.session.set_generated_id(first);
+            done.insert_id = first;
+        } else {
+            done.insert_id = buffers.last_given;
+        }
+        Ok(done)
+    }
+
+    fn storing(&self, plan: &InsertPlan, row: u64) -> Storing<'_> {
+        Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row }
+    }
+
+    /// Computes a row of VALUES into the frame.
+    fn fill(
+        &self,
+        plan: &InsertPlan,
+        row: &[Option<Expr>],
+        frame: &mut [Value],
+        number: u64,
+    ) -> SqlResult<()> {
+        let storing = self.storing(plan, number);
+        self.fill_defaults(plan, frame, storing)?;
+        for (column, expr) in plan.targets.iter().zip(row) {
+            frame[*column] = match expr {
+                None if Some(*column) == plan.table.auto_column => Value::Null,
+                None => storing.default(&plan.table, *column)?,
+                Some(expr) => {
+                    let value = expr.eval(&FrameRow(frame), self.eval)?;
+                    self.converted(plan, *column, &value, storing)?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn fill_from_query(
+        &self,
+        plan: &InsertPlan,
+        row: Vec<Value>,
+        frame: &mut [Value],
+        number: u64,
+    ) -> SqlResult<()> {
+        let storing = self.storing(plan, number);
+        self.fill_defaults(plan, frame, storing)?;
+        for (column, value) in plan.targets.iter().zip(row) {
+            frame[*column] = self.converted(plan, *column, &value, storing)?;
+        }
+        Ok(())
+    }
+
+    fn fill_defaults(&self, plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
+        for column in 0..plan.table.columns().len() {
+            if !plan.targets.contains(&column) {
+                let generated = Some(column) == plan.table.auto_column;
+                frame[column] = if generated { Value::Null } else { storing.default(&plan.table, column)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// A given value in the column's type; NULL for an AUTO_INCREMENT column stays, it asks for a new value.
+    fn converted(
+        &self,
+        plan: &InsertPlan,
+        column: usize,
+        value: &Value,
+        storing: Storing<'_>,
+    ) -> SqlResult<Value> {
+        if value.is_null() && Some(column) == plan.table.auto_column {
+            return Ok(Value::Null);
+        }
+        // Only a single row's NULL is an error outside strict mode.
+        if value.is_null() && !storing.strict && !plan.table.columns()[column].nullable && !plan.ignore {
+            let single = matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
+            if single {
+                return Err(SqlError::column_cannot_be_null(&plan.table.columns()[column].name));
+            }
+        }
+        storing.store(&plan.table, column, value)
+    }
+
+    async fn insert_row(
+        &mut self,
+        plan: &InsertPlan,
+        frame: &mut [Value],
+        buffers: &mut Buffers,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        done.records += 1;
+        let table = &plan.table;
+        let count = table.columns().len();
+        let mut generated = None;
+        if let Some(column) = table.auto_column {
+            generated = self.generate(table, column, &mut frame[..count], buffers)?;
+        }
+        buffers.key.clear();
+        if table.primary().is_some() {
+            table.primary_key(&frame[..count], &mut buffers.key);
+        } else {
+            buffers.key.extend_from_slice(&self.next_row_id(table));
+        }
+        buffers.row.clear();
+        table.layout.encode(&frame[..count], &mut buffers.row);
+        let savepoint = self.txn.savepoint();
+        loop {
+            let error = match self.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
+                Ok(()) => {
+                    done.changed += 1;
+                    if let Some(id) = generated {
+                        buffers.first_generated.get_or_insert(id);
+                    }
+                    return Ok(());
+                }
+                Err(error @ EngineError::DuplicateKey { .. }) => error,
+                Err(error) => return Err(error.into()),
+            };
+            let EngineError::DuplicateKey { nth, pk, .. } = &error else { continue };
+            let pk = if nth.is_none() { buffers.key.clone() } else { pk.clone() };
+            done.duplicates += 1;
+            if plan.replace {
+                self.txn.rollback_to(savepoint).await?;
+                self.txn.delete(&table.engine, &pk).await?;
+                done.changed += 1;
+                continue;
+            }
+            let error = duplicate_entry(table, &error, &frame[..count]);
+            if !plan.on_duplicate.is_empty() {
+                self.txn.rollback_to(savepoint).await?;
+                return self.update_duplicate(plan, &pk, frame, done).await;
+            }
+            if plan.ignore {
+                self.txn.rollback_to(savepoint).await?;
+                self.eval.warnings.push(WarningLevel::Warning, error);
+                return Ok(());
+            }
+            return Err(error);
+        }
+    }
+
+    /// Puts an AUTO_INCREMENT value into a row that has none; returns it if it was generated.
+    fn generate(
+        &self,
+        table: &Table,
+        column: usize,
+        row: &mut [Value],
+        buffers: &mut Buffers,
+    ) -> SqlResult<Option<u64>> {
+        let keeps_zero = self.eval.settings.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let zero = matches!(row[column], Value::Int(0) | Value::UInt(0));
+        if !row[column].is_null() && (keeps_zero || !zero) {
+            self.note_auto_increment(table, &row[column]);
+            buffers.last_given = super::counters::as_number(&row[column]).unwrap_or(0);
+            return Ok(None);
+        }
+        let value = match self.session.take_insert_id() {
+            0 => self.next_auto_increment(table, column)?,
+            fixed => {
+                self.note_auto_increment(table, &Value::UInt(fixed));
+                fixed
+            }
+        };
+        let storing = Storing { eval: self.eval, strict: true, row: 1 };
+        row[column] = storing.store(table, column, &Value::UInt(value))?;
+        Ok(Some(value))
+    }
+
+    /// ON DUPLICATE KEY UPDATE for the row that is there already.
+    async fn update_duplicate(
+        &mut self,
+        plan: &InsertPlan,
+        pk: &[u8],
+        frame: &mut [Value],
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        let table = &plan.table;
+        let count = table.columns().len();
+        let (old, new) = frame.split_at_mut(count);
+        new[..count].clone_from_slice(old);
+        let mut changed = Changed::default();
+        let before = changed;
+        self.update_row(table, 0, &plan.on_duplicate, pk, frame, plan.ignore, &mut changed).await?;
+        if changed.changed > before.changed {
+            done.changed += 2;
+        } else if self.session.found_rows_flag() {
+            done.changed += 1;
+        }
+        if let Some(column) = table.auto_column {
+            let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+            if let Some(row) = self.txn.get(&table.engine, pk, mode).await?
+                && let Ok(view) = RowView::new(&table.layout, &row)
+            {
+                done.insert_id = super::counters::as_number(&view.get(column)).unwrap_or(0);
+            }
+        }
+        Ok(())
+    }
+}

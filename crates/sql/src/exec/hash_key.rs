@@ -1,0 +1,45 @@
+//! Bytes that are equal exactly if values are: for GROUP BY, DISTINCT and hash joins. Not ordered, never stored.
+
+use crate::collation::Collation;
+use crate::value::Value;
+
+/// Appends the key of a value.
+pub fn append(value: &Value, collation: Collation, out: &mut Vec<u8>) {
+    let number = |tag: u8, bits: i128, out: &mut Vec<u8>| {
+        out.push(tag);
+        out.extend_from_slice(&bits.to_le_bytes());
+    };
+    match value {
+        Value::Null => out.push(0),
+        Value::Int(one) => number(1, i128::from(*one), out),
+        Value::UInt(one) => number(1, i128::from(*one), out),
+        Value::Double(one) => {
+            out.push(2);
+            out.extend_from_slice(&(one + 0.0).to_bits().to_le_bytes());
+        }
+        Value::Decimal(one) => {
+            out.push(3);
+            // Equal decimals of different scale agree once trailing zeros are gone; the text form shows them all.
+            let text = one.to_string();
+            let trimmed =
+                if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            out.extend_from_slice(trimmed.as_bytes());
+            out.push(0);
+        }
+        Value::Str(text) => weights(text.as_bytes(), collation, out),
+        Value::Bytes(bytes) => weights(bytes, Collation::Binary, out),
+        Value::Date(date) => number(5, i128::from(date.packed()), out),
+        Value::Time(time) => number(6, i128::from(time.us), out),
+        Value::DateTime(moment) => number(7, i128::from(moment.packed()), out),
+        Value::Enum(chosen) => number(8, i128::from(chosen.bits), out),
+    }
+}
+
+fn weights(text: &[u8], collation: Collation, out: &mut Vec<u8>) {
+    out.push(4);
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    collation.append_weights(text, out);
+    let length = (out.len() - at - 4) as u32;
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+}

@@ -1,0 +1,118 @@
+//! Running plans.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use turnstile_engine::Txn;
+use turnstile_engine::interrupt::Interrupt;
+
+use crate::database::Database;
+use crate::error::SqlResult;
+use crate::expr::{EvalContext, Expr};
+use crate::information_schema::{self, VirtualTable};
+use crate::session::SessionState;
+use crate::value::Value;
+
+mod aggregate;
+pub mod change;
+mod hash_key;
+mod order;
+pub mod range;
+pub mod scan;
+mod select;
+mod subquery;
+pub mod tail;
+
+pub use tail::{ClientOut, Kept, RowOut};
+
+/// One statement while it runs.
+pub struct Exec<'e> {
+    /// Everything shared.
+    pub db: &'e Arc<Database>,
+    /// The session.
+    pub session: &'e SessionState,
+    /// The transaction.
+    pub txn: &'e mut Txn,
+    /// What expressions may ask.
+    pub eval: &'e EvalContext<'e>,
+    /// KILL.
+    pub interrupt: &'e Arc<Interrupt>,
+    stored_sources: HashMap<usize, Arc<select::Stored>>,
+    subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    batches: u32,
+}
+
+impl<'e> Exec<'e> {
+    /// A statement that is about to run.
+    pub fn new(
+        db: &'e Arc<Database>,
+        session: &'e SessionState,
+        txn: &'e mut Txn,
+        eval: &'e EvalContext<'e>,
+        interrupt: &'e Arc<Interrupt>,
+    ) -> Exec<'e> {
+        Exec {
+            db,
+            session,
+            txn,
+            eval,
+            interrupt,
+            stored_sources: HashMap::new(),
+            subquery_results: HashMap::new(),
+            batches: 0,
+        }
+    }
+
+    /// Lets other sessions of the same worker run now and then.
+    async fn breathe(&mut self) {
+        self.batches += 1;
+        if self.batches.is_multiple_of(64) {
+            yield_now().await;
+        }
+    }
+
+    fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Vec<Vec<Value>>> {
+        information_schema::rows(table, self.db, self.session)
+    }
+
+    /// Waits for the SLEEP calls in an expression.
+    async fn sleep_inside(&mut self, expr: &Expr, frame: &[Value]) -> SqlResult<()> {
+        let mut waits = Vec::new();
+        let context = self.eval;
+        let mut failed = None;
+        expr.walk(&mut |one| {
+            if let Expr::Sleep(seconds) = one {
+                match seconds
+                    .eval(&tail::FrameRow(frame), context)
+                    .and_then(|v| crate::value::to_double(&v, context))
+                {
+                    Ok(seconds) => waits.push(seconds),
+                    Err(error) => failed = Some(error),
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        for seconds in waits {
+            let duration = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+            crate::timeout::sleep(duration, self.interrupt.clone()).await;
+            self.interrupt.check()?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives way once.
+pub async fn yield_now() {
+    let mut waited = false;
+    std::future::poll_fn(|context| {
+        if waited {
+            return std::task::Poll::Ready(());
+        }
+        waited = true;
+        context.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}

@@ -1,0 +1,576 @@
+//! Running queries.
+//!
+//! A SELECT block reads its first table batch by batch; each row becomes a frame, runs through the other steps (a nested
+//! loop, with index look-ups, or with a table kept in memory and hashed), and ends in the [`Tail`]. When nothing on the
+//! way has to wait, rows go into the tail straight from under the page latch, without a copy.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use turnstile_engine::Visit;
+
+use super::scan::{Fields, TableScan};
+use super::tail::{FrameRow, Kept, RowOut, Tail, limits, sort_rows};
+use super::{Exec, hash_key};
+use crate::ast::SetOperator;
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{EvalContext, NoRow, coerce_value};
+use crate::plan::query::{
+    Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, SetPlan, Source, Step, TableSource, ValuesPlan,
+};
+use crate::value::Value;
+
+/// A boxed future, for recursion.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
+
+/// A source kept in memory.
+pub struct Stored {
+    rows: Vec<Vec<Value>>,
+    index: Option<HashMap<Vec<u8>, Vec<u32>>>,
+}
+
+/// Where joined frames go.
+enum End<'t, 'p, 'o> {
+    Tail(&'t mut Tail<'p, 'o>),
+    Keep(&'t mut Vec<Vec<Value>>),
+}
+
+/// Whether the conditions that need no sub-query hold.
+fn passes(filters: &[Filter], frame: &[Value], context: &EvalContext<'_>) -> SqlResult<bool> {
+    for filter in filters.iter().filter(|one| one.subqueries.is_empty()) {
+        if filter.expr.eval_truth(&FrameRow(frame), context)? != Some(true) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl Exec<'_> {
+    /// Runs a query. `outer` is the frame around it, for a sub-query.
+    pub fn query<'a>(
+        &'a mut self,
+        plan: &'a QueryPlan,
+        outer: &'a [Value],
+        out: &'a mut dyn RowOut,
+    ) -> Boxed<'a, u64> {
+        match plan {
+            QueryPlan::Select(plan) => Box::pin(self.select(plan, outer, out)),
+            QueryPlan::Set(plan) => Box::pin(self.set_operation(plan, outer, out)),
+            QueryPlan::Values(plan) => Box::pin(self.values(plan, out)),
+        }
+    }
+
+    /// Runs a SELECT block; returns the rows found, LIMIT aside when the plan asks for that.
+    async fn select(&mut self, plan: &SelectPlan, outer: &[Value], out: &mut dyn RowOut) -> SqlResult<u64> {
+        let mut frame = vec![Value::Null; plan.width];
+        for (there, here) in &plan.outer {
+            frame[*here] = outer.get(*there).cloned().unwrap_or_default();
+        }
+        for nth in 0..plan.subqueries.len() {
+            if !plan.subqueries[nth].correlated {
+                self.subquery(&plan.subqueries[nth], &mut frame).await?;
+            }
+        }
+        let context = self.eval;
+        let mut tail = Tail::new(plan, out, context)?;
+        if tail.is_full() {
+            return Ok(0);
+        }
+        if self.holds(plan, &plan.preconditions, &mut frame).await? {
+            match plan.steps.first() {
+                None => {
+                    self.emit(plan, &mut frame, &mut End::Tail(&mut tail)).await?;
+                }
+                Some(first) if self.can_stream(plan, first) => {
+                    self.stream(plan, first, &mut frame, &mut tail).await?
+                }
+                Some(_) => {
+                    self.step(plan, &plan.steps, 0, &mut frame, &mut End::Tail(&mut tail)).await?;
+                }
+            }
+        }
+        if tail.groups() {
+            for mut frame in tail.close_groups(context)? {
+                self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?;
+                if self.holds(plan, &plan.having, &mut frame).await?
+                    && self.project(plan, &mut frame, &mut tail).await? == Visit::Stop
+                {
+                    break;
+                }
+            }
+        }
+        tail.finish().await?;
+        Ok(tail.found)
+    }
+
+    /// Runs a block's steps and keeps whole frames.
+    pub async fn select_frames(&mut self, plan: &SelectPlan, kept: &mut Kept) -> SqlResult<()> {
+        let mut frame = vec![Value::Null; plan.width];
+        for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
+            self.subquery(subquery, &mut frame).await?;
+        }
+        self.step(plan, &plan.steps, 0, &mut frame, &mut End::Keep(&mut kept.rows)).await?;
+        Ok(())
+    }
+
+    /// Nothing on the way of a row has to wait.
+    fn can_stream(&self, plan: &SelectPlan, first: &Step) -> bool {
+        let plain = |filters: &[Filter]| filters.iter().all(|one| one.subqueries.is_empty());
+        plan.steps.len() == 1
+            && matches!(&first.source, Source::Table(source) if source.locking.is_none())
+            && plain(&first.matching)
+            && plain(&first.filters)
+            && (plan.item_subqueries.is_empty() || plan.group.is_some())
+            && (plan.having.is_empty() || plan.group.is_some())
+            && !plan.sleeps
+    }
+
+    async fn stream(
+        &mut self,
+        plan: &SelectPlan,
+        first: &Step,
+        frame: &mut [Value],
+        tail: &mut Tail<'_, '_>,
+    ) -> SqlResult<()> {
+        let Source::Table(source) = &first.source else { return Ok(()) };
+        let context = self.eval;
+        let mut scan = TableScan::open(source, &FrameRow(frame), context)?;
+        let columns = first.base..first.base + first.columns;
+        let counts_only = counts_only(plan, first);
+        loop {
+            let mut counted = 0u64;
+            let mut visit = |fields: Fields<'_>| {
+                if counts_only {
+                    counted += 1;
+                    return Ok(Visit::Continue);
+                }
+                fields.fill(&source.needed, &mut frame[columns.clone()]);
+                if passes(&first.matching, frame, context)? && passes(&first.filters, frame, context)? {
+                    return tail.push(frame, context);
+                }
+                Ok(Visit::Continue)
+            };
+            let more = scan.batch(self.txn, self.interrupt, &mut |_| true, &mut visit).await?;
+            if counts_only {
+                tail.push_counted(frame, counted, context)?;
+            }
+            if !more {
+                return Ok(());
+            }
+            tail.flush().await?;
+            self.breathe().await;
+        }
+    }
+
+    /// Runs step number `nth` and those behind it for one frame.
+    fn step<'a>(
+        &'a mut self,
+        plan: &'a SelectPlan,
+        steps: &'a [Step],
+        nth: usize,
+        frame: &'a mut Vec<Value>,
+        end: &'a mut End<'_, '_, '_>,
+    ) -> Boxed<'a, Visit> {
+        Box::pin(async move {
+            let Some(step) = steps.get(nth) else { return self.emit(plan, frame, end).await };
+            let columns = step.base..step.base + step.columns;
+            let mut matched = false;
+            let mut source = self.open(plan, step, frame, nth == 0).await?;
+            loop {
+                let (rows, more) = self.next_rows(plan, step, &mut source, frame).await?;
+                for row in rows {
+                    frame[columns.clone()].clone_from_slice(&row);
+                    if !self.holds(plan, &step.matching, frame).await? {
+                        continue;
+                    }
+                    matched = true;
+                    if !self.holds(plan, &step.filters, frame).await? {
+                        continue;
+                    }
+                    if self.step(plan, steps, nth + 1, frame, end).await? == Visit::Stop {
+                        return Ok(Visit::Stop);
+                    }
+                }
+                if !more {
+                    break;
+                }
+                if let End::Tail(tail) = end {
+                    tail.flush().await?;
+                }
+            }
+            if step.left_join && !matched {
+                frame[columns.clone()].fill(Value::Null);
+                if self.holds(plan, &step.filters, frame).await? {
+                    return self.step(plan, steps, nth + 1, frame, end).await;
+                }
+            }
+            Ok(Visit::Continue)
+        })
+    }
+
+    async fn emit(
+        &mut self,
+        plan: &SelectPlan,
+        frame: &mut Vec<Value>,
+        end: &mut End<'_, '_, '_>,
+    ) -> SqlResult<Visit> {
+        match end {
+            End::Keep(rows) => {
+                rows.push(frame.clone());
+                Ok(Visit::Continue)
+            }
+            End::Tail(tail) if tail.groups() => tail.push(frame, self.eval),
+            End::Tail(tail) => {
+                self.run_subqueries(plan, &plan.item_subqueries, frame).await?;
+                if !self.holds(plan, &plan.having, frame).await? {
+                    return Ok(Visit::Continue);
+                }
+                self.project(plan, frame, tail).await
+            }
+        }
+    }
+
+    async fn project(
+        &mut self,
+        plan: &SelectPlan,
+        frame: &mut [Value],
+        tail: &mut Tail<'_, '_>,
+    ) -> SqlResult<Visit> {
+        if plan.sleeps {
+            for item in &plan.items {
+                self.sleep_inside(&item.expr, frame).await?;
+            }
+        }
+        tail.project(frame, self.eval)
+    }
+
+    /// Whether conditions hold, those with sub-queries included.
+    async fn holds(
+        &mut self,
+        plan: &SelectPlan,
+        filters: &[Filter],
+        frame: &mut Vec<Value>,
+    ) -> SqlResult<bool> {
+        if !passes(filters, frame, self.eval)? {
+            return Ok(false);
+        }
+        for filter in filters.iter().filter(|one| !one.subqueries.is_empty()) {
+            self.run_subqueries(plan, &filter.subqueries, frame).await?;
+            if filter.expr.eval_truth(&FrameRow(frame), self.eval)? != Some(true) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn run_subqueries(
+        &mut self,
+        plan: &SelectPlan,
+        which: &[usize],
+        frame: &mut Vec<Value>,
+    ) -> SqlResult<()> {
+        for nth in which {
+            self.subquery(&plan.subqueries[*nth], frame).await?;
+        }
+        Ok(())
+    }
+
+    /// Opens a step's source for one frame.
+    async fn open<'p>(
+        &mut self,
+        plan: &'p SelectPlan,
+        step: &'p Step,
+        frame: &mut Vec<Value>,
+        first: bool,
+    ) -> SqlResult<Rows<'p>> {
+        let keep = !first && !step.hash.is_empty();
+        match &step.source {
+            Source::Table(source)
+                if keep || !first && source.access.is_full() && source.locking.is_none() =>
+            {
+                Ok(Rows::Stored(self.stored(plan, step).await?))
+            }
+            Source::Table(source) => {
+                Ok(Rows::Scan(TableScan::open(source, &FrameRow(frame), self.eval)?, source))
+            }
+            Source::Derived(_) | Source::Virtual(_) => Ok(Rows::Stored(self.stored(plan, step).await?)),
+            Source::Group(steps) => {
+                let mut frames = Vec::new();
+                self.step(plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
+                let columns = step.base..step.base + step.columns;
+                Ok(Rows::Listed(frames.into_iter().map(|frame| frame[columns.clone()].to_vec()).collect()))
+            }
+        }
+    }
+
+    /// The next rows of a source, and whether there are more.
+    async fn next_rows(
+        &mut self,
+        plan: &SelectPlan,
+        step: &Step,
+        rows: &mut Rows<'_>,
+        frame: &mut Vec<Value>,
+    ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
+        let _ = plan;
+        match rows {
+            Rows::Listed(list) => Ok((std::mem::take(list), false)),
+            Rows::Stored(stored) => Ok((stored.matching(step, frame, self.eval)?, false)),
+            Rows::Scan(scan, source) => {
+                let context = self.eval;
+                let columns = step.base..step.base + step.columns;
+                let mut found = Vec::new();
+                // The source's part of the frame is scratch space until the rows found are gone through.
+                let scratch = parking_lot::Mutex::new(frame);
+                let mut accept = |view: &crate::row_codec::RowView<'_>| {
+                    let mut frame = scratch.lock();
+                    let part = &mut frame[columns.clone()];
+                    source.needed.iter().for_each(|column| part[*column] = view.get(*column));
+                    // An error comes up again when the row is visited.
+                    passes(&step.matching, &frame, context).unwrap_or(true)
+                };
+                let mut visit = |fields: Fields<'_>| {
+                    let mut frame = scratch.lock();
+                    fields.fill(&source.needed, &mut frame[columns.clone()]);
+                    if passes(&step.matching, &frame, context)? {
+                        found.push(frame[columns.clone()].to_vec());
+                    }
+                    Ok(Visit::Continue)
+                };
+                let more = scan.batch(self.txn, self.interrupt, &mut accept, &mut visit).await?;
+                Ok((found, more))
+            }
+        }
+    }
+
+    /// A whole source in memory, read once per statement.
+    async fn stored(&mut self, plan: &SelectPlan, step: &Step) -> SqlResult<Arc<Stored>> {
+        let name = std::ptr::from_ref(step) as usize;
+        if let Some(stored) = self.stored_sources.get(&name) {
+            return Ok(stored.clone());
+        }
+        let rows = match &step.source {
+            Source::Derived(query) => {
+                let mut kept = Kept::default();
+                self.query(query, &[], &mut kept).await?;
+                kept.rows
+            }
+            Source::Virtual(table) => self.virtual_rows(*table)?,
+            Source::Table(source) => self.whole_table(source, step, plan.width).await?,
+            Source::Group(_) => Vec::new(),
+        };
+        let mut stored = Stored { rows, index: None };
+        if !step.hash.is_empty() {
+            stored.build_index(step);
+        }
+        let stored = Arc::new(stored);
+        self.stored_sources.insert(name, stored.clone());
+        Ok(stored)
+    }
+
+    async fn whole_table(
+        &mut self,
+        source: &TableSource,
+        step: &Step,
+        width: usize,
+    ) -> SqlResult<Vec<Vec<Value>>> {
+        let context = self.eval;
+        let mut frame = vec![Value::Null; width];
+        let mut scan = TableScan::open(source, &FrameRow(&frame), context)?;
+        let columns = step.base..step.base + step.columns;
+        // What speaks of this table alone is tested while it is read.
+        let own: Vec<&Filter> = step
+            .matching
+            .iter()
+            .filter(|one| {
+                one.subqueries.is_empty() && one.expr.columns().iter().all(|at| columns.contains(at))
+            })
+            .collect();
+        let mut rows = Vec::new();
+        loop {
+            let mut visit = |fields: Fields<'_>| {
+                fields.fill(&source.needed, &mut frame[columns.clone()]);
+                for filter in &own {
+                    if filter.expr.eval_truth(&FrameRow(&frame), context)? != Some(true) {
+                        return Ok(Visit::Continue);
+                    }
+                }
+                rows.push(frame[columns.clone()].to_vec());
+                Ok(Visit::Continue)
+            };
+            if !scan.batch(self.txn, self.interrupt, &mut |_| true, &mut visit).await? {
+                return Ok(rows);
+            }
+            self.breathe().await;
+        }
+    }
+
+    async fn set_operation(
+        &mut self,
+        plan: &SetPlan,
+        outer: &[Value],
+        out: &mut dyn RowOut,
+    ) -> SqlResult<u64> {
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        for (nth, (operator, member)) in plan.members.iter().enumerate() {
+            let mut kept = Kept::default();
+            self.query(member, outer, &mut kept).await?;
+            for row in &mut kept.rows {
+                for (value, kind) in row.iter_mut().zip(&plan.kinds) {
+                    *value = coerce_value(std::mem::take(value), kind, self.eval)?;
+                }
+            }
+            rows = if nth == 0 { kept.rows } else { combine(*operator, rows, kept.rows, plan) };
+        }
+        self.deliver(rows, &plan.order, &plan.limit, out).await
+    }
+
+    async fn values(&mut self, plan: &ValuesPlan, out: &mut dyn RowOut) -> SqlResult<u64> {
+        let context = self.eval;
+        let row =
+            |exprs: &Vec<crate::expr::Expr>| exprs.iter().map(|expr| expr.eval(&NoRow, context)).collect();
+        let rows = plan.rows.iter().map(row).collect::<SqlResult<Vec<Vec<Value>>>>()?;
+        self.deliver(rows, &plan.order, &plan.limit, out).await
+    }
+
+    async fn deliver(
+        &mut self,
+        rows: Vec<Vec<Value>>,
+        order: &[OrderKey],
+        limit: &LimitPlan,
+        out: &mut dyn RowOut,
+    ) -> SqlResult<u64> {
+        let context = self.eval;
+        let (count, offset) = limits(limit, context)?;
+        let keyed = rows.into_iter().map(|row| {
+            let keys = order
+                .iter()
+                .map(|key| key.expr.eval(&FrameRow(&row), context))
+                .collect::<SqlResult<Vec<_>>>()?;
+            Ok((keys, row))
+        });
+        let mut keyed = keyed.collect::<SqlResult<Vec<_>>>()?;
+        sort_rows(&mut keyed, order);
+        let found = keyed.len() as u64;
+        let most = usize::try_from(count).unwrap_or(usize::MAX);
+        for (nth, (_, row)) in keyed.iter().skip(offset as usize).take(most).enumerate() {
+            if out.row(row)? == Visit::Stop {
+                break;
+            }
+            if nth % 256 == 255 {
+                super::tail::flush(out).await?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// `SELECT COUNT(*) FROM t`: rows need not even be looked at.
+fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
+    let counts = |group: &crate::plan::query::GroupPlan| {
+        group.keys.is_empty()
+            && group.aggregates.len() == 1
+            && group.aggregates[0].kind == crate::plan::query::AggregateKind::CountRows
+    };
+    plan.group.as_ref().is_some_and(counts) && first.matching.is_empty() && first.filters.is_empty()
+}
+
+/// A source while a frame runs through it.
+enum Rows<'p> {
+    Scan(TableScan<'p>, &'p TableSource),
+    Stored(Arc<Stored>),
+    Listed(Vec<Vec<Value>>),
+}
+
+impl Stored {
+    fn build_index(&mut self, step: &Step) {
+        let mut index: HashMap<Vec<u8>, Vec<u32>> = HashMap::new();
+        for (nth, row) in self.rows.iter().enumerate() {
+            let mut key = Vec::new();
+            let values = step.hash.iter().map(|(_, column, collation)| (&row[*column], *collation));
+            if append_all(values, &mut key) {
+                index.entry(key).or_default().push(nth as u32);
+            }
+        }
+        self.index = Some(index);
+    }
+
+    fn matching(
+        &self,
+        step: &Step,
+        frame: &[Value],
+        context: &EvalContext<'_>,
+    ) -> SqlResult<Vec<Vec<Value>>> {
+        let Some(index) = &self.index else { return Ok(self.rows.clone()) };
+        let mut values = Vec::new();
+        for (expr, _, collation) in &step.hash {
+            values.push((expr.eval(&FrameRow(frame), context)?, *collation));
+        }
+        let mut key = Vec::new();
+        if !append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key) {
+            return Ok(Vec::new());
+        }
+        let found = index.get(&key).map_or(&[][..], Vec::as_slice);
+        Ok(found.iter().map(|nth| self.rows[*nth as usize].clone()).collect())
+    }
+}
+
+/// False if a value is NULL, which equals nothing.
+fn append_all<'v>(values: impl Iterator<Item = (&'v Value, Collation)>, key: &mut Vec<u8>) -> bool {
+    for (value, collation) in values {
+        if value.is_null() {
+            return false;
+        }
+        hash_key::append(value, collation, key);
+    }
+    true
+}
+
+fn combine(
+    operator: SetOperator,
+    left: Vec<Vec<Value>>,
+    right: Vec<Vec<Value>>,
+    plan: &SetPlan,
+) -> Vec<Vec<Value>> {
+    let key = |row: &Vec<Value>| {
+        let mut key = Vec::new();
+        for (value, kind) in row.iter().zip(&plan.kinds) {
+            hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), &mut key);
+        }
+        key
+    };
+    let distinct = matches!(
+        operator,
+        SetOperator::UnionDistinct | SetOperator::ExceptDistinct | SetOperator::IntersectDistinct
+    );
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    let union = matches!(operator, SetOperator::UnionAll | SetOperator::UnionDistinct);
+    if !union {
+        right.iter().for_each(|row| *counts.entry(key(row)).or_default() += 1);
+    }
+    let keep = |row: &Vec<Value>, counts: &mut HashMap<Vec<u8>, usize>| match operator {
+        SetOperator::UnionAll | SetOperator::UnionDistinct => true,
+        SetOperator::ExceptDistinct => !counts.contains_key(&key(row)),
+        SetOperator::IntersectDistinct => counts.contains_key(&key(row)),
+        SetOperator::ExceptAll | SetOperator::IntersectAll => {
+            let left = counts.entry(key(row)).or_default();
+            let found = *left > 0;
+            *left = left.saturating_sub(1);
+            found == (operator == SetOperator::IntersectAll)
+        }
+    };
+    let all = left.into_iter().chain(if union { right } else { Vec::new() });
+    let mut kept: Vec<Vec<Value>> = all.filter(|row| keep(row, &mut counts)).collect();
+    if distinct {
+        let mut seen = std::collections::HashSet::new();
+        kept.retain(|row| seen.insert(key(row)));
+    }
+    kept
+}
+
+/// A result that must have one row at most.
+pub fn only_row(rows: Vec<Vec<Value>>) -> SqlResult<Option<Vec<Value>>> {
+    if rows.len() > 1 { Err(SqlError::subquery_returns_many_rows()) } else { Ok(rows.into_iter().next()) }
+}

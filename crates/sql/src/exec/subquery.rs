@@ -1,0 +1,116 @@
+//! Sub-queries outside FROM: run when the frame they read is filled, their result goes into the frame.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::Exec;
+use super::select::only_row;
+use super::tail::{FrameRow, Kept};
+use crate::collation::Collation;
+use crate::error::SqlResult;
+use crate::expr::CompareOp;
+use crate::plan::query::{Subquery, SubqueryKind};
+use crate::value::{Value, compare};
+
+impl Exec<'_> {
+    /// Runs a sub-query for one frame.
+    pub async fn subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
+        let rows = self.subquery_rows(subquery, frame).await?;
+        let context = self.eval;
+        frame[subquery.position] = match &subquery.kind {
+            SubqueryKind::Scalar => match only_row(rows.to_vec())? {
+                Some(mut row) => row.pop().unwrap_or_default(),
+                None => Value::Null,
+            },
+            SubqueryKind::Exists => Value::boolean(!rows.is_empty()),
+            SubqueryKind::In { operand, negated } => {
+                let values = operand
+                    .iter()
+                    .map(|(expr, collation)| Ok((expr.eval(&FrameRow(frame), context)?, *collation)));
+                let found = is_in(&values.collect::<SqlResult<Vec<_>>>()?, &rows);
+                Value::truth(found.map(|found| found != *negated))
+            }
+            SubqueryKind::Quantified { operand, op, collation, all } => {
+                let value = operand.eval(&FrameRow(frame), context)?;
+                Value::truth(quantified(&value, *op, *collation, *all, &rows))
+            }
+        };
+        Ok(())
+    }
+
+    async fn subquery_rows(
+        &mut self,
+        subquery: &Subquery,
+        frame: &[Value],
+    ) -> SqlResult<Arc<Vec<Vec<Value>>>> {
+        let name = std::ptr::from_ref(subquery) as usize;
+        let reusable = subquery.plan.outer().is_empty();
+        if reusable && let Some(rows) = self.subquery_results.get(&name) {
+            return Ok(rows.clone());
+        }
+        let most = match subquery.kind {
+            SubqueryKind::Exists => Some(1),
+            SubqueryKind::Scalar => Some(2),
+            _ => None,
+        };
+        let mut kept = Kept { rows: Vec::new(), most };
+        self.query(&subquery.plan, frame, &mut kept).await?;
+        let rows = Arc::new(kept.rows);
+        if reusable {
+            self.subquery_results.insert(name, rows.clone());
+        }
+        Ok(rows)
+    }
+}
+
+/// Three-valued IN.
+fn is_in(values: &[(Value, Collation)], rows: &[Vec<Value>]) -> Option<bool> {
+    let mut unknown = false;
+    for row in rows {
+        let mut equal = Some(true);
+        for ((value, collation), other) in values.iter().zip(row) {
+            match compare(value, other, *collation) {
+                Some(Ordering::Equal) => {}
+                Some(_) => {
+                    equal = Some(false);
+                    break;
+                }
+                None => equal = None,
+            }
+        }
+        match equal {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    if unknown { None } else { Some(false) }
+}
+
+fn quantified(
+    value: &Value,
+    op: CompareOp,
+    collation: Collation,
+    all: bool,
+    rows: &[Vec<Value>],
+) -> Option<bool> {
+    let mut unknown = false;
+    for other in rows.iter().filter_map(|row| row.first()) {
+        let Some(order) = compare(value, other, collation) else {
+            unknown = true;
+            continue;
+        };
+        let holds = match op {
+            CompareOp::Equal | CompareOp::NullSafeEqual => order == Ordering::Equal,
+            CompareOp::NotEqual => order != Ordering::Equal,
+            CompareOp::Less => order == Ordering::Less,
+            CompareOp::LessOrEqual => order != Ordering::Greater,
+            CompareOp::Greater => order == Ordering::Greater,
+            CompareOp::GreaterOrEqual => order != Ordering::Less,
+        };
+        if holds != all {
+            return Some(holds);
+        }
+    }
+    if unknown { None } else { Some(all) }
+}

@@ -1,0 +1,291 @@
+//! What happens to a joined row: grouping, projection, DISTINCT, ORDER BY, LIMIT, and out.
+
+use std::collections::{HashMap, HashSet};
+use std::task::{Context, Poll};
+
+use turnstile_engine::Visit;
+
+use super::aggregate::Accumulator;
+use super::{hash_key, order};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{EvalContext, Expr, NoRow, Row};
+use crate::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
+use crate::sink::ResultSink;
+use crate::value::{Value, to_u64_bits};
+
+/// Takes rows that are done.
+pub trait RowOut: Send {
+    /// One row.
+    fn row(&mut self, row: &[Value]) -> SqlResult<Visit>;
+    /// It wants to be flushed before more rows.
+    fn should_flush(&self) -> bool {
+        false
+    }
+    /// See [`ResultSink::poll_flush`].
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<SqlResult<()>> {
+        let _ = context;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Rows for the client.
+pub struct ClientOut<'s>(pub &'s mut dyn ResultSink);
+
+impl RowOut for ClientOut<'_> {
+    fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
+        self.0.row(row)?;
+        Ok(Visit::Continue)
+    }
+    fn should_flush(&self) -> bool {
+        self.0.should_flush()
+    }
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<SqlResult<()>> {
+        self.0.poll_flush(context)
+    }
+}
+
+/// Rows kept in memory; at most `most` of them.
+#[derive(Default)]
+pub struct Kept {
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+    /// Stop after so many.
+    pub most: Option<usize>,
+}
+
+impl RowOut for Kept {
+    fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
+        self.rows.push(row.to_vec());
+        Ok(if self.most.is_some_and(|most| self.rows.len() >= most) { Visit::Stop } else { Visit::Continue })
+    }
+}
+
+/// Count and offset of a LIMIT with its values.
+pub fn limits(plan: &LimitPlan, context: &EvalContext<'_>) -> SqlResult<(u64, u64)> {
+    let number = |expr: &Option<Expr>, otherwise: u64| match expr {
+        None => Ok(otherwise),
+        Some(expr) => match expr.eval(&NoRow, context)? {
+            Value::Null => Ok(0),
+            Value::Int(number) if number < 0 => Err(SqlError::wrong_arguments("LIMIT")),
+            other => to_u64_bits(&other, context),
+        },
+    };
+    Ok((number(&plan.count, u64::MAX)?, number(&plan.offset, 0)?))
+}
+
+/// A group being built.
+pub struct Group {
+    /// The frame of its first row.
+    pub frame: Vec<Value>,
+    accumulators: Vec<Accumulator>,
+}
+
+struct Grouping<'p> {
+    plan: &'p GroupPlan,
+    index: HashMap<Vec<u8>, usize>,
+    groups: Vec<Group>,
+    key: Vec<u8>,
+}
+
+impl Grouping<'_> {
+    fn add(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        self.key.clear();
+        let row: &dyn Row = &FrameRow(frame);
+        for (expr, collation) in &self.plan.keys {
+            hash_key::append(&expr.eval(row, context)?, *collation, &mut self.key);
+        }
+        let nth = match self.index.get(&self.key) {
+            Some(nth) => *nth,
+            None => {
+                let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
+                self.groups.push(Group { frame: frame.to_vec(), accumulators });
+                self.index.insert(self.key.clone(), self.groups.len() - 1);
+                self.groups.len() - 1
+            }
+        };
+        for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
+            accumulator.add(aggregate, row, context)?;
+        }
+        Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
+    }
+
+    fn close(&mut self, width: usize, context: &EvalContext<'_>) -> SqlResult<Vec<Vec<Value>>> {
+        if self.groups.is_empty() && self.plan.implicit {
+            let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
+            self.groups.push(Group { frame: vec![Value::Null; width], accumulators });
+        }
+        let mut frames = Vec::with_capacity(self.groups.len());
+        for group in self.groups.drain(..) {
+            let mut frame = group.frame;
+            for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
+                frame[aggregate.position] = accumulator.result(aggregate, context)?;
+            }
+            frames.push(frame);
+        }
+        Ok(frames)
+    }
+}
+
+/// A frame as a row.
+pub struct FrameRow<'f>(pub &'f [Value]);
+
+impl Row for FrameRow<'_> {
+    fn value(&self, position: usize) -> Value {
+        self.0.get(position).cloned().unwrap_or_default()
+    }
+}
+
+/// The end of a SELECT block's pipeline.
+pub struct Tail<'p, 'o> {
+    plan: &'p SelectPlan,
+    out: &'o mut dyn RowOut,
+    grouping: Option<Grouping<'p>>,
+    sorted: Vec<(Vec<Value>, Vec<Value>)>,
+    seen: Option<HashSet<Vec<u8>>>,
+    left: u64,
+    skip: u64,
+    /// Rows that came out, LIMIT aside.
+    pub found: u64,
+    items: Vec<Value>,
+}
+
+impl<'p, 'o> Tail<'p, 'o> {
+    /// For one run of a plan.
+    pub fn new(
+        plan: &'p SelectPlan,
+        out: &'o mut dyn RowOut,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<Tail<'p, 'o>> {
+        let (left, skip) = limits(&plan.limit, context)?;
+        let grouping = plan.group.as_ref().map(|group| Grouping {
+            plan: group,
+            index: HashMap::new(),
+            groups: Vec::new(),
+            key: Vec::new(),
+        });
+        let seen = plan.distinct.then(HashSet::new);
+        Ok(Tail { plan, out, grouping, sorted: Vec::new(), seen, left, skip, found: 0, items: Vec::new() })
+    }
+
+    /// Nothing can come out any more.
+    pub fn is_full(&self) -> bool {
+        self.left == 0 && !self.plan.calc_found_rows
+    }
+
+    /// Rows are grouped first; what sub-queries of the select list need comes later.
+    pub fn groups(&self) -> bool {
+        self.grouping.is_some()
+    }
+
+    /// A joined row.
+    pub fn push(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        match &mut self.grouping {
+            Some(grouping) => grouping.add(frame, context),
+            None => self.project(frame, context),
+        }
+    }
+
+    /// So many rows at once into the only COUNT(*).
+    pub fn push_counted(&mut self, frame: &[Value], rows: u64, context: &EvalContext<'_>) -> SqlResult<()> {
+        if let Some(grouping) = &mut self.grouping
+            && rows > 0
+        {
+            grouping.add(frame, context)?;
+            grouping.groups[0].accumulators[0].count_more(rows - 1);
+        }
+        Ok(())
+    }
+
+    /// The groups, one frame each.
+    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Vec<Vec<Value>>> {
+        let width = self.plan.width;
+        self.grouping.as_mut().map_or(Ok(Vec::new()), |grouping| grouping.close(width, context))
+    }
+
+    /// Computes the select list of a frame and passes it on.
+    pub fn project(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        let row = FrameRow(frame);
+        self.items.clear();
+        for item in &self.plan.items {
+            self.items.push(item.expr.eval(&row, context)?);
+        }
+        if let Some(seen) = &mut self.seen {
+            let mut key = Vec::new();
+            for (value, item) in self.items.iter().zip(&self.plan.items) {
+                hash_key::append(value, item.kind.column.collation().unwrap_or(Collation::Binary), &mut key);
+            }
+            if !seen.insert(key) {
+                return Ok(Visit::Continue);
+            }
+        }
+        if self.plan.order.is_empty() {
+            return self.deliver();
+        }
+        let keys =
+            self.plan.order.iter().map(|key| key.expr.eval(&row, context)).collect::<SqlResult<_>>()?;
+        self.sorted.push((keys, std::mem::take(&mut self.items)));
+        self.trim();
+        Ok(Visit::Continue)
+    }
+
+    /// With a LIMIT only the first rows matter: keeps twice as many at most.
+    fn trim(&mut self) {
+        let wanted = self.left.saturating_add(self.skip);
+        if !self.plan.calc_found_rows && wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000 {
+            self.sort();
+            self.sorted.truncate(wanted as usize);
+        }
+    }
+
+    fn sort(&mut self) {
+        sort_rows(&mut self.sorted, &self.plan.order);
+    }
+
+    fn deliver(&mut self) -> SqlResult<Visit> {
+        self.found += 1;
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(Visit::Continue);
+        }
+        if self.left == 0 {
+            return Ok(if self.plan.calc_found_rows { Visit::Continue } else { Visit::Stop });
+        }
+        self.left -= 1;
+        let visit = self.out.row(&self.items)?;
+        Ok(if self.is_full() { Visit::Stop } else { visit })
+    }
+
+    /// Delivers what was held back for sorting.
+    pub async fn finish(&mut self) -> SqlResult<()> {
+        if !self.plan.order.is_empty() {
+            self.sort();
+            for (nth, (_, items)) in std::mem::take(&mut self.sorted).into_iter().enumerate() {
+                self.items = items;
+                if self.deliver()? == Visit::Stop {
+                    break;
+                }
+                if nth % 256 == 255 {
+                    self.flush().await?;
+                }
+            }
+        }
+        self.flush().await
+    }
+
+    /// Waits for the client if it is behind.
+    pub async fn flush(&mut self) -> SqlResult<()> {
+        flush(self.out).await
+    }
+}
+
+/// Waits for the client if it is behind.
+pub async fn flush(out: &mut dyn RowOut) -> SqlResult<()> {
+    if out.should_flush() { std::future::poll_fn(|context| out.poll_flush(context)).await } else { Ok(()) }
+}
+
+/// Sorts (keys, row) pairs; stable.
+pub fn sort_rows(rows: &mut [(Vec<Value>, Vec<Value>)], keys: &[OrderKey]) {
+    let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
+    rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
+}

@@ -1,0 +1,289 @@
+//! What the dictionary holds, as tables.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::{VirtualTable, count, row, text, visible};
+use crate::collation::Collation;
+use crate::database::Database;
+use crate::datetime::DateTime;
+use crate::definition::default_text;
+use crate::dictionary::{Column, DefaultValue, Key, Table};
+use crate::session::SessionState;
+use crate::types::ColumnType;
+use crate::value::Value;
+
+type Rows = Vec<Vec<Value>>;
+
+/// Names of the databases a session may see, information_schema included.
+pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
+    let mut names: Vec<Box<str>> = vec!["information_schema".into()];
+    names.extend(db.dictionary().schema_names().into_iter().filter(|name| visible(session, name)));
+    names.sort();
+    names
+}
+
+pub fn schemata(db: &Database, session: &SessionState) -> Rows {
+    let line = |name: Box<str>| {
+        let collation = db.dictionary().schema_collation(&name).unwrap_or(Collation::DEFAULT);
+        row([
+            text("def"),
+            text(&name),
+            text(collation.charset()),
+            text(collation.name()),
+            Value::Null,
+            text("NO"),
+        ])
+    };
+    schema_names(db, session).into_iter().map(line).collect()
+}
+
+fn all_tables(db: &Database, session: &SessionState) -> Vec<Arc<Table>> {
+    let names = db.dictionary().schema_names().into_iter().filter(|name| visible(session, name));
+    names.flat_map(|name| db.dictionary().tables(&name)).collect()
+}
+
+fn moment(seconds: u64) -> Value {
+    DateTime::from_unix_us(seconds as i64 * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
+}
+
+pub fn tables(db: &Database, session: &SessionState) -> Rows {
+    let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(table)).collect();
+    for one in VirtualTable::all() {
+        let mut line = vec![text("def"), text("information_schema"), text(one.name()), text("SYSTEM VIEW")];
+        line.resize(20, Value::Null);
+        line.push(text(""));
+        rows.push(line);
+    }
+    rows
+}
+
+/// A line of information_schema.TABLES.
+fn table_row(table: &Table) -> Vec<Value> {
+    let definition = &table.definition;
+    let next = table.counters.auto_increment.load(Ordering::Relaxed).max(definition.auto_increment);
+    let automatic = if table.auto_column.is_some() { Value::UInt(next.max(1)) } else { Value::Null };
+    row([
+        text("def"),
+        text(&definition.schema),
+        text(&definition.name),
+        text("BASE TABLE"),
+        text("InnoDB"),
+        Value::UInt(10),
+        text("Dynamic"),
+        Value::UInt(table.counters.rows.load(Ordering::Relaxed)),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        automatic,
+        moment(definition.created),
+        Value::Null,
+        Value::Null,
+        text(definition.collation.name()),
+        Value::Null,
+        text(""),
+        text(&definition.comment),
+    ])
+}
+
+/// PRI, UNI or MUL.
+pub fn key_mark(table: &Table, at: usize) -> &'static str {
+    let keys = || table.keys().iter();
+    if keys().any(|key| key.primary && key.parts.iter().any(|part| part.column == at)) {
+        "PRI"
+    } else if keys().any(|key| key.unique && key.parts.len() == 1 && key.parts[0].column == at) {
+        "UNI"
+    } else if keys().any(|key| key.parts[0].column == at) {
+        "MUL"
+    } else {
+        ""
+    }
+}
+
+/// What DESCRIBE shows under Extra.
+pub fn extra(column: &Column) -> String {
+    let mut parts = Vec::new();
+    if column.auto_increment {
+        parts.push("auto_increment".to_string());
+    }
+    if matches!(column.default, DefaultValue::Now(_)) {
+        parts.push("DEFAULT_GENERATED".to_string());
+    }
+    match column.on_update {
+        Some(0) => parts.push("on update CURRENT_TIMESTAMP".to_string()),
+        Some(digits) => parts.push(format!("on update CURRENT_TIMESTAMP({digits})")),
+        None => {}
+    }
+    if column.invisible {
+        parts.push("INVISIBLE".to_string());
+    }
+    parts.join(" ")
+}
+
+/// A type's bare name.
+fn data_type(kind: &ColumnType) -> String {
+    let text = kind.to_string();
+    text.split(['(', ' ']).next().unwrap_or_default().to_string()
+}
+
+fn lengths(kind: &ColumnType) -> [Value; 5] {
+    let number = |number: u64| Value::UInt(number);
+    let none = || Value::Null;
+    match kind {
+        ColumnType::Text { size, .. } | ColumnType::Blob { size } => {
+            [number(size.max_bytes()), number(size.max_bytes()), none(), none(), none()]
+        }
+        kind if kind.is_string() => {
+            [number(kind.text_length().into()), number(kind.wire_length().into()), none(), none(), none()]
+        }
+        ColumnType::Decimal { precision, scale, .. } => {
+            [none(), none(), number((*precision).into()), number((*scale).into()), none()]
+        }
+        ColumnType::Int { width, unsigned, .. } => {
+            let digits = match (width.bytes(), unsigned) {
+                (1, _) => 3,
+                (2, _) => 5,
+                (3, _) => 7,
+                (4, _) => 10,
+                (_, false) => 19,
+                (_, true) => 20,
+            };
+            [none(), none(), number(digits), number(0), none()]
+        }
+        ColumnType::Float { .. } => [none(), none(), number(12), none(), none()],
+        ColumnType::Double { .. } => [none(), none(), number(22), none(), none()],
+        ColumnType::Bit { bits } => [none(), none(), number((*bits).into()), none(), none()],
+        ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => {
+            [none(), none(), none(), none(), number((*fsp).into())]
+        }
+        _ => [none(), none(), none(), none(), none()],
+    }
+}
+
+pub fn columns(db: &Database, session: &SessionState) -> Rows {
+    let mut rows = Vec::new();
+    for table in all_tables(db, session) {
+        for (at, column) in table.columns().iter().enumerate() {
+            rows.push(column_row(&table, at, column));
+        }
+    }
+    for table in VirtualTable::all() {
+        for (at, (name, kind, nullable)) in table.columns().into_iter().enumerate() {
+            let mut line =
+                vec![text("def"), text("information_schema"), text(table.name()), text(name), count(at + 1)];
+            line.extend([Value::Null, text(if nullable { "YES" } else { "NO" }), text(data_type(&kind))]);
+            line.extend(lengths(&kind));
+            let collation = kind.collation();
+            line.push(collation.map_or(Value::Null, |one| text(one.charset())));
+            line.push(collation.map_or(Value::Null, |one| text(one.name())));
+            line.extend([
+                text(kind.to_string()),
+                text(""),
+                text(""),
+                text("select"),
+                text(""),
+                text(""),
+                Value::Null,
+            ]);
+            rows.push(line);
+        }
+    }
+    rows
+}
+
+fn column_row(table: &Table, at: usize, column: &Column) -> Vec<Value> {
+    let mut line = vec![
+        text("def"),
+        text(&table.definition.schema),
+        text(table.name()),
+        text(&column.name),
+        count(at + 1),
+        default_text(column).map_or(Value::Null, text),
+        text(if column.nullable { "YES" } else { "NO" }),
+        text(data_type(&column.kind)),
+    ];
+    line.extend(lengths(&column.kind));
+    let collation = column.kind.collation();
+    line.push(collation.map_or(Value::Null, |one| text(one.charset())));
+    line.push(collation.map_or(Value::Null, |one| text(one.name())));
+    line.extend([
+        text(column.kind.to_string()),
+        text(key_mark(table, at)),
+        text(extra(column)),
+        text("select,insert,update,references"),
+        text(&column.comment),
+        text(""),
+        Value::Null,
+    ]);
+    line
+}
+
+fn each_part<'t>(tables: &'t [Arc<Table>]) -> impl Iterator<Item = (&'t Arc<Table>, &'t Key, usize)> {
+    tables.iter().flat_map(|table| {
+        table.keys().iter().flat_map(move |key| (0..key.parts.len()).map(move |nth| (table, key, nth)))
+    })
+}
+
+pub fn statistics(db: &Database, session: &SessionState) -> Rows {
+    let tables = all_tables(db, session);
+    let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
+        let part = key.parts[nth];
+        let column = &table.columns()[part.column];
+        row([
+            text("def"),
+            text(&table.definition.schema),
+            text(table.name()),
+            Value::UInt(u64::from(!key.unique)),
+            text(&table.definition.schema),
+            text(&key.name),
+            count(nth + 1),
+            text(&column.name),
+            text(if part.descending { "D" } else { "A" }),
+            Value::UInt(table.counters.rows.load(Ordering::Relaxed)),
+            part.prefix.map_or(Value::Null, |prefix| Value::UInt(prefix.into())),
+            Value::Null,
+            text(if column.nullable { "YES" } else { "" }),
+            text("BTREE"),
+            text(""),
+            text(&key.comment),
+            text(if key.visible { "YES" } else { "NO" }),
+            Value::Null,
+        ])
+    };
+    each_part(&tables).map(line).collect()
+}
+
+pub fn key_column_usage(db: &Database, session: &SessionState) -> Rows {
+    let tables = all_tables(db, session);
+    let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
+        let schema = || text(&table.definition.schema);
+        row([
+            text("def"),
+            schema(),
+            text(&key.name),
+            text("def"),
+            schema(),
+            text(table.name()),
+            text(&table.columns()[key.parts[nth].column].name),
+            count(nth + 1),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        ])
+    };
+    each_part(&tables).filter(|(_, key, _)| key.unique).map(line).collect()
+}
+
+pub fn table_constraints(db: &Database, session: &SessionState) -> Rows {
+    let tables = all_tables(db, session);
+    let keys = tables.iter().flat_map(|table| table.keys().iter().map(move |key| (table, key)));
+    let line = |(table, key): (&Arc<Table>, &Key)| {
+        let schema = || text(&table.definition.schema);
+        let kind = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
+        row([text("def"), schema(), text(&key.name), schema(), text(table.name()), text(kind), text("YES")])
+    };
+    keys.filter(|(_, key)| key.unique).map(line).collect()
+}

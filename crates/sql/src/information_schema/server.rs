@@ -1,0 +1,153 @@
+//! What the server is and does, as tables.
+
+use std::collections::BTreeMap;
+
+use super::{row, text};
+use crate::accounts::Privileges;
+use crate::accounts::privileges::PRIVILEGES_LIST;
+use crate::ast::VariableScope;
+use crate::collation::Collation;
+use crate::database::Database;
+use crate::error::SqlResult;
+use crate::session::SessionState;
+use crate::value::Value;
+use crate::variables::{Scope, VARIABLES};
+
+type Rows = Vec<Vec<Value>>;
+
+/// Sessions: all of them with PROCESS, else one's own.
+pub fn processlist(db: &Database, session: &SessionState) -> Rows {
+    let sees_all = session.account().is_none_or(|account| account.may(Privileges::PROCESS, None));
+    let own = db.registry().find(session.id).map(|entry| entry.shown().user).unwrap_or_default();
+    let now = db.registry().now_us();
+    let mut rows = Vec::new();
+    for entry in db.registry().list() {
+        let shown = entry.shown();
+        if !sees_all && shown.user != own {
+            continue;
+        }
+        let info = shown.text.map_or(Value::Null, |bytes| text(String::from_utf8_lossy(&bytes)));
+        let state = if info.is_null() { Value::text("") } else { Value::text("executing") };
+        rows.push(row([
+            Value::UInt(entry.id),
+            text(&shown.user),
+            text(&shown.host),
+            shown.database.map_or(Value::Null, text),
+            text(entry.command().name()),
+            Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
+            state,
+            info,
+        ]));
+    }
+    rows
+}
+
+pub fn engines() -> Rows {
+    let comment = "Transactions, row-level locking, crash recovery";
+    vec![row([text("InnoDB"), text("DEFAULT"), text(comment), text("YES"), text("NO"), text("YES")])]
+}
+
+pub fn character_sets() -> Rows {
+    let mut sets: BTreeMap<&str, (Collation, u32)> = BTreeMap::new();
+    for one in Collation::all().filter(|one| one.is_default()) {
+        sets.insert(one.charset(), (one, one.max_char_bytes()));
+    }
+    let description = |name: &str| match name {
+        "utf8mb4" => "UTF-8 Unicode",
+        "utf8mb3" => "UTF-8 Unicode, three bytes",
+        "latin1" => "cp1252 West European",
+        "binary" => "Binary pseudo charset",
+        "ascii" => "US ASCII",
+        _ => "",
+    };
+    let line = |(name, (collation, most)): (&str, (Collation, u32))| {
+        row([text(name), text(collation.name()), text(description(name)), Value::UInt(most.into())])
+    };
+    sets.into_iter().map(line).collect()
+}
+
+pub fn collations() -> Rows {
+    let line = |one: Collation| {
+        row([
+            text(one.name()),
+            text(one.charset()),
+            Value::UInt(one.id().into()),
+            text(if one.is_default() { "Yes" } else { "" }),
+            text("Yes"),
+            Value::UInt(1),
+            text(if one.pads_space() { "PAD SPACE" } else { "NO PAD" }),
+        ])
+    };
+    Collation::all().map(line).collect()
+}
+
+/// System variables with their values as text, by name.
+pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
+    let scope = if global { VariableScope::Global } else { VariableScope::Default };
+    let mut rows = Vec::new();
+    for (at, definition) in VARIABLES.iter().enumerate() {
+        if global && definition.scope == Scope::Session {
+            continue;
+        }
+        let value = session.variable(at, scope)?;
+        rows.push(row([text(definition.name), text(definition.show(&value))]));
+    }
+    rows.sort_by(|a, b| crate::value::to_text(&a[0]).cmp(&crate::value::to_text(&b[0])));
+    Ok(rows)
+}
+
+pub fn status(db: &Database) -> Rows {
+    crate::status::list(db).into_iter().map(|(name, value)| row([text(name), text(value)])).collect()
+}
+
+pub fn plugins() -> Rows {
+    let line = |name: &str, kind: &str| row([text(name), text("1.0"), text("ACTIVE"), text(kind)]);
+    vec![
+        line("mysql_native_password", "AUTHENTICATION"),
+        line("caching_sha2_password", "AUTHENTICATION"),
+        line("InnoDB", "STORAGE ENGINE"),
+    ]
+}
+
+fn privilege_rows(set: Privileges, database: bool) -> impl Iterator<Item = &'static str> {
+    let known = PRIVILEGES_LIST
+        .iter()
+        .filter(move |(_, one, at_database)| set.has(*one) && (*at_database || !database));
+    known.filter(|(_, one, _)| *one != Privileges::GRANT_OPTION).map(|(name, _, _)| *name)
+}
+
+fn yes(set: Privileges) -> Value {
+    text(if set.has(Privileges::GRANT_OPTION) { "YES" } else { "NO" })
+}
+
+pub fn user_privileges(db: &Database, session: &SessionState) -> Rows {
+    let mut rows = Vec::new();
+    for account in accounts_seen(db, session) {
+        let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
+        let names: Vec<&str> = privilege_rows(account.global, false).collect();
+        let names = if names.is_empty() { vec!["USAGE"] } else { names };
+        rows.extend(
+            names.into_iter().map(|name| row([text(&grantee), text("def"), text(name), yes(account.global)])),
+        );
+    }
+    rows
+}
+
+pub fn schema_privileges(db: &Database, session: &SessionState) -> Rows {
+    let mut rows = Vec::new();
+    for account in accounts_seen(db, session) {
+        let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
+        for (schema, set) in &account.databases {
+            let line = |name| row([text(&grantee), text("def"), text(schema), text(name), yes(*set)]);
+            rows.extend(privilege_rows(*set, true).map(line));
+        }
+    }
+    rows
+}
+
+fn accounts_seen(db: &Database, session: &SessionState) -> Vec<std::sync::Arc<crate::accounts::Account>> {
+    let own = session.account();
+    let all = own.as_ref().is_none_or(|account| account.may(Privileges::CREATE_USER, None));
+    let accounts = db.accounts().list().into_iter();
+    accounts.filter(|one| all || own.as_ref().is_some_and(|own| own.name == one.name)).collect()
+}

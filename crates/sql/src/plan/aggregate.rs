@@ -1,0 +1,109 @@
+//! Aggregate functions: which calls are one, and what type they give.
+
+use crate::ast::FunctionCall;
+use crate::collation::Collation;
+use crate::decimal::{MAX_PRECISION, MAX_SCALE};
+use crate::error::{SqlError, SqlResult};
+use crate::types::{BlobSize, ColumnType, ExprType};
+
+use super::block::{Block, settled};
+use super::query::{Aggregate, AggregateKind, OrderKey};
+
+fn kind_of(name: &str) -> Option<AggregateKind> {
+    Some(match name {
+        "count" => AggregateKind::Count,
+        "sum" => AggregateKind::Sum,
+        "avg" => AggregateKind::Average,
+        "min" => AggregateKind::Min,
+        "max" => AggregateKind::Max,
+        "bit_and" => AggregateKind::BitAnd,
+        "bit_or" => AggregateKind::BitOr,
+        "bit_xor" => AggregateKind::BitXor,
+        "group_concat" => AggregateKind::GroupConcat,
+        "any_value" => AggregateKind::AnyValue,
+        "std" | "stddev" | "stddev_pop" => AggregateKind::StdDevPopulation,
+        "stddev_samp" => AggregateKind::StdDevSample,
+        "variance" | "var_pop" => AggregateKind::VariancePopulation,
+        "var_samp" => AggregateKind::VarianceSample,
+        _ => return None,
+    })
+}
+
+/// Whether a call is an aggregate.
+pub fn is_aggregate(call: &FunctionCall) -> bool {
+    call.schema.is_none() && kind_of(&call.name).is_some()
+}
+
+/// Binds an aggregate; its place is not set yet.
+pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggregate, ExprType)> {
+    let mut kind = kind_of(&call.name).ok_or_else(SqlError::invalid_group_function_use)?;
+    let clause = block.scope.clause.get();
+    if call.star {
+        kind = AggregateKind::CountRows;
+    }
+    let arguments =
+        call.arguments.iter().map(|one| block.bind(one, clause)).collect::<SqlResult<Vec<_>>>()?;
+    let several = matches!(kind, AggregateKind::GroupConcat) || kind == AggregateKind::Count && call.distinct;
+    if !call.star && (arguments.is_empty() || arguments.len() > 1 && !several) {
+        return Err(SqlError::wrong_parameter_count(&call.name));
+    }
+    let order = call.order_by.iter().map(|item| {
+        let typed = block.bind(&item.expr, clause)?;
+        let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
+        Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
+    });
+    let order = order.collect::<SqlResult<Vec<_>>>()?;
+    let first = arguments.first().map_or(ColumnType::BIGINT, |one| one.kind.column.clone());
+    let result = result_type(kind, &first, block.context.collation);
+    let separator =
+        call.separator.as_deref().map_or(",".into(), |bytes| String::from_utf8_lossy(bytes).into_owned());
+    let aggregate = Aggregate {
+        position: 0,
+        kind,
+        distinct: call.distinct && !matches!(kind, AggregateKind::Min | AggregateKind::Max),
+        collation: first.collation().unwrap_or(Collation::Binary),
+        arguments,
+        result: result.column.clone(),
+        separator: separator.into(),
+        order,
+    };
+    Ok((aggregate, result))
+}
+
+fn result_type(kind: AggregateKind, argument: &ColumnType, collation: Collation) -> ExprType {
+    match kind {
+        AggregateKind::CountRows | AggregateKind::Count => ExprType::not_null(ColumnType::BIGINT),
+        AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
+            ExprType::not_null(ColumnType::BIGINT_UNSIGNED)
+        }
+        AggregateKind::Sum => ExprType::nullable(sum_type(argument, 22, 0)),
+        AggregateKind::Average => ExprType::nullable(sum_type(argument, 4, 4)),
+        AggregateKind::Min | AggregateKind::Max | AggregateKind::AnyValue => {
+            ExprType::nullable(settled(argument))
+        }
+        AggregateKind::GroupConcat => {
+            let collation = argument.collation().unwrap_or(collation);
+            ExprType::nullable(ColumnType::Text { size: BlobSize::Normal, collation })
+        }
+        AggregateKind::StdDevPopulation
+        | AggregateKind::StdDevSample
+        | AggregateKind::VariancePopulation
+        | AggregateKind::VarianceSample => ExprType::nullable(ColumnType::DOUBLE),
+    }
+}
+
+/// SUM and AVG: exact numbers stay exact and grow, everything else is a double.
+fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnType {
+    let (precision, scale) = match argument {
+        ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
+        ColumnType::Int { .. } | ColumnType::Bit { .. } | ColumnType::Year => {
+            (argument.wire_length().min(20) as u8, 0)
+        }
+        _ => return ColumnType::DOUBLE,
+    };
+    ColumnType::Decimal {
+        precision: (precision + more_digits).min(MAX_PRECISION),
+        scale: (scale + more_scale).min(MAX_SCALE),
+        unsigned: false,
+    }
+}

@@ -1,0 +1,351 @@
+//! Plans of INSERT, REPLACE, UPDATE and DELETE.
+
+use std::sync::Arc;
+
+use turnstile_engine::{LockWait, RowLock};
+
+use crate::ast::{self, Assignment, ColumnName, TableRef};
+use crate::collation::Collation;
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::Expr;
+
+use super::block::{Block, PlanContext};
+use super::from;
+use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Subquery};
+use super::scope::ScopeTable;
+use super::select::limit_plan;
+use super::steps::{Condition, StepPlanner};
+use super::walk;
+
+/// `column = value`; None for DEFAULT.
+pub type Assigned = (usize, Option<Expr>);
+
+/// INSERT and REPLACE.
+pub struct InsertPlan {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Columns that are given, in order.
+    pub targets: Vec<usize>,
+    /// The rows.
+    pub source: InsertSource,
+    /// REPLACE
+    pub replace: bool,
+    /// IGNORE
+    pub ignore: bool,
+    /// ON DUPLICATE KEY UPDATE, over a frame of the old row's columns, then the new row's.
+    pub on_duplicate: Vec<Assigned>,
+    /// Values of a frame.
+    pub width: usize,
+    /// Sub-queries among the values.
+    pub subqueries: Vec<Subquery>,
+}
+
+/// Where inserted rows come from.
+pub enum InsertSource {
+    /// VALUES; None for DEFAULT.
+    Rows(Vec<Vec<Option<Expr>>>),
+    /// SELECT
+    Query(QueryPlan),
+}
+
+/// UPDATE or DELETE.
+pub struct ChangePlan {
+    /// Which rows; its frames begin with the columns of its tables.
+    pub select: SelectPlan,
+    /// What is changed, one entry per table.
+    pub targets: Vec<ChangeTarget>,
+    /// IGNORE
+    pub ignore: bool,
+}
+
+/// One table that is changed.
+pub struct ChangeTarget {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Frame position of its first column.
+    pub base: usize,
+    /// SET; None for DELETE. Columns count from the table's first.
+    pub assignments: Option<Vec<Assigned>>,
+}
+
+/// The base table a change names.
+fn target_table(context: &PlanContext<'_>, name: &ast::TableName) -> SqlResult<Arc<Table>> {
+    let schema = name.schema.as_deref().or(context.schema).ok_or_else(SqlError::no_database_selected)?;
+    if schema.eq_ignore_ascii_case("information_schema") {
+        return Err(SqlError::database_access_denied("", "", schema));
+    }
+    context.db.dictionary().table(schema, &name.table)
+}
+
+/// Plans INSERT and REPLACE.
+pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    let table = target_table(context, &insert.table)?;
+    let targets = targets(&table, &insert.columns)?;
+    let mut block = Block::new(context, None);
+    let base = block.scope.reserve(table.columns().len());
+    block.scope.add(ScopeTable::of(&table, &insert.table.table, base))?;
+    block.target = Some(table.clone());
+    let source = match &insert.source {
+        ast::InsertSource::Query(query) => {
+            let plan = super::plan_query(context, query, None)?;
+            if plan.columns().len() != targets.len() {
+                return Err(SqlError::wrong_value_count_on_row(1));
+            }
+            InsertSource::Query(plan)
+        }
+        ast::InsertSource::Rows(rows) => InsertSource::Rows(bind_rows(&mut block, rows, &targets, insert)?),
+    };
+    let new_base = block.scope.reserve(table.columns().len());
+    block.inserted_base = Some(new_base);
+    if let Some(alias) = &insert.row_alias {
+        let mut new_row = ScopeTable::of(&table, &alias.table, new_base);
+        for (column, name) in targets.iter().zip(&alias.columns) {
+            new_row.columns[*column].name = name.clone();
+        }
+        block.scope.add(new_row)?;
+    }
+    let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
+    if block.subqueries.iter().any(|one| one.correlated) {
+        return Err(SqlError::not_supported_yet("correlated sub-queries in INSERT"));
+    }
+    Ok(InsertPlan {
+        targets,
+        source,
+        replace: insert.replace,
+        ignore: insert.ignore,
+        on_duplicate,
+        width: block.scope.width(),
+        subqueries: std::mem::take(&mut block.subqueries),
+        table,
+    })
+}
+
+fn targets(table: &Table, names: &[ast::Name]) -> SqlResult<Vec<usize>> {
+    if names.is_empty() {
+        return Ok((0..table.columns().len()).filter(|at| !table.columns()[*at].invisible).collect());
+    }
+    let mut targets = Vec::with_capacity(names.len());
+    for name in names {
+        let at = table.column_position(name).ok_or_else(|| SqlError::unknown_column(name, "field list"))?;
+        if targets.contains(&at) {
+            return Err(SqlError::field_specified_twice(name));
+        }
+        targets.push(at);
+    }
+    Ok(targets)
+}
+
+fn bind_rows(
+    block: &mut Block<'_, '_>,
+    rows: &[Vec<ast::Expr>],
+    targets: &[usize],
+    insert: &ast::Insert,
+) -> SqlResult<Vec<Vec<Option<Expr>>>> {
+    let mut bound = Vec::with_capacity(rows.len());
+    for (nth, row) in rows.iter().enumerate() {
+        // `()` gives every column its default.
+        let defaults = row.is_empty() && insert.columns.is_empty();
+        if row.len() != targets.len() && !defaults {
+            return Err(SqlError::wrong_value_count_on_row(nth + 1));
+        }
+        let mut values = Vec::with_capacity(targets.len());
+        for expr in row {
+            values.push(match expr {
+                ast::Expr::Default(None) => None,
+                other => Some(block.bind(other, "field list")?.expr),
+            });
+        }
+        values.resize(targets.len(), None);
+        bound.push(values);
+    }
+    Ok(bound)
+}
+
+/// Binds assignments to columns of the table at `base`.
+fn assignments(
+    block: &mut Block<'_, '_>,
+    list: &[Assignment],
+    table: &Table,
+    base: usize,
+) -> SqlResult<Vec<Assigned>> {
+    let mut bound = Vec::with_capacity(list.len());
+    for one in list {
+        let at = assigned_column(block, &one.column)?;
+        let column = at.checked_sub(base).filter(|column| *column < table.columns().len());
+        let column = column.ok_or_else(|| SqlError::unknown_column(&one.column.column, "field list"))?;
+        bound.push((column, assigned_value(block, &one.value)?));
+    }
+    Ok(bound)
+}
+
+fn assigned_column(block: &Block<'_, '_>, name: &ColumnName) -> SqlResult<usize> {
+    block.scope.clause.set("field list");
+    if name.table.is_none()
+        && block.inserted_base.is_some()
+        && let Some(table) = &block.target
+        && let Some(at) = table.column_position(&name.column)
+    {
+        return Ok(at);
+    }
+    Ok(block.scope.resolve(name)?.position)
+}
+
+fn assigned_value(block: &mut Block<'_, '_>, value: &ast::Expr) -> SqlResult<Option<Expr>> {
+    match value {
+        ast::Expr::Default(None) => Ok(None),
+        other => Ok(Some(block.bind(other, "field list")?.expr)),
+    }
+}
+
+/// What UPDATE and DELETE have in common.
+struct Rows<'q> {
+    tables: &'q [TableRef],
+    condition: Option<&'q ast::Expr>,
+    order_by: &'q [ast::OrderItem],
+    limit: Option<&'q ast::Limit>,
+}
+
+/// Plans UPDATE.
+pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
+    let rows = Rows {
+        tables: &update.tables,
+        condition: update.condition.as_ref(),
+        order_by: &update.order_by,
+        limit: update.limit.as_ref(),
+    };
+    let (mut block, joined) = read_tables(context, &rows)?;
+    let mut targets: Vec<ChangeTarget> = Vec::new();
+    for one in &update.assignments {
+        let position = assigned_column(&block, &one.column)?;
+        let value = assigned_value(&mut block, &one.value)?;
+        let place = block
+            .scope
+            .column_at(position)
+            .map(|(table, _)| (table.base, table.schema.clone(), table.name.clone()));
+        let (base, schema, name) =
+            place.ok_or_else(|| SqlError::unknown_column(&one.column.column, "field list"))?;
+        let assigned = (position - base, value);
+        match targets.iter_mut().find(|target| target.base == base) {
+            Some(target) => target.assignments.get_or_insert_default().push(assigned),
+            None => {
+                let table = context.db.dictionary().table(&schema, &name)?;
+                targets.push(ChangeTarget { table, base, assignments: Some(vec![assigned]) });
+            }
+        }
+    }
+    let select = plan_rows(&mut block, joined, &rows, &targets)?;
+    Ok(ChangePlan { select, targets, ignore: update.ignore })
+}
+
+/// Plans DELETE.
+pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
+    let rows = Rows {
+        tables: &delete.from,
+        condition: delete.condition.as_ref(),
+        order_by: &delete.order_by,
+        limit: delete.limit.as_ref(),
+    };
+    let (mut block, joined) = read_tables(context, &rows)?;
+    let mut targets = Vec::new();
+    for nth in 0..block.scope.tables.len() {
+        let table = &block.scope.tables[nth];
+        let named = |name: &ast::TableName| {
+            *name.table == *table.alias
+                && name.schema.as_deref().is_none_or(|schema| *schema == *table.schema)
+        };
+        if delete.targets.is_empty() || delete.targets.iter().any(named) {
+            let found = context.db.dictionary().table(&table.schema, &table.name)?;
+            targets.push(ChangeTarget { table: found, base: table.base, assignments: None });
+        }
+    }
+    if targets.len() < delete.targets.len() {
+        return Err(SqlError::unknown_table(&delete.targets[0].table, "MULTI DELETE"));
+    }
+    let select = plan_rows(&mut block, joined, &rows, &targets)?;
+    Ok(ChangePlan { select, targets, ignore: delete.ignore })
+}
+
+fn read_tables<'a>(
+    context: &'a PlanContext<'a>,
+    rows: &Rows<'_>,
+) -> SqlResult<(Block<'a, 'a>, from::Joined)> {
+    let mut block = Block::new(context, None);
+    let joined = from::read(&mut block, rows.tables)?;
+    Ok((block, joined))
+}
+
+fn plan_rows(
+    block: &mut Block<'_, '_>,
+    joined: from::Joined,
+    rows: &Rows<'_>,
+    targets: &[ChangeTarget],
+) -> SqlResult<SelectPlan> {
+    let mut conditions = Vec::new();
+    for one in &joined.conditions {
+        conditions.push(Condition::bind(block, one, "on clause")?);
+    }
+    let mut list = Vec::new();
+    rows.condition.iter().for_each(|one| walk::conjuncts((*one).clone(), &mut list));
+    for one in &list {
+        conditions.push(Condition::bind(block, one, "where clause")?);
+    }
+    let locked = |table: &ScopeTable| {
+        let lock = if targets.iter().any(|target| target.base == table.base) {
+            RowLock::Exclusive
+        } else {
+            RowLock::Shared
+        };
+        Some((lock, LockWait::Wait))
+    };
+    let locking = block.scope.tables.iter().map(locked).collect();
+    let (preconditions, steps) =
+        StepPlanner::new(block, locking, joined.straight).plan(joined.tables, conditions)?;
+    let mut order = Vec::new();
+    for item in rows.order_by {
+        let typed = block.bind(&item.expr, "order clause")?;
+        let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
+        order.push(OrderKey { expr: typed.expr, descending: item.descending, collation });
+    }
+    let limit = limit_plan(block, rows.limit)?;
+    let mut item_subqueries = Vec::new();
+    for target in targets {
+        let values = target.assignments.iter().flatten().filter_map(|(_, value)| value.as_ref());
+        item_subqueries.extend(values.flat_map(|value| block.subqueries_of(value)));
+    }
+    let mut plan = SelectPlan {
+        width: 0,
+        steps,
+        preconditions,
+        subqueries: std::mem::take(&mut block.subqueries),
+        group: None,
+        having: Vec::new(),
+        items: Vec::new(),
+        item_subqueries,
+        columns: Arc::from([]),
+        distinct: false,
+        order,
+        limit,
+        calc_found_rows: false,
+        outer: Vec::new(),
+        sleeps: false,
+    };
+    super::finish::finish(&mut plan);
+    need_all(&mut plan.steps);
+    plan.width = block.scope.width();
+    Ok(plan)
+}
+
+/// Rows that are changed are wanted whole.
+fn need_all(steps: &mut [super::query::Step]) {
+    for step in steps {
+        match &mut step.source {
+            Source::Table(source) => {
+                source.needed = (0..source.table.columns().len()).collect();
+                source.covering = false;
+            }
+            Source::Group(inner) => need_all(inner),
+            Source::Derived(_) | Source::Virtual(_) => {}
+        }
+    }
+}

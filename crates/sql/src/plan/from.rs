@@ -1,0 +1,282 @@
+//! FROM: tables enter the scope in the order written; joins become a list of steps to make, outer joins keep their right
+//! side together.
+
+use std::sync::Arc;
+
+use crate::ast::{self, IndexHintKind, Join, JoinCondition, JoinKind, TableFactor, TableRef};
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::information_schema::VirtualTable;
+use crate::sink::ColumnMeta;
+use crate::types::column_flag;
+
+use super::block::{Block, settled};
+use super::query::QueryPlan;
+use super::scope::{ScopeColumn, ScopeTable};
+use super::walk;
+
+/// A table of FROM that waits for its step.
+pub struct Pending {
+    /// What it is.
+    pub kind: PendingKind,
+    /// Right side of an outer join.
+    pub left_join: bool,
+    /// Its own conditions (of the outer join).
+    pub on: Vec<ast::Expr>,
+}
+
+/// What waits.
+pub enum PendingKind {
+    /// A table, and the keys that hints forbid.
+    Table {
+        /// Position in the scope.
+        nth: usize,
+        /// The table.
+        table: Arc<Table>,
+        /// Keys that may not be used.
+        forbidden: Vec<usize>,
+        /// FORCE INDEX: reading the whole table is a last resort.
+        forced: bool,
+    },
+    /// A sub-query.
+    Derived {
+        /// Position in the scope.
+        nth: usize,
+        /// Its plan.
+        plan: Box<QueryPlan>,
+    },
+    /// A table of information_schema.
+    Virtual {
+        /// Position in the scope.
+        nth: usize,
+        /// The table.
+        table: VirtualTable,
+    },
+    /// Several, with conditions among them.
+    Group {
+        /// Its tables.
+        members: Vec<Pending>,
+        /// Conditions among them.
+        conditions: Vec<ast::Expr>,
+    },
+}
+
+/// Tables and the conditions that join them.
+#[derive(Default)]
+pub struct Joined {
+    /// In the order written.
+    pub tables: Vec<Pending>,
+    /// Conditions of inner joins.
+    pub conditions: Vec<ast::Expr>,
+    /// STRAIGHT_JOIN was used somewhere.
+    pub straight: bool,
+}
+
+impl Joined {
+    fn and(mut self, other: Joined) -> Joined {
+        self.tables.extend(other.tables);
+        self.conditions.extend(other.conditions);
+        self.straight |= other.straight;
+        self
+    }
+}
+
+/// Reads a FROM clause into the block's scope.
+pub fn read(block: &mut Block<'_, '_>, from: &[TableRef]) -> SqlResult<Joined> {
+    let mut all = Joined::default();
+    for one in from {
+        all = all.and(table_ref(block, one)?);
+    }
+    Ok(all)
+}
+
+fn table_ref(block: &mut Block<'_, '_>, one: &TableRef) -> SqlResult<Joined> {
+    match one {
+        TableRef::Table(factor) => table(block, factor),
+        TableRef::Derived { query, alias, columns, lateral } => {
+            if *lateral {
+                return Err(SqlError::not_supported_yet("LATERAL"));
+            }
+            derived(block, query, alias, columns)
+        }
+        TableRef::Join(one) => join(block, one),
+    }
+}
+
+fn single(kind: PendingKind) -> Joined {
+    Joined { tables: vec![Pending { kind, left_join: false, on: Vec::new() }], ..Joined::default() }
+}
+
+fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
+    let schema =
+        factor.name.schema.as_deref().or(block.context.schema).ok_or_else(SqlError::no_database_selected)?;
+    let alias = factor.alias.as_deref().unwrap_or(&factor.name.table);
+    let nth = block.scope.tables.len();
+    if let Some(found) = VirtualTable::find(schema, &factor.name.table)? {
+        let columns = found.columns();
+        let base = block.scope.reserve(columns.len());
+        let columns = columns.into_iter().map(|(name, kind, nullable)| ScopeColumn {
+            name: name.into(),
+            kind,
+            nullable,
+            flags: 0,
+            hidden: false,
+        });
+        let (schema, name) = (found.schema().into(), found.name().into());
+        block.scope.add(ScopeTable {
+            schema,
+            alias: alias.into(),
+            name,
+            columns: columns.collect(),
+            base,
+        })?;
+        return Ok(single(PendingKind::Virtual { nth, table: found }));
+    }
+    let found = block.context.db.dictionary().table(schema, &factor.name.table)?;
+    let base = block.scope.reserve(found.columns().len());
+    block.scope.add(ScopeTable::of(&found, alias, base))?;
+    let (forbidden, forced) = hints(&found, factor)?;
+    Ok(single(PendingKind::Table { nth, table: found, forbidden, forced }))
+}
+
+fn hints(table: &Table, factor: &TableFactor) -> SqlResult<(Vec<usize>, bool)> {
+    let mut forbidden = Vec::new();
+    let mut forced = false;
+    for hint in &factor.hints {
+        let find = |name: &ast::Name| {
+            table.key_position(name).ok_or_else(|| SqlError::key_does_not_exist(name, table.name()))
+        };
+        let named = hint.indexes.iter().map(find).collect::<SqlResult<Vec<_>>>()?;
+        match hint.kind {
+            IndexHintKind::Ignore => forbidden.extend(named),
+            IndexHintKind::Use | IndexHintKind::Force => {
+                forced |= hint.kind == IndexHintKind::Force;
+                forbidden.extend((0..table.keys().len()).filter(|nth| !named.contains(nth)));
+            }
+        }
+    }
+    Ok((forbidden, forced))
+}
+
+fn derived(
+    block: &mut Block<'_, '_>,
+    query: &ast::Query,
+    alias: &str,
+    names: &[ast::Name],
+) -> SqlResult<Joined> {
+    let plan = super::plan_query(block.context, query, None)?;
+    let columns = plan.columns().clone();
+    if !names.is_empty() && names.len() != columns.len() {
+        return Err(SqlError::column_count_mismatch());
+    }
+    let base = block.scope.reserve(columns.len());
+    let column = |(nth, meta): (usize, &ColumnMeta)| ScopeColumn {
+        name: names.get(nth).cloned().unwrap_or_else(|| meta.name.clone()),
+        kind: settled(&meta.column_type),
+        nullable: meta.flags & column_flag::NOT_NULL == 0,
+        flags: meta.flags & column_flag::NOT_NULL,
+        hidden: false,
+    };
+    let nth = block.scope.tables.len();
+    block.scope.add(ScopeTable {
+        schema: "".into(),
+        alias: alias.into(),
+        name: "".into(),
+        columns: columns.iter().enumerate().map(column).collect(),
+        base,
+    })?;
+    Ok(single(PendingKind::Derived { nth, plan: Box::new(plan) }))
+}
+
+fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
+    let start = block.scope.tables.len();
+    let left = table_ref(block, &join.left)?;
+    let middle = block.scope.tables.len();
+    let right = table_ref(block, &join.right)?;
+    let on = match &join.condition {
+        JoinCondition::None => Vec::new(),
+        JoinCondition::On(condition) => {
+            let mut list = Vec::new();
+            walk::conjuncts(condition.clone(), &mut list);
+            list
+        }
+        JoinCondition::Using(names) => using(block, start, middle, names, join.kind)?,
+        JoinCondition::Natural => {
+            let names = shared_names(block, start, middle);
+            using(block, start, middle, &names, join.kind)?
+        }
+    };
+    Ok(match join.kind {
+        JoinKind::Inner | JoinKind::Straight => {
+            let mut both = left.and(right);
+            both.conditions.extend(on);
+            both.straight |= join.kind == JoinKind::Straight;
+            both
+        }
+        JoinKind::Left => outer(left, right, on),
+        JoinKind::Right => outer(right, left, on),
+    })
+}
+
+fn outer(kept: Joined, optional: Joined, mut on: Vec<ast::Expr>) -> Joined {
+    let straight = optional.straight;
+    let mut tables = optional.tables;
+    let pending = match (tables.len(), tables.pop()) {
+        (1, Some(one)) if !one.left_join => {
+            on.extend(optional.conditions);
+            Pending { kind: one.kind, left_join: true, on }
+        }
+        (_, last) => {
+            tables.extend(last);
+            let kind = PendingKind::Group { members: tables, conditions: optional.conditions };
+            Pending { kind, left_join: true, on }
+        }
+    };
+    let mut all = kept;
+    all.straight |= straight;
+    all.tables.push(pending);
+    all
+}
+
+fn shared_names(block: &Block<'_, '_>, start: usize, middle: usize) -> Vec<ast::Name> {
+    let (left, right) = (&block.scope.tables[start..middle], &block.scope.tables[middle..]);
+    let known =
+        |name: &str| left.iter().flat_map(|t| &t.columns).any(|one| one.name.eq_ignore_ascii_case(name));
+    let names = right.iter().flat_map(|t| &t.columns).filter(|column| known(&column.name));
+    names.map(|column| column.name.clone()).collect()
+}
+
+fn using(
+    block: &mut Block<'_, '_>,
+    start: usize,
+    middle: usize,
+    names: &[ast::Name],
+    kind: JoinKind,
+) -> SqlResult<Vec<ast::Expr>> {
+    let mut conditions = Vec::new();
+    for name in names {
+        let find = |tables: std::ops::Range<usize>| {
+            tables.clone().find_map(|nth| {
+                let table = &block.scope.tables[nth];
+                let at = table.columns.iter().position(|one| one.name.eq_ignore_ascii_case(name))?;
+                let column = ast::ColumnName {
+                    schema: (!table.schema.is_empty()).then(|| table.schema.clone()),
+                    table: Some(table.alias.clone()),
+                    column: name.clone(),
+                };
+                Some((table.base + at, column))
+            })
+        };
+        let missing = || SqlError::unknown_column(name, "from clause");
+        let (left_at, left) = find(start..middle).ok_or_else(missing)?;
+        let (right_at, right) = find(middle..block.scope.tables.len()).ok_or_else(missing)?;
+        let twins = if kind == JoinKind::Right { (left_at, right_at) } else { (right_at, left_at) };
+        block.scope.merged.push(twins);
+        conditions.push(ast::Expr::Binary {
+            op: ast::BinaryOp::Equal,
+            left: Box::new(ast::Expr::Column(left)),
+            right: Box::new(ast::Expr::Column(right)),
+        });
+    }
+    Ok(conditions)
+}

@@ -1,0 +1,348 @@
+//! What a planned query is. A plan is immutable, holds no values of parameters, and may be run by many sessions at once.
+
+use std::sync::Arc;
+
+use turnstile_engine::{LockWait, RowLock};
+
+use crate::ast::SetOperator;
+use crate::collation::Collation;
+use crate::dictionary::Table;
+use crate::expr::{CompareOp, Expr, Typed};
+use crate::information_schema::VirtualTable;
+use crate::sink::ColumnMeta;
+use crate::types::ColumnType;
+
+/// A query.
+#[derive(Debug)]
+pub enum QueryPlan {
+    /// SELECT
+    Select(Box<SelectPlan>),
+    /// UNION, EXCEPT, INTERSECT
+    Set(Box<SetPlan>),
+    /// VALUES
+    Values(Box<ValuesPlan>),
+}
+
+impl QueryPlan {
+    /// Columns of its result.
+    pub fn columns(&self) -> &Arc<[ColumnMeta]> {
+        match self {
+            QueryPlan::Select(plan) => &plan.columns,
+            QueryPlan::Set(plan) => &plan.columns,
+            QueryPlan::Values(plan) => &plan.columns,
+        }
+    }
+
+    /// Places to fill from the frame around: (position there, position here).
+    pub fn outer(&self) -> Vec<(usize, usize)> {
+        match self {
+            QueryPlan::Select(plan) => plan.outer.clone(),
+            QueryPlan::Set(plan) => plan.members.iter().flat_map(|(_, member)| member.outer()).collect(),
+            QueryPlan::Values(_) => Vec::new(),
+        }
+    }
+}
+
+/// A condition, and the sub-queries that must have run before it can be evaluated.
+#[derive(Debug)]
+pub struct Filter {
+    /// The condition.
+    pub expr: Expr,
+    /// Positions in [`SelectPlan::subqueries`].
+    pub subqueries: Vec<usize>,
+}
+
+/// ORDER BY, one key.
+#[derive(Debug)]
+pub struct OrderKey {
+    /// The key.
+    pub expr: Expr,
+    /// DESC
+    pub descending: bool,
+    /// For strings.
+    pub collation: Collation,
+}
+
+/// LIMIT.
+#[derive(Debug)]
+pub struct LimitPlan {
+    /// At most so many rows.
+    pub count: Option<Expr>,
+    /// After so many.
+    pub offset: Option<Expr>,
+}
+
+/// One SELECT block.
+#[derive(Debug)]
+pub struct SelectPlan {
+    /// Values of a frame.
+    pub width: usize,
+    /// What FROM reads, each step for every row of the steps before it.
+    pub steps: Vec<Step>,
+    /// Conditions that need no table: if one is not true there are no rows.
+    pub preconditions: Vec<Filter>,
+    /// Sub-queries of any clause.
+    pub subqueries: Vec<Subquery>,
+    /// GROUP BY and aggregates.
+    pub group: Option<GroupPlan>,
+    /// HAVING
+    pub having: Vec<Filter>,
+    /// The select list.
+    pub items: Vec<Typed>,
+    /// Sub-queries that the select list or ORDER BY need, to run for each row.
+    pub item_subqueries: Vec<usize>,
+    /// Columns of the result.
+    pub columns: Arc<[ColumnMeta]>,
+    /// DISTINCT
+    pub distinct: bool,
+    /// ORDER BY; empty when the rows come in order.
+    pub order: Vec<OrderKey>,
+    /// LIMIT
+    pub limit: LimitPlan,
+    /// SQL_CALC_FOUND_ROWS
+    pub calc_found_rows: bool,
+    /// Places to fill from the frame around: (position there, position here).
+    pub outer: Vec<(usize, usize)>,
+    /// Some expression calls SLEEP.
+    pub sleeps: bool,
+}
+
+/// One table of a join.
+#[derive(Debug)]
+pub struct Step {
+    /// The alias, for EXPLAIN.
+    pub alias: Box<str>,
+    /// Where its rows come from.
+    pub source: Source,
+    /// Frame position of its first column.
+    pub base: usize,
+    /// Its columns.
+    pub columns: usize,
+    /// A row without partner stays, with NULLs here.
+    pub left_join: bool,
+    /// What makes a partner.
+    pub matching: Vec<Filter>,
+    /// What must hold afterwards (differs from `matching` for left joins only).
+    pub filters: Vec<Filter>,
+    /// Equal pairs (expression over earlier columns, position in this source's row) for a hash join.
+    pub hash: Vec<(Expr, usize, Collation)>,
+}
+
+/// Where rows come from.
+#[derive(Debug)]
+pub enum Source {
+    /// A table.
+    Table(Box<TableSource>),
+    /// A sub-query of FROM.
+    Derived(Box<QueryPlan>),
+    /// A table of information_schema.
+    Virtual(VirtualTable),
+    /// Several tables joined before they meet the others: the right side of an outer join.
+    Group(Vec<Step>),
+}
+
+/// How a table is read.
+pub struct TableSource {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Which rows.
+    pub access: Access,
+    /// Columns wanted, ascending.
+    pub needed: Vec<usize>,
+    /// All of them are in the index, so the row itself is not fetched.
+    pub covering: bool,
+    /// FOR UPDATE and the like.
+    pub locking: Option<(RowLock, LockWait)>,
+    /// Keys that could have been used, for EXPLAIN.
+    pub possible: Vec<usize>,
+}
+
+impl std::fmt::Debug for TableSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableSource")
+            .field("table", &self.table.name())
+            .field("access", &self.access)
+            .finish()
+    }
+}
+
+/// Which rows of a table are read, and in which order.
+#[derive(Debug)]
+pub struct Access {
+    /// The key; None reads the whole clustered tree.
+    pub key: Option<usize>,
+    /// Parts of the key; one range for the whole tree if it has no bounds.
+    pub ranges: Vec<KeyRange>,
+    /// Descending.
+    pub reverse: bool,
+    /// Every range is one value of a unique key: at most one row each.
+    pub unique: bool,
+}
+
+impl Access {
+    /// The whole table.
+    pub fn full() -> Access {
+        Access { key: None, ranges: vec![KeyRange::default()], reverse: false, unique: false }
+    }
+
+    /// It reads a whole tree.
+    pub fn is_full(&self) -> bool {
+        self.ranges.iter().any(KeyRange::is_unbounded)
+    }
+}
+
+/// A range of a key: equal in the first parts, then perhaps between bounds in the next one.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRange {
+    /// Values of the first parts.
+    pub equal: Vec<Operand>,
+    /// The next part is above this; true: or equal.
+    pub lower: Option<(Operand, bool)>,
+    /// The next part is below this; true: or equal.
+    pub upper: Option<(Operand, bool)>,
+}
+
+impl KeyRange {
+    /// It bounds nothing.
+    pub fn is_unbounded(&self) -> bool {
+        self.equal.is_empty() && self.lower.is_none() && self.upper.is_none()
+    }
+}
+
+/// A value that a key part is compared with.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// Its expression, over columns of earlier steps at most.
+    pub expr: Expr,
+    /// Collation of the comparison.
+    pub collation: Collation,
+    /// NULL means NULL (`<=>`, IS NULL); otherwise it matches nothing.
+    pub null_safe: bool,
+}
+
+/// A sub-query outside FROM.
+#[derive(Debug)]
+pub struct Subquery {
+    /// Frame position of its result.
+    pub position: usize,
+    /// What its result is.
+    pub kind: SubqueryKind,
+    /// The query.
+    pub plan: QueryPlan,
+    /// It reads the frame around it, so that it is run again for each row.
+    pub correlated: bool,
+    /// Frame positions it or its operand reads.
+    pub reads: Vec<usize>,
+}
+
+/// What a sub-query's result is.
+#[derive(Debug)]
+pub enum SubqueryKind {
+    /// Its only value.
+    Scalar,
+    /// Whether it has rows.
+    Exists,
+    /// Whether the operand is among its rows.
+    In {
+        /// As many as it has columns.
+        operand: Vec<(Expr, Collation)>,
+        /// NOT IN
+        negated: bool,
+    },
+    /// `operand op ANY` or `ALL` of its rows.
+    Quantified {
+        /// The operand.
+        operand: Expr,
+        /// The operator.
+        op: CompareOp,
+        /// For strings.
+        collation: Collation,
+        /// ALL
+        all: bool,
+    },
+}
+
+/// GROUP BY and aggregates.
+#[derive(Debug)]
+pub struct GroupPlan {
+    /// What rows of one group have in common; empty makes one group of all.
+    pub keys: Vec<(Expr, Collation)>,
+    /// What is computed over each group.
+    pub aggregates: Vec<Aggregate>,
+    /// No GROUP BY: one row even when there are no rows.
+    pub implicit: bool,
+    /// WITH ROLLUP: the frame positions that are set to NULL are those of the keys, when they are columns.
+    pub rollup: bool,
+    /// The first row decides: MIN or MAX read from the end of an index.
+    pub first_row_only: bool,
+}
+
+/// Aggregate functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum AggregateKind {
+    CountRows,
+    Count,
+    Sum,
+    Average,
+    Min,
+    Max,
+    BitAnd,
+    BitOr,
+    BitXor,
+    GroupConcat,
+    AnyValue,
+    StdDevPopulation,
+    StdDevSample,
+    VariancePopulation,
+    VarianceSample,
+}
+
+/// One aggregate.
+#[derive(Debug)]
+pub struct Aggregate {
+    /// Frame position of its result.
+    pub position: usize,
+    /// The function.
+    pub kind: AggregateKind,
+    /// DISTINCT
+    pub distinct: bool,
+    /// Its arguments.
+    pub arguments: Vec<Typed>,
+    /// For MIN, MAX and DISTINCT of strings.
+    pub collation: Collation,
+    /// Type of its result.
+    pub result: ColumnType,
+    /// GROUP_CONCAT
+    pub separator: Box<str>,
+    /// GROUP_CONCAT
+    pub order: Vec<OrderKey>,
+}
+
+/// UNION and the like, left to right.
+#[derive(Debug)]
+pub struct SetPlan {
+    /// Operator (of the first: irrelevant) and query.
+    pub members: Vec<(SetOperator, QueryPlan)>,
+    /// Columns of the result.
+    pub columns: Arc<[ColumnMeta]>,
+    /// Types that members' values become.
+    pub kinds: Vec<ColumnType>,
+    /// ORDER BY, over the result's columns.
+    pub order: Vec<OrderKey>,
+    /// LIMIT
+    pub limit: LimitPlan,
+}
+
+/// VALUES ROW(...), ...
+#[derive(Debug)]
+pub struct ValuesPlan {
+    /// The rows.
+    pub rows: Vec<Vec<Expr>>,
+    /// Columns of the result.
+    pub columns: Arc<[ColumnMeta]>,
+    /// ORDER BY
+    pub order: Vec<OrderKey>,
+    /// LIMIT
+    pub limit: LimitPlan,
+}

@@ -1,0 +1,287 @@
+//! Statements that define: databases, tables, indexes. Each commits the open transaction before and is durable after.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use turnstile_engine::ids::IndexId;
+
+use super::Session;
+use super::statement::Outcome;
+use crate::accounts::Privileges;
+use crate::ast::{self, Statement, TableName};
+use crate::collation::Collation;
+use crate::definition;
+use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::{RowKind, Table, row_key, write_rows};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::WarningLevel;
+use crate::mdl::ExclusiveHold;
+
+mod alter;
+mod copy;
+
+impl Session {
+    /// Runs a statement that defines.
+    pub(super) async fn definition_statement(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        self.commit().await?;
+        match statement {
+            Statement::CreateDatabase(create) => self.create_database(create).await?,
+            Statement::AlterDatabase { name, options } => {
+                self.alter_database(name.as_deref(), options).await?
+            }
+            Statement::DropDatabase { name, if_exists } => return self.drop_database(name, *if_exists).await,
+            Statement::CreateTable(create) => return self.create_table(create).await,
+            Statement::DropTable(drop) => self.drop_tables(drop).await?,
+            Statement::RenameTable(pairs) => {
+                for (old, new) in pairs {
+                    self.rename_table(old, new).await?;
+                }
+            }
+            Statement::Truncate(name) => self.truncate(name).await?,
+            Statement::AlterTable(alter) => return self.alter_table(alter).await,
+            Statement::CreateIndex(create) => {
+                let action = ast::AlterAction::AddKey(create.key.clone());
+                return self
+                    .alter_table(&ast::AlterTable { name: create.table.clone(), actions: vec![action] })
+                    .await;
+            }
+            Statement::DropIndex { name, table } => {
+                let primary = name.eq_ignore_ascii_case("PRIMARY");
+                let action = if primary {
+                    ast::AlterAction::DropPrimaryKey
+                } else {
+                    ast::AlterAction::DropKey(name.clone())
+                };
+                return self
+                    .alter_table(&ast::AlterTable { name: table.clone(), actions: vec![action] })
+                    .await;
+            }
+            Statement::DropView { names, if_exists } => {
+                if !if_exists && let Some(name) = names.first() {
+                    return Err(SqlError::bad_table(format!("{}.{}", self.schema_of(name)?, name.table)));
+                }
+            }
+            _ => return Err(SqlError::not_supported_yet("this statement")),
+        }
+        Ok(Outcome::default())
+    }
+
+    /// The database a table name means.
+    pub(super) fn schema_of(&self, name: &TableName) -> SqlResult<Box<str>> {
+        let current = || self.state.schema().map(|schema| (&*schema).into());
+        name.schema.clone().or_else(current).ok_or_else(SqlError::no_database_selected)
+    }
+
+    pub(super) fn allow(&self, wanted: Privileges, schema: &str) -> SqlResult<()> {
+        match self.state.account() {
+            Some(account) if !account.may(wanted, Some(schema)) => {
+                Err(SqlError::database_access_denied(&account.name.user, &account.name.host, schema))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn database_collation(&self, options: &ast::DatabaseOptions) -> SqlResult<Collation> {
+        if let Some(name) = &options.collation {
+            return Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name));
+        }
+        match &options.charset {
+            Some(name) => {
+                Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))
+            }
+            None => Ok(Collation::DEFAULT),
+        }
+    }
+
+    async fn create_database(&mut self, create: &ast::CreateDatabase) -> SqlResult<()> {
+        self.allow(Privileges::CREATE, &create.name)?;
+        if create.name.is_empty()
+            || create.name.chars().count() > 64
+            || create.name.contains(['/', '\\', '\0'])
+        {
+            return Err(SqlError::wrong_database_name(&create.name));
+        }
+        let virtual_one = crate::information_schema::VirtualTable::is_schema(&create.name);
+        if virtual_one || self.db.dictionary().schema_collation(&create.name).is_some() {
+            let error = SqlError::database_exists(&create.name);
+            return self.unless(create.if_not_exists, error);
+        }
+        let collation = self.database_collation(&create.options)?;
+        self.db.save_schema(&create.name, collation).await?;
+        self.db.dictionary().put_schema(&create.name, collation);
+        Ok(())
+    }
+
+    /// An error, or a note if the statement said IF [NOT] EXISTS.
+    fn unless(&self, forgiven: bool, error: SqlError) -> SqlResult<()> {
+        if !forgiven {
+            return Err(error);
+        }
+        self.state.warnings.push(WarningLevel::Note, error);
+        Ok(())
+    }
+
+    async fn alter_database(&mut self, name: Option<&str>, options: &ast::DatabaseOptions) -> SqlResult<()> {
+        let current = self.state.schema();
+        let name = name.or(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
+        self.allow(Privileges::ALTER, name)?;
+        self.db.dictionary().schema_collation(name).ok_or_else(|| SqlError::unknown_database(name))?;
+        let collation = self.database_collation(options)?;
+        self.db.save_schema(name, collation).await?;
+        self.db.dictionary().put_schema(name, collation);
+        Ok(())
+    }
+
+    async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Outcome> {
+        self.allow(Privileges::DROP, name)?;
+        if self.db.dictionary().schema_collation(name).is_none() {
+            let error = SqlError::cannot_drop_missing_database(name);
+            return self.unless(if_exists, error).map(|()| Outcome::default());
+        }
+        let tables = self.db.dictionary().tables(name);
+        let affected = tables.len() as u64;
+        for table in tables {
+            self.drop_table(name, table.name()).await?;
+        }
+        write_rows(self.db.engine(), &[(row_key(RowKind::Schema, name.as_bytes()), None)]).await?;
+        self.db.dictionary().remove_schema(name);
+        if self.state.schema().as_deref() == Some(name) {
+            self.state.set_schema(None);
+        }
+        Ok(Outcome { affected, ..Outcome::default() })
+    }
+
+    /// Makes the trees of a definition.
+    pub(super) fn make_trees(&self, definition: &mut Definition) -> SqlResult<()> {
+        let engine = self.db.engine();
+        definition.clustered = engine.create_index()?;
+        for key in &mut definition.keys {
+            key.index = if key.primary { definition.clustered } else { engine.create_index()? };
+        }
+        Ok(())
+    }
+
+    /// Drops trees that no definition names any more.
+    pub(super) fn drop_trees(&self, trees: impl IntoIterator<Item = IndexId>) -> SqlResult<()> {
+        trees.into_iter().try_for_each(|tree| self.db.engine().drop_index(tree).map_err(SqlError::from))
+    }
+
+    async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
+        let schema = self.schema_of(&create.name)?;
+        self.allow(Privileges::CREATE, &schema)?;
+        if create.temporary {
+            return Err(SqlError::not_supported_yet("temporary tables"));
+        }
+        let default = self.db.dictionary().schema_collation(&schema);
+        let default = default.ok_or_else(|| SqlError::unknown_database(&schema))?;
+        if create.name.table.is_empty() || create.name.table.chars().count() > 64 {
+            return Err(SqlError::wrong_table_name(&create.name.table));
+        }
+        if self.db.dictionary().find(&schema, &create.name.table).is_some() {
+            let error = SqlError::table_exists(&create.name.table);
+            return self.unless(create.if_not_exists, error).map(|()| Outcome::default());
+        }
+        let id = self.db.dictionary().next_table_id();
+        let mut definition = match (&create.like, &create.query) {
+            (Some(like), _) => {
+                let other = self.db.dictionary().table(&self.schema_of(like)?, &like.table)?;
+                let (schema, name) = (schema.clone(), create.name.table.clone());
+                Definition { id, schema, name, auto_increment: 0, ..other.definition.clone() }
+            }
+            (None, Some(_)) => return Err(SqlError::not_supported_yet("CREATE TABLE ... SELECT")),
+            (None, None) => {
+                self.with_eval(&[], |eval| definition::build(create, &schema, id, default, eval))?
+            }
+        };
+        self.make_trees(&mut definition)?;
+        self.db.save_tables(&[(&definition, true)]).await?;
+        let table = Table::new(definition, Arc::default(), Arc::<Counters>::default());
+        self.db.dictionary().put_table(Arc::new(table));
+        Ok(Outcome::default())
+    }
+
+    /// Takes a table alone. What is found then is what stays until the hold ends.
+    pub(super) async fn take_alone(
+        &mut self,
+        schema: &str,
+        name: &str,
+    ) -> SqlResult<(Arc<Table>, ExclusiveHold)> {
+        loop {
+            let table = self.db.dictionary().table(schema, name)?;
+            let hold = table.gate.exclusive(&mut self.gate_deadline()).await?;
+            if let Some(now) = self.db.dictionary().find(schema, name)
+                && Arc::ptr_eq(&now.gate, &table.gate)
+            {
+                return Ok((now, hold));
+            }
+        }
+    }
+
+    async fn drop_table(&mut self, schema: &str, name: &str) -> SqlResult<()> {
+        let (table, hold) = self.take_alone(schema, name).await?;
+        self.db.save_tables(&[(&table.definition, false)]).await?;
+        self.db.dictionary().remove_table(schema, name);
+        drop(hold);
+        let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
+        self.drop_trees(secondary.chain([table.definition.clustered]))
+    }
+
+    async fn drop_tables(&mut self, drop: &ast::DropTable) -> SqlResult<()> {
+        let mut missing = Vec::new();
+        for name in &drop.names {
+            let schema = self.schema_of(name)?;
+            self.allow(Privileges::DROP, &schema)?;
+            if self.db.dictionary().find(&schema, &name.table).is_none() || drop.temporary {
+                missing.push(format!("{schema}.{}", name.table));
+            }
+        }
+        if !missing.is_empty() && !drop.if_exists {
+            return Err(SqlError::bad_table(missing.join(",")));
+        }
+        for name in missing {
+            self.state.warnings.push(WarningLevel::Note, SqlError::bad_table(name));
+        }
+        for name in &drop.names {
+            let schema = self.schema_of(name)?;
+            if self.db.dictionary().find(&schema, &name.table).is_some() && !drop.temporary {
+                self.drop_table(&schema, &name.table).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn rename_table(&mut self, old: &TableName, new: &TableName) -> SqlResult<()> {
+        let (from, to) = (self.schema_of(old)?, self.schema_of(new)?);
+        self.allow(Privileges::ALTER.with(Privileges::DROP), &from)?;
+        self.allow(Privileges::CREATE, &to)?;
+        let (table, _hold) = self.take_alone(&from, &old.table).await?;
+        if self.db.dictionary().schema_collation(&to).is_none() {
+            return Err(SqlError::unknown_database(&to));
+        }
+        if self.db.dictionary().find(&to, &new.table).is_some() {
+            return Err(SqlError::table_exists(&new.table));
+        }
+        let definition = Definition { schema: to, name: new.table.clone(), ..table.definition.clone() };
+        self.db.save_tables(&[(&definition, true)]).await?;
+        self.db.dictionary().remove_table(&from, &old.table);
+        let renamed = Table::new(definition, table.gate.clone(), table.counters.clone());
+        self.db.dictionary().put_table(Arc::new(renamed));
+        Ok(())
+    }
+
+    /// TRUNCATE: new, empty trees in place of the old ones.
+    async fn truncate(&mut self, name: &TableName) -> SqlResult<()> {
+        let schema = self.schema_of(name)?;
+        self.allow(Privileges::DROP, &schema)?;
+        let (table, hold) = self.take_alone(&schema, &name.table).await?;
+        let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
+        self.make_trees(&mut definition)?;
+        self.db.save_tables(&[(&definition, true)]).await?;
+        let counters = Arc::<Counters>::default();
+        counters.rows.store(0, Ordering::Relaxed);
+        self.db.dictionary().put_table(Arc::new(Table::new(definition, table.gate.clone(), counters)));
+        drop(hold);
+        let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
+        self.drop_trees(secondary.chain([table.definition.clustered]))
+    }
+}

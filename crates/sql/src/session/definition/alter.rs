@@ -1,0 +1,337 @@
+//! ALTER TABLE, CREATE INDEX, DROP INDEX.
+//!
+//! The new definition is worked out first. If the rows themselves stay as they are (names, defaults, dropped indexes),
+//! only the dictionary changes; otherwise all rows are copied into new trees.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::super::Session;
+use super::super::statement::Outcome;
+use super::copy::Origin;
+use crate::accounts::Privileges;
+use crate::ast::{AlterAction, AlterTable, ColumnDef, ColumnPosition, TableName};
+use crate::collation::Collation;
+use crate::definition;
+use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::{Column, DefaultValue, Key, Table};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
+
+/// A definition being altered.
+struct Alteration {
+    definition: Definition,
+    /// For every column, the old column it was.
+    origins: Vec<Option<usize>>,
+    rebuild: bool,
+    rename: Option<TableName>,
+}
+
+impl Session {
+    /// ALTER TABLE
+    pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
+        let schema = self.schema_of(&alter.name)?;
+        self.allow(Privileges::ALTER, &schema)?;
+        let (table, hold) = self.take_alone(&schema, &alter.name.table).await?;
+        let mut work = Alteration {
+            definition: table.definition.clone(),
+            origins: (0..table.columns().len()).map(Some).collect(),
+            rebuild: false,
+            rename: None,
+        };
+        self.with_eval(&[], |eval| alter.actions.iter().try_for_each(|action| work.apply(action, eval)))?;
+        definition::check(&work.definition)?;
+        definition::key::sort(&mut work.definition.keys);
+        let affected = if work.rebuild {
+            self.rebuild(&table, &mut work).await?
+        } else {
+            self.redefine(&table, &work).await?;
+            0
+        };
+        drop(hold);
+        if let Some(new) = &work.rename {
+            self.rename_table(&alter.name, new).await?;
+        }
+        let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", self.state.warnings.count());
+        Ok(Outcome { affected, info, ..Outcome::default() })
+    }
+
+    /// Changes the dictionary alone.
+    async fn redefine(&mut self, table: &Table, work: &Alteration) -> SqlResult<()> {
+        self.db.save_tables(&[(&work.definition, true)]).await?;
+        let counters = table.counters.clone();
+        counters.auto_increment.fetch_max(work.definition.auto_increment.min(u64::MAX - 1), Ordering::AcqRel);
+        let changed = Table::new(work.definition.clone(), table.gate.clone(), counters);
+        self.db.dictionary().put_table(Arc::new(changed));
+        let kept = |key: &&Key| !work.definition.keys.iter().any(|new| new.index == key.index);
+        self.drop_trees(table.keys().iter().filter(|key| !key.primary).filter(kept).map(|key| key.index))
+    }
+
+    /// Copies the rows into new trees.
+    async fn rebuild(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
+        self.make_trees(&mut work.definition)?;
+        let counters = Arc::<Counters>::default();
+        if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
+            counters.row_id.store(1, Ordering::Relaxed);
+        }
+        let new = Table::new(work.definition.clone(), table.gate.clone(), counters.clone());
+        let origin = |(column, old): (&Column, &Option<usize>)| match old {
+            Some(at)
+                if table.columns()[*at].kind == column.kind
+                    && (column.nullable || !table.columns()[*at].nullable) =>
+            {
+                Origin::Same(*at)
+            }
+            Some(at) => Origin::Converted(*at),
+            None => Origin::Default,
+        };
+        let origins: Vec<Origin> = work.definition.columns.iter().zip(&work.origins).map(origin).collect();
+        let trees = |definition: &Definition| {
+            let secondary = definition.keys.iter().filter(|key| !key.primary).map(|key| key.index);
+            secondary.chain([definition.clustered]).collect::<Vec<_>>()
+        };
+        let copied = match self.copy_rows(table, &new, &origins).await {
+            Ok(copied) => copied,
+            Err(error) => {
+                self.drop_trees(trees(&work.definition))?;
+                return Err(error);
+            }
+        };
+        self.db.save_tables(&[(&work.definition, true)]).await?;
+        // The counter is found again from the rows, unless the column and so the counter stayed.
+        if new.auto_column.is_some() && table.auto_column.is_some() {
+            let next = table.counters.auto_increment.load(Ordering::Acquire);
+            if next > 0 {
+                counters.auto_increment.store(next.max(work.definition.auto_increment), Ordering::Release);
+            }
+        }
+        counters.rows.store(copied, Ordering::Relaxed);
+        self.db.dictionary().put_table(Arc::new(new));
+        self.drop_trees(trees(&table.definition))?;
+        Ok(copied)
+    }
+}
+
+impl Alteration {
+    fn apply(&mut self, action: &AlterAction, eval: &EvalContext<'_>) -> SqlResult<()> {
+        match action {
+            AlterAction::AddColumn { column, position } => {
+                self.add_column(column, position.as_ref(), eval)?
+            }
+            AlterAction::DropColumn(name) => self.drop_column(name)?,
+            AlterAction::ChangeColumn { old_name, column, position } => {
+                self.change_column(old_name, column, position.as_ref(), eval)?;
+            }
+            AlterAction::RenameColumn { old_name, new_name } => {
+                let at = self.column(old_name)?;
+                self.check_free(new_name, Some(at))?;
+                self.definition.columns[at].name = new_name.clone();
+            }
+            AlterAction::SetDefault { column, default } => {
+                self.set_default(column, default.as_ref(), eval)?
+            }
+            AlterAction::AddKey(key) => {
+                definition::add_key(&mut self.definition, key)?;
+                self.rebuild = true;
+            }
+            AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.drop_key(name)?,
+            AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,
+            AlterAction::RenameKey { old_name, new_name } => {
+                let at = self.key(old_name)?;
+                if self.definition.keys.iter().any(|key| key.name.eq_ignore_ascii_case(new_name)) {
+                    return Err(SqlError::duplicate_key_name(new_name));
+                }
+                self.definition.keys[at].name = new_name.clone();
+            }
+            AlterAction::SetKeyVisibility { name, visible } => {
+                let at = self.key(name)?;
+                self.definition.keys[at].visible = *visible;
+            }
+            AlterAction::Rename(name) => self.rename = Some(name.clone()),
+            AlterAction::Option(option) => {
+                let before = definition::Options {
+                    collation: self.definition.collation,
+                    auto_increment: self.definition.auto_increment,
+                    comment: self.definition.comment.clone(),
+                };
+                let after = definition::options(std::slice::from_ref(option), before)?;
+                self.definition.collation = after.collation;
+                self.definition.auto_increment = after.auto_increment;
+                self.definition.comment = after.comment;
+            }
+            AlterAction::ConvertCharset { charset, collation } => {
+                self.convert_charset(charset.as_deref(), collation.as_deref())?;
+            }
+            AlterAction::EnableKeys(_) => {}
+            AlterAction::Force => self.rebuild = true,
+            AlterAction::AddCheck(_) => return Err(SqlError::not_supported_yet("CHECK constraints")),
+            AlterAction::DropForeignKey(name) => return Err(SqlError::cannot_drop_field_or_key(name)),
+        }
+        Ok(())
+    }
+
+    fn column(&self, name: &str) -> SqlResult<usize> {
+        let found = self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| SqlError::unknown_column(name, &self.definition.name))
+    }
+
+    fn key(&self, name: &str) -> SqlResult<usize> {
+        let found = self.definition.keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| SqlError::key_does_not_exist(name, &self.definition.name))
+    }
+
+    fn check_free(&self, name: &str, except: Option<usize>) -> SqlResult<()> {
+        let taken =
+            |(at, column): (usize, &Column)| Some(at) != except && column.name.eq_ignore_ascii_case(name);
+        if self.definition.columns.iter().enumerate().any(taken) {
+            Err(SqlError::duplicate_column(name))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn position(&self, position: Option<&ColumnPosition>, otherwise: usize) -> SqlResult<usize> {
+        match position {
+            None => Ok(otherwise),
+            Some(ColumnPosition::First) => Ok(0),
+            Some(ColumnPosition::After(name)) => Ok(self.column(name)? + 1),
+        }
+    }
+
+    /// Keys name columns by position: follows a column that was inserted (`by` 1) or removed (-1) at `at`.
+    fn shift_keys(&mut self, at: usize, by: isize) {
+        for part in self.definition.keys.iter_mut().flat_map(|key| &mut key.parts) {
+            if part.column >= at {
+                part.column = part.column.wrapping_add_signed(by);
+            }
+        }
+    }
+
+    fn add_column(
+        &mut self,
+        written: &ColumnDef,
+        position: Option<&ColumnPosition>,
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        self.check_free(&written.name, None)?;
+        let column =
+            definition::column::column(written, self.definition.collation, written.primary_key, eval)?;
+        let at = self.position(position, self.definition.columns.len())?;
+        self.shift_keys(at, 1);
+        self.definition.columns.insert(at, column);
+        self.origins.insert(at, None);
+        self.rebuild = true;
+        definition::add_column_keys(&mut self.definition, written)
+    }
+
+    fn drop_column(&mut self, name: &str) -> SqlResult<()> {
+        let found = self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        let at = found.ok_or_else(|| SqlError::cannot_drop_field_or_key(name))?;
+        if self.definition.columns.len() == 1 {
+            return Err(SqlError::cannot_remove_all_fields());
+        }
+        for key in &mut self.definition.keys {
+            key.parts.retain(|part| part.column != at);
+        }
+        self.definition.keys.retain(|key| !key.parts.is_empty());
+        self.definition.columns.remove(at);
+        self.origins.remove(at);
+        self.shift_keys(at, -1);
+        self.rebuild = true;
+        Ok(())
+    }
+
+    fn change_column(
+        &mut self,
+        old_name: &str,
+        written: &ColumnDef,
+        position: Option<&ColumnPosition>,
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let at = self.column(old_name)?;
+        self.check_free(&written.name, Some(at))?;
+        let in_primary = self
+            .definition
+            .keys
+            .iter()
+            .any(|key| key.primary && key.parts.iter().any(|part| part.column == at));
+        let column = definition::column::column(written, self.definition.collation, in_primary, eval)?;
+        let old = &self.definition.columns[at];
+        self.rebuild |= old.kind != column.kind || old.nullable != column.nullable;
+        self.definition.columns[at] = column;
+        if let Some(position) = position {
+            self.move_column(at, position)?;
+        }
+        definition::add_column_keys(&mut self.definition, written)
+    }
+
+    fn move_column(&mut self, at: usize, position: &ColumnPosition) -> SqlResult<()> {
+        let to = self.position(Some(position), at)?;
+        let to = if to > at { to - 1 } else { to };
+        if to == at {
+            return Ok(());
+        }
+        let column = self.definition.columns.remove(at);
+        let origin = self.origins.remove(at);
+        self.definition.columns.insert(to, column);
+        self.origins.insert(to, origin);
+        for part in self.definition.keys.iter_mut().flat_map(|key| &mut key.parts) {
+            part.column = match part.column {
+                column if column == at => to,
+                column if at < column && column <= to => column - 1,
+                column if to <= column && column < at => column + 1,
+                column => column,
+            };
+        }
+        self.rebuild = true;
+        Ok(())
+    }
+
+    fn set_default(
+        &mut self,
+        name: &str,
+        default: Option<&crate::ast::Expr>,
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let at = self.column(name)?;
+        let column = &mut self.definition.columns[at];
+        column.default = match default {
+            None => DefaultValue::None,
+            Some(expr) => definition::column::default_value(
+                name,
+                expr,
+                &column.kind,
+                column.nullable,
+                column.auto_increment,
+                eval,
+            )?,
+        };
+        // The default of a column also stands for rows that are older than the column; rewriting them fixes theirs.
+        self.rebuild = true;
+        Ok(())
+    }
+
+    fn drop_key(&mut self, name: &str) -> SqlResult<()> {
+        let found = self.definition.keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+        let at = found.ok_or_else(|| SqlError::cannot_drop_field_or_key(name))?;
+        self.rebuild |= self.definition.keys[at].primary;
+        self.definition.keys.remove(at);
+        Ok(())
+    }
+
+    fn convert_charset(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+        let collation = match (collation, charset) {
+            (Some(name), _) => Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?,
+            (None, Some(name)) => {
+                Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))?
+            }
+            (None, None) => Collation::DEFAULT,
+        };
+        self.definition.collation = collation;
+        for column in &mut self.definition.columns {
+            column.kind = column.kind.clone().with_collation(collation);
+        }
+        self.rebuild = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! Copying a table's rows into another shape, for ALTER TABLE and CREATE INDEX.
+//!
+//! The table is held alone meanwhile, so there is nothing to read but committed rows. The copy goes into new trees in
+//! transactions of bounded size; until the new definition is durable nobody knows these trees, so a crash or an error
+//! leaves the table as it was.
+
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turnstile_engine::{Error as EngineError, Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
+
+use super::super::Session;
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::change::apply::{Storing, duplicate_entry};
+use crate::row_codec::RowView;
+use crate::value::Value;
+
+/// Rows of one transaction of the copy.
+const CHUNK: usize = 2000;
+
+/// Where a new column's values come from.
+pub enum Origin {
+    /// A column of the old table, as it is.
+    Same(usize),
+    /// A column of the old table, of another type.
+    Converted(usize),
+    /// The column is new: its default.
+    Default,
+}
+
+impl Session {
+    fn copy_txn(&self) -> Txn {
+        self.db.engine().begin(TxnOptions {
+            isolation: Isolation::RepeatableRead,
+            read_only: false,
+            autocommit: false,
+            lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
+            interrupt: self.interrupt.clone(),
+        })
+    }
+
+    /// Copies all rows of `old` into `new`; returns how many.
+    pub(super) async fn copy_rows(&mut self, old: &Table, new: &Table, origins: &[Origin]) -> SqlResult<u64> {
+        let mut reader = self.copy_txn();
+        let spec = ScanSpec {
+            index: ScanIndex::Clustered,
+            lower: Bound::Unbounded,
+            upper: Bound::Unbounded,
+            reverse: false,
+            mode: Read::Consistent,
+            fetch_row: true,
+        };
+        let mut scan = reader.scan(&old.engine, spec);
+        let mut copied = 0u64;
+        let mut waiting: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let automatic = AtomicU64::new(1);
+        loop {
+            let mut visit = |_: &[u8], pk: &[u8], row: &[u8]| {
+                waiting.push((pk.to_vec(), row.to_vec()));
+                Visit::Continue
+            };
+            let more = reader.scan_batch(&mut scan, &mut visit).await?;
+            if waiting.len() >= CHUNK || !more {
+                copied += self
+                    .write_chunk(old, new, origins, std::mem::take(&mut waiting), &automatic, copied)
+                    .await?;
+            }
+            if !more {
+                break;
+            }
+        }
+        reader.rollback().await?;
+        Ok(copied)
+    }
+
+    async fn write_chunk(
+        &mut self,
+        old: &Table,
+        new: &Table,
+        origins: &[Origin],
+        rows: Vec<(Vec<u8>, Vec<u8>)>,
+        automatic: &AtomicU64,
+        done: u64,
+    ) -> SqlResult<u64> {
+        let count = rows.len() as u64;
+        let mut encoded = Vec::with_capacity(rows.len());
+        for (nth, (pk, row)) in rows.into_iter().enumerate() {
+            let view = RowView::new(&old.layout, &row).map_err(|_| SqlError::crashed_table(old.name()))?;
+            let values = self.convert(&view, new, origins, done + nth as u64 + 1, automatic)?;
+            let key = new_key(old, new, &values, pk);
+            let mut bytes = Vec::with_capacity(row.len());
+            new.layout.encode(&values, &mut bytes);
+            encoded.push((key, bytes, values));
+        }
+        let mut txn = self.copy_txn();
+        for (key, bytes, values) in encoded {
+            match txn.insert(&new.engine, &key, &bytes).await {
+                Ok(()) => {}
+                Err(error @ EngineError::DuplicateKey { .. }) => {
+                    txn.rollback().await?;
+                    return Err(duplicate_entry(new, &error, &values));
+                }
+                Err(error) => {
+                    txn.rollback().await?;
+                    return Err(error.into());
+                }
+            }
+        }
+        txn.commit()?;
+        self.interrupt.check()?;
+        Ok(count)
+    }
+
+    fn convert(
+        &self,
+        view: &RowView<'_>,
+        new: &Table,
+        origins: &[Origin],
+        row: u64,
+        automatic: &AtomicU64,
+    ) -> SqlResult<Vec<Value>> {
+        self.with_eval(&[], |eval| {
+            let storing = Storing { eval, strict: eval.settings.sql_mode.is_strict(), row };
+            let mut values = Vec::with_capacity(origins.len());
+            for (column, origin) in origins.iter().enumerate() {
+                values.push(match origin {
+                    Origin::Same(at) => view.get(*at),
+                    Origin::Converted(at) => {
+                        let value = view.get(*at);
+                        let zone = eval.settings.time_zone;
+                        // TIMESTAMPs are stored in UTC and come back into another type as the session shows them.
+                        let value = match value {
+                            Value::DateTime(moment) if view.is_timestamp(*at) => {
+                                Value::DateTime(zone.from_utc(moment))
+                            }
+                            other => other,
+                        };
+                        storing.store(new, column, &value)?
+                    }
+                    Origin::Default if Some(column) == new.auto_column => {
+                        let next = automatic.fetch_add(1, Ordering::Relaxed);
+                        storing.store(new, column, &Value::UInt(next))?
+                    }
+                    Origin::Default => {
+                        let lenient = Storing { strict: false, ..storing };
+                        lenient.default(new, column)?
+                    }
+                });
+            }
+            Ok(values)
+        })
+    }
+}
+
+/// The clustered key of a copied row.
+fn new_key(old: &Table, new: &Table, values: &[Value], old_key: Vec<u8>) -> Vec<u8> {
+    let mut key = Vec::new();
+    if new.primary().is_some() {
+        new.primary_key(values, &mut key);
+        return key;
+    }
+    // Hidden row numbers are kept; a table that loses its primary key gets new ones.
+    if old.primary().is_none() {
+        old_key
+    } else {
+        new.counters.row_id.fetch_add(1, Ordering::Relaxed).to_be_bytes().to_vec()
+    }
+}

@@ -1,0 +1,236 @@
+//! EXPLAIN in its table form, one line per table that is read.
+
+use super::Session;
+use super::show::Table;
+use super::statement::{Outcome, RowPlan};
+use crate::ast::{Explain, ExplainFormat, ExplainTarget};
+use crate::error::{SqlError, SqlResult};
+use crate::plan::change::InsertSource;
+use crate::plan::query::{QueryPlan, SelectPlan, Source, Step, TableSource};
+use crate::sink::ResultSink;
+use crate::value::Value;
+
+/// Lines being written.
+struct Lines {
+    table: Table,
+    next_id: u64,
+}
+
+fn text(text: impl AsRef<str>) -> Value {
+    Value::text(text.as_ref())
+}
+
+impl Session {
+    /// EXPLAIN
+    pub(super) async fn explain(
+        &mut self,
+        explain: &Explain,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        if explain.analyze || !matches!(explain.format, None | Some(ExplainFormat::Traditional)) {
+            return Err(SqlError::not_supported_yet("this form of EXPLAIN"));
+        }
+        let ExplainTarget::Statement(statement) = &explain.target else {
+            return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
+        };
+        self.enter_for(statement).await?;
+        let plan = match self.plan_rows(statement, params) {
+            Ok(plan) => plan,
+            Err(error) => return self.abandon(error).await,
+        };
+        if self.open.as_ref().is_some_and(|open| open.autocommit) {
+            self.rollback().await?;
+        }
+        let columns = [
+            ("id", 'n'),
+            ("select_type", 's'),
+            ("table", 's'),
+            ("partitions", 's'),
+            ("type", 's'),
+            ("possible_keys", 's'),
+            ("key", 's'),
+            ("key_len", 's'),
+            ("ref", 's'),
+            ("rows", 'n'),
+            ("filtered", 's'),
+            ("Extra", 't'),
+        ];
+        let mut lines = Lines { table: Table::new(&columns), next_id: 1 };
+        match &plan {
+            RowPlan::Query(plan) => lines.query(plan, "SIMPLE"),
+            RowPlan::Change(plan, update) => {
+                lines.select(&plan.select, if *update { "UPDATE" } else { "DELETE" });
+            }
+            RowPlan::Insert(plan) => {
+                let line = Line { kind: "ALL", ..Line::default() };
+                lines.push("INSERT", plan.table.name(), line);
+                if let InsertSource::Query(query) = &plan.source {
+                    lines.query(query, "SIMPLE");
+                }
+            }
+        }
+        self.write_table(&lines.table, out)
+    }
+}
+
+/// What varies between lines.
+#[derive(Default)]
+struct Line {
+    kind: &'static str,
+    possible: Option<String>,
+    key: Option<String>,
+    key_length: Option<u32>,
+    reference: Option<String>,
+    rows: u64,
+    extra: Vec<&'static str>,
+}
+
+impl Lines {
+    fn push(&mut self, select_type: &str, table: &str, line: Line) {
+        let optional = |value: Option<String>| value.map_or(Value::Null, text);
+        self.table.push(vec![
+            Value::UInt(self.next_id),
+            text(select_type),
+            text(table),
+            Value::Null,
+            text(line.kind),
+            optional(line.possible),
+            optional(line.key),
+            optional(line.key_length.map(|length| length.to_string())),
+            optional(line.reference),
+            if line.kind.is_empty() { Value::Null } else { Value::UInt(line.rows) },
+            if line.kind.is_empty() { Value::Null } else { text("100.00") },
+            if line.extra.is_empty() { Value::Null } else { text(line.extra.join("; ")) },
+        ]);
+    }
+
+    fn query(&mut self, plan: &QueryPlan, select_type: &str) {
+        match plan {
+            QueryPlan::Select(plan) => self.select(plan, select_type),
+            QueryPlan::Set(plan) => {
+                for (nth, (_, member)) in plan.members.iter().enumerate() {
+                    self.query(member, if nth == 0 { "PRIMARY" } else { "UNION" });
+                    self.next_id += 1;
+                }
+            }
+            QueryPlan::Values(_) => {
+                let line = Line { extra: vec!["No tables used"], ..Line::default() };
+                self.push(select_type, "", line);
+            }
+        }
+    }
+
+    fn select(&mut self, plan: &SelectPlan, select_type: &str) {
+        let nested = !plan.subqueries.is_empty()
+            || plan.steps.iter().any(|step| matches!(step.source, Source::Derived(_)));
+        let select_type = if nested && select_type == "SIMPLE" { "PRIMARY" } else { select_type };
+        if plan.steps.is_empty() {
+            self.push(select_type, "", Line { extra: vec!["No tables used"], ..Line::default() });
+        }
+        self.steps(plan, &plan.steps, select_type);
+        let own = self.next_id;
+        for step in &plan.steps {
+            if let Source::Derived(query) = &step.source {
+                self.next_id += 1;
+                self.query(query, "DERIVED");
+            }
+        }
+        for subquery in &plan.subqueries {
+            self.next_id += 1;
+            self.query(&subquery.plan, if subquery.correlated { "DEPENDENT SUBQUERY" } else { "SUBQUERY" });
+        }
+        let _ = own;
+    }
+
+    fn steps(&mut self, plan: &SelectPlan, steps: &[Step], select_type: &str) {
+        for (nth, step) in steps.iter().enumerate() {
+            let mut line = match &step.source {
+                Source::Table(source) => table_line(source),
+                Source::Derived(_) | Source::Virtual(_) => Line { kind: "ALL", rows: 2, ..Line::default() },
+                Source::Group(inner) => {
+                    self.steps(plan, inner, select_type);
+                    continue;
+                }
+            };
+            if !step.matching.is_empty() || !step.filters.is_empty() {
+                line.extra.push("Using where");
+            }
+            if matches!(&step.source, Source::Table(source) if source.covering) {
+                line.extra.push("Using index");
+            }
+            if nth == 0 && plan.group.as_ref().is_some_and(|group| !group.keys.is_empty()) {
+                line.extra.push("Using temporary");
+            }
+            if nth == 0 && !plan.order.is_empty() {
+                line.extra.push("Using filesort");
+            }
+            if nth > 0 && !step.hash.is_empty() {
+                line.extra.push("Using join buffer (hash join)");
+            }
+            self.push(select_type, &step.alias, line);
+        }
+    }
+}
+
+fn table_line(source: &TableSource) -> Line {
+    let table = &source.table;
+    let access = &source.access;
+    let rows = table.counters.rows.load(std::sync::atomic::Ordering::Relaxed).max(1);
+    let names = source.possible.iter().map(|nth| &*table.keys()[*nth].name).collect::<Vec<_>>();
+    let mut line = Line { possible: (!names.is_empty()).then(|| names.join(",")), rows, ..Line::default() };
+    let Some(key) = access.key else {
+        line.kind = "ALL";
+        return line;
+    };
+    line.key = Some(table.keys()[key].name.to_string());
+    let range = &access.ranges[0];
+    let constant = range.equal.iter().all(|operand| operand.expr.columns().is_empty());
+    let bounded = range.lower.is_some() || range.upper.is_some();
+    line.kind = match () {
+        () if access.is_full() => "index",
+        () if access.ranges.len() > 1 || bounded => "range",
+        () if access.unique && constant => "const",
+        () if access.unique => "eq_ref",
+        () => "ref",
+    };
+    if access.unique {
+        line.rows = access.ranges.len() as u64;
+    }
+    let used = if access.is_full() {
+        table.keys()[key].parts.len()
+    } else {
+        range.equal.len() + usize::from(bounded)
+    };
+    line.key_length =
+        Some(table.keys()[key].parts.iter().take(used).map(|part| key_bytes(table, part)).sum());
+    if matches!(line.kind, "const" | "ref" | "eq_ref") {
+        let of = |operand: &crate::plan::query::Operand| {
+            if operand.expr.columns().is_empty() { "const" } else { "func" }
+        };
+        line.reference = Some(range.equal.iter().map(of).collect::<Vec<_>>().join(","));
+    }
+    line
+}
+
+/// Bytes of a key part as MySQL counts them.
+fn key_bytes(table: &crate::dictionary::Table, part: &crate::dictionary::table::Part) -> u32 {
+    use crate::types::ColumnType as T;
+    let column = &table.columns()[part.column];
+    let width = match &column.kind {
+        T::Int { width, .. } => width.bytes() as u32,
+        T::Varchar { length, collation } => part.prefix.unwrap_or(*length) * collation.max_char_bytes() + 2,
+        T::Char { length, collation } => part.prefix.unwrap_or(*length) * collation.max_char_bytes(),
+        T::Text { collation, .. } => part.prefix.unwrap_or(0) * collation.max_char_bytes() + 2,
+        T::Date => 3,
+        T::Varbinary { length } => part.prefix.unwrap_or(*length) + 2,
+        T::Binary { length } => part.prefix.unwrap_or(*length),
+        T::Year => 1,
+        T::Float { .. } => 4,
+        T::DateTime { fsp } => 5 + u32::from(fsp.div_ceil(2)),
+        T::Timestamp { fsp } => 4 + u32::from(fsp.div_ceil(2)),
+        T::Time { fsp } => 3 + u32::from(fsp.div_ceil(2)),
+        _ => 8,
+    };
+    width + u32::from(column.nullable)
+}

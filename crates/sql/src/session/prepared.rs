@@ -1,0 +1,238 @@
+//! Prepared statements, of the protocol and of PREPARE ... FROM.
+//!
+//! A prepared statement keeps its syntax tree. Its plan is made when it is first run and kept for as long as the
+//! dictionary, the current database and the settings that plans depend on stay the same.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::statement::{Outcome, RowPlan};
+use super::{Prepared, Session};
+use crate::ast::{self, PrepareSource};
+use crate::error::{SqlError, SqlResult};
+use crate::parser::parse;
+use crate::registry::Command;
+use crate::sink::{ColumnMeta, ResultSink};
+use crate::types::ColumnType;
+use crate::value::{Value, to_bytes};
+
+/// A prepared statement.
+pub struct Statement {
+    /// Its tree.
+    pub statement: ast::Statement,
+    /// Its `?`.
+    pub params: usize,
+    plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
+}
+
+/// What a plan depends on besides the statement.
+#[derive(Clone, PartialEq)]
+struct PlanKey {
+    version: u64,
+    schema: Option<Arc<str>>,
+    mode: crate::expr::SqlMode,
+    collation: crate::collation::Collation,
+    serializable: bool,
+}
+
+impl Session {
+    /// Prepares a statement.
+    pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
+        self.interrupt.clear_query();
+        self.entry.set_command(Command::Prepare, self.db.registry().now_us());
+        let result = self.prepare_text(text).await;
+        self.after_statement(&result);
+        result
+    }
+
+    async fn prepare_text(&mut self, text: &[u8]) -> SqlResult<Prepared> {
+        self.state.warnings.clear();
+        let most = 1_000_000;
+        if self.prepared.len() >= most {
+            return Err(SqlError::too_many_prepared_statements(most));
+        }
+        let statement = self.parse_one(text)?;
+        let columns = self.describe(&statement).await?;
+        let kind = ColumnType::varchar(16_383);
+        let params = (0..statement.params).map(|_| ColumnMeta::computed("?", kind.clone(), true)).collect();
+        let id = self.next_prepared;
+        self.next_prepared = self.next_prepared.wrapping_add(1).max(1);
+        self.prepared.insert(id, Arc::new(statement));
+        Ok(Prepared { id, params, columns, warnings: self.state.warnings.count() })
+    }
+
+    fn parse_one(&self, text: &[u8]) -> SqlResult<Statement> {
+        let parsed = parse(text, self.parse_options(true))?;
+        if parsed.next < text.len() {
+            let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
+            return Err(SqlError::parse_error(near, 1));
+        }
+        if matches!(
+            parsed.statement,
+            ast::Statement::Prepare { .. } | ast::Statement::Execute { .. } | ast::Statement::Deallocate(_)
+        ) {
+            return Err(SqlError::unsupported_in_prepared());
+        }
+        let params = parsed.parameter_count as usize;
+        Ok(Statement { statement: parsed.statement, params, plan: Mutex::new(None) })
+    }
+
+    /// The columns a statement will return, and whether its names can be found at all.
+    async fn describe(&mut self, statement: &Statement) -> SqlResult<Arc<[ColumnMeta]>> {
+        if !is_row_statement(&statement.statement) {
+            return Ok(Arc::from([]));
+        }
+        self.enter_for(&statement.statement).await?;
+        let nulls = vec![Value::Null; statement.params];
+        let plan = match self.plan_rows(&statement.statement, &nulls) {
+            Ok(plan) => plan,
+            Err(error) => return self.abandon(error).await,
+        };
+        if self.open.as_ref().is_some_and(|open| open.autocommit) {
+            self.rollback().await?;
+        }
+        Ok(match plan {
+            RowPlan::Query(plan) => plan.columns().clone(),
+            _ => Arc::from([]),
+        })
+    }
+
+    /// Runs a prepared statement; as many `params` as it has `?`.
+    pub async fn execute(
+        &mut self,
+        id: u32,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> Result<(), SqlError> {
+        self.interrupt.clear_query();
+        self.entry.set_command(Command::Execute, self.db.registry().now_us());
+        let found = self.prepared.get(&id).cloned();
+        let result = match found {
+            Some(statement) => self.execute_statement(&statement, params, out).await,
+            None => Err(SqlError::unknown_statement_handler(id, "mysqld_stmt_execute")),
+        };
+        self.after_statement(&result);
+        result
+    }
+
+    async fn execute_statement(
+        &mut self,
+        prepared: &Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        self.db.status().questions();
+        if params.len() != prepared.params {
+            return Err(SqlError::wrong_arguments("EXECUTE"));
+        }
+        if !is_row_statement(&prepared.statement) {
+            return self.run_statement(&prepared.statement, params, out, false).await;
+        }
+        self.state.warnings.clear();
+        let outcome = self.execute_rows(prepared, params, out).await?;
+        self.finish_result(&outcome, out, false);
+        Ok(())
+    }
+
+    async fn execute_rows(
+        &mut self,
+        prepared: &Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.enter_for(&prepared.statement).await?;
+        let plan = match self.kept_plan(prepared, params) {
+            Ok(plan) => plan,
+            Err(error) => return self.abandon(error).await,
+        };
+        let into = match &prepared.statement {
+            ast::Statement::Select(query) => query.into.clone(),
+            _ => Vec::new(),
+        };
+        self.run_rows(&plan, params, &into, out).await
+    }
+
+    /// The plan of a statement, made anew if what it depends on has changed. The gates must be held.
+    fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Arc<RowPlan>> {
+        let isolation = self.open.as_ref().map(|open| (open.txn.options().isolation, open.autocommit));
+        let key = PlanKey {
+            version: self.db.dictionary().version(),
+            schema: self.state.schema(),
+            mode: self.settings.sql_mode,
+            collation: self.settings.collation_connection,
+            serializable: isolation == Some((turnstile_engine::Isolation::Serializable, false)),
+        };
+        if let Some((known, plan)) = &*prepared.plan.lock()
+            && *known == key
+        {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(self.plan_rows(&prepared.statement, params)?);
+        *prepared.plan.lock() = Some((key, plan.clone()));
+        Ok(plan)
+    }
+
+    /// How many parameters a prepared statement has; None if there is no such statement.
+    pub fn param_count(&self, id: u32) -> Option<usize> {
+        self.prepared.get(&id).map(|statement| statement.params)
+    }
+
+    /// Forgets a prepared statement.
+    pub fn close(&mut self, id: u32) {
+        self.prepared.remove(&id);
+    }
+
+    /// PREPARE, EXECUTE, DEALLOCATE.
+    pub(super) async fn text_prepared(
+        &mut self,
+        statement: &ast::Statement,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        use crate::expr::SessionView;
+        let unknown = |name: &str, what: &str| SqlError::unknown_statement_handler(name, what);
+        match statement {
+            ast::Statement::Prepare { name, source } => {
+                let text = match source {
+                    PrepareSource::Text(text) => text.to_vec(),
+                    PrepareSource::Variable(name) => {
+                        to_bytes(&self.state.user_variable(&name.to_lowercase())).into_owned()
+                    }
+                };
+                self.named.remove(&*name.to_lowercase());
+                let statement = self.parse_one(&text)?;
+                self.describe(&statement).await?;
+                self.named.insert(name.to_lowercase().into(), Arc::new(statement));
+                Ok(Outcome::default())
+            }
+            ast::Statement::Execute { name, variables } => {
+                let found = self.named.get(&*name.to_lowercase()).cloned();
+                let found = found.ok_or_else(|| unknown(name, "EXECUTE"))?;
+                let params: Vec<Value> =
+                    variables.iter().map(|one| self.state.user_variable(&one.to_lowercase())).collect();
+                if params.len() != found.params {
+                    return Err(SqlError::wrong_arguments("EXECUTE"));
+                }
+                if is_row_statement(&found.statement) {
+                    return self.execute_rows(&found, &params, out).await;
+                }
+                Box::pin(self.dispatch(&found.statement, &params, out)).await
+            }
+            ast::Statement::Deallocate(name) => {
+                let gone = self.named.remove(&*name.to_lowercase());
+                gone.map(|_| Outcome::default()).ok_or_else(|| unknown(name, "DEALLOCATE PREPARE"))
+            }
+            _ => Err(SqlError::unsupported_in_prepared()),
+        }
+    }
+}
+
+fn is_row_statement(statement: &ast::Statement) -> bool {
+    matches!(
+        statement,
+        ast::Statement::Select(_)
+            | ast::Statement::Insert(_)
+            | ast::Statement::Update(_)
+            | ast::Statement::Delete(_)
+    )
+}

@@ -1,0 +1,218 @@
+//! SET: system variables, user variables, character sets, transaction characteristics, passwords. Also KILL.
+
+use std::sync::atomic::Ordering;
+
+use super::Session;
+use super::statement::Outcome;
+use crate::accounts::Privileges;
+use crate::ast::{self, SetItem, VariableScope};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{SessionView, WarningLevel};
+use crate::value::{Value, to_i64};
+use crate::variables::{self, Globals, Scope, VARIABLES};
+
+impl Session {
+    /// SET
+    pub(super) async fn set(&mut self, items: &[SetItem], params: &[Value]) -> SqlResult<()> {
+        for item in items {
+            match item {
+                SetItem::UserVariable { name, value } => {
+                    let value = self.set_value(value, params).await?;
+                    self.state.set_user_variable(&name.to_lowercase(), value);
+                }
+                SetItem::SystemVariable { scope, name, value } => {
+                    let value = match value {
+                        Some(expr) => Some(self.set_value(expr, params).await?),
+                        None => None,
+                    };
+                    self.set_system(*scope, name, value).await?;
+                }
+                SetItem::Names { charset, collation } => {
+                    self.set_names(charset.as_deref(), collation.as_deref())?
+                }
+                SetItem::CharacterSet(charset) => {
+                    let found = charset_collation(charset.as_deref())?;
+                    self.set_charsets(found, &["character_set_client", "character_set_results"]);
+                    self.settings = self.state.settings();
+                }
+                SetItem::Transaction { scope, isolation, read_only } => {
+                    self.set_transaction(*scope, *isolation, *read_only)?;
+                }
+                SetItem::Password { user, password } => self.set_password(user.as_ref(), password).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A value of SET, which may be a sub-query.
+    async fn set_value(&mut self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
+        let ast::Expr::Subquery(query) = expr else { return self.evaluate(expr, params) };
+        let statement = ast::Statement::Select(query.clone());
+        let mut rows = super::show::Collected::default();
+        self.row_statement(&statement, params, &mut rows).await?;
+        Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default())
+    }
+
+    async fn set_system(&mut self, scope: VariableScope, name: &str, value: Option<Value>) -> SqlResult<()> {
+        let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
+        let definition = &VARIABLES[at];
+        let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
+        if scope == VariableScope::PersistOnly || scope == VariableScope::Persist {
+            return Err(SqlError::not_supported_yet("SET PERSIST"));
+        }
+        if !definition.dynamic {
+            return Err(SqlError::incorrect_global_local_variable(name, "read only"));
+        }
+        match (definition.scope, global) {
+            (Scope::Session, true) => return Err(SqlError::local_variable(name)),
+            (Scope::Global, false) => return Err(SqlError::global_variable(name)),
+            _ => {}
+        }
+        if global {
+            self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
+        }
+        let value = match value {
+            Some(value) => {
+                let (value, cut) = definition.accept(&value)?;
+                if cut {
+                    let error = SqlError::new(1292, b"22007", format!("Truncated incorrect {name} value"));
+                    self.state.warnings.push(WarningLevel::Warning, error);
+                }
+                value
+            }
+            None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
+            None => definition.parse(definition.default)?,
+        };
+        if global {
+            apply_global(&self.db, definition.name, &value);
+            self.db.globals().set(at, value);
+            return Ok(());
+        }
+        if definition.name == "autocommit" && value == Value::Int(1) && !self.settings.autocommit {
+            self.commit().await?;
+        }
+        self.follow(definition.name, &value);
+        self.state.set_variable(at, value);
+        self.settings = self.state.settings();
+        Ok(())
+    }
+
+    /// Character set and collation variables that go together.
+    fn follow(&mut self, name: &str, value: &Value) {
+        let Value::Str(text) = value else { return };
+        let set = |name: &str, value: &str| {
+            if let Some(at) = variables::find(name) {
+                self.state.set_variable(at, Value::text(value));
+            }
+        };
+        match (name, Collation::default_of_charset(text), Collation::by_name(text)) {
+            ("character_set_connection", Some(found), _) => set("collation_connection", found.name()),
+            ("collation_connection", _, Some(found)) => set("character_set_connection", found.charset()),
+            ("character_set_server", Some(found), _) => set("collation_server", found.name()),
+            ("collation_server", _, Some(found)) => set("character_set_server", found.charset()),
+            _ => {}
+        }
+    }
+
+    fn set_names(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+        let mut found = charset_collation(charset)?;
+        if let Some(name) = collation {
+            let chosen = Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
+            if chosen.charset() != found.charset() {
+                let text = format!("COLLATION '{name}' is not valid for CHARACTER SET '{}'", found.charset());
+                return Err(SqlError::new(1253, b"42000", text));
+            }
+            found = chosen;
+        }
+        self.set_collation(found.id());
+        Ok(())
+    }
+
+    /// What the client speaks, by the id of a collation; unknown ids mean the default.
+    pub(super) fn set_collation(&mut self, id: u16) {
+        let collation = Collation::by_id(id).unwrap_or(Collation::DEFAULT);
+        self.set_charsets(
+            collation,
+            &["character_set_client", "character_set_connection", "character_set_results"],
+        );
+        if let Some(at) = variables::find("collation_connection") {
+            self.state.set_variable(at, Value::text(collation.name()));
+        }
+        self.settings = self.state.settings();
+    }
+
+    fn set_charsets(&self, collation: Collation, names: &[&str]) {
+        for at in names.iter().filter_map(|name| variables::find(name)) {
+            self.state.set_variable(at, Value::text(collation.charset()));
+        }
+    }
+
+    /// Fails unless the account has a global privilege.
+    pub(super) fn require(&self, wanted: Privileges, name: &str) -> SqlResult<()> {
+        match self.state.account() {
+            Some(account) if !account.may(wanted, None) && !account.may(Privileges::SUPER, None) => {
+                Err(SqlError::specific_access_denied(name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// KILL
+    pub(super) fn kill(&mut self, kill: &ast::Kill, params: &[Value]) -> SqlResult<Outcome> {
+        let value = self.evaluate(&kill.id, params)?;
+        let id = self.with_eval(params, |eval| to_i64(&value, eval))? as u64;
+        let found = self.db.registry().find(id).ok_or_else(|| SqlError::no_such_thread(id))?;
+        let own_user = found.shown().user == self.entry.shown().user;
+        if !own_user {
+            self.require(Privileges::CONNECTION_ADMIN, "SUPER or CONNECTION_ADMIN")?;
+        }
+        if kill.query_only {
+            found.interrupt.kill_query();
+        } else {
+            found.interrupt.kill_connection();
+        }
+        if found.id == self.entry.id {
+            return Err(SqlError::query_interrupted());
+        }
+        Ok(Outcome::default())
+    }
+}
+
+fn charset_collation(charset: Option<&str>) -> SqlResult<Collation> {
+    match charset {
+        None => Ok(Collation::DEFAULT),
+        Some(name) => {
+            Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))
+        }
+    }
+}
+
+/// Passes a global variable on to the engine.
+pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
+    let settings = db.engine().settings();
+    let number = match value {
+        Value::Int(number) => *number as u64,
+        Value::UInt(number) => *number,
+        _ => return,
+    };
+    match name {
+        "innodb_flush_log_at_trx_commit" => {
+            settings.flush_log_at_trx_commit.store(number as u8, Ordering::Relaxed)
+        }
+        "innodb_deadlock_detect" => settings.deadlock_detect.store(number != 0, Ordering::Relaxed),
+        "innodb_print_all_deadlocks" => settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed),
+        "innodb_purge_batch_size" => settings.purge_batch_size.store(number, Ordering::Relaxed),
+        "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),
+        "innodb_thread_concurrency" => settings.thread_concurrency.store(number, Ordering::Relaxed),
+        "innodb_concurrency_tickets" => settings.concurrency_tickets.store(number, Ordering::Relaxed),
+        _ => {}
+    }
+}
+
+/// Passes all global variables on to the engine.
+pub fn apply_globals(db: &crate::Database, globals: &Globals) {
+    for (at, definition) in VARIABLES.iter().enumerate() {
+        apply_global(db, definition.name, &globals.get(at));
+    }
+}

@@ -1,0 +1,490 @@
+//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the first column, WHERE any.
+
+use std::sync::Arc;
+
+use super::Session;
+use super::statement::Outcome;
+use crate::accounts::grants;
+use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
+use crate::collation::Collation;
+use crate::definition::{create_table_text, default_text, quote_name};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::WarningLevel;
+use crate::information_schema::{self, VirtualTable, catalog};
+use crate::sink::{ColumnMeta, ResultSink};
+use crate::types::{BlobSize, ColumnType};
+use crate::value::{Value, to_text};
+
+/// Keeps a result in memory.
+#[derive(Default)]
+pub struct Collected {
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl ResultSink for Collected {
+    fn columns(&mut self, _: &[ColumnMeta]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, row: &[Value]) -> SqlResult<()> {
+        self.rows.push(row.to_vec());
+        Ok(())
+    }
+    fn end(&mut self, _: u16, _: u16) {}
+    fn ok(&mut self, _: u64, _: u64, _: u16, _: &str, _: u16) {}
+}
+
+/// Columns and rows of a SHOW.
+pub struct Table {
+    columns: Vec<ColumnMeta>,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    /// Columns by name: `n` a number, `t` a long text, anything else a short text.
+    pub fn new(columns: &[(&str, char)]) -> Table {
+        let column = |(name, kind): &(&str, char)| {
+            let kind = match kind {
+                'n' => ColumnType::BIGINT,
+                'd' => ColumnType::DateTime { fsp: 0 },
+                't' => ColumnType::Text { size: BlobSize::Normal, collation: Collation::DEFAULT },
+                _ => ColumnType::varchar(64),
+            };
+            ColumnMeta::computed(name, kind, true)
+        };
+        Table { columns: columns.iter().map(column).collect(), rows: Vec::new() }
+    }
+
+    fn texts(columns: &[&str]) -> Table {
+        Table::new(&columns.iter().map(|name| (*name, 's')).collect::<Vec<_>>())
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: Vec<Value>) {
+        self.rows.push(row);
+    }
+}
+
+/// A text.
+fn text(text: impl AsRef<str>) -> Value {
+    Value::text(text.as_ref())
+}
+
+impl Session {
+    /// SHOW
+    pub(super) async fn show(
+        &mut self,
+        show: &Show,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let mut table = self.shown(&show.what, params)?;
+        match &show.filter {
+            None => {}
+            Some(ShowFilter::Like(pattern)) => {
+                let pattern = String::from_utf8_lossy(pattern).to_lowercase();
+                let fits =
+                    |row: &Vec<Value>| crate::accounts::like(&pattern, &to_text(&row[0]).to_lowercase());
+                table.rows.retain(fits);
+            }
+            Some(ShowFilter::Where(condition)) => self.filter_rows(&mut table, condition, params)?,
+        }
+        self.write_table(&table, out)
+    }
+
+    /// Writes a whole result.
+    pub(super) fn write_table(&self, table: &Table, out: &mut dyn ResultSink) -> SqlResult<Outcome> {
+        out.columns(&table.columns)?;
+        for row in &table.rows {
+            out.row(row)?;
+        }
+        Ok(Outcome { rows: true, ..Outcome::default() })
+    }
+
+    fn filter_rows(&self, table: &mut Table, condition: &ast::Expr, params: &[Value]) -> SqlResult<()> {
+        let columns = table.columns.clone();
+        self.with_eval(params, |eval| {
+            let context = self.plan_context(None, eval);
+            let mut block = crate::plan::block::Block::new(&context, None);
+            block.scope.add_columns(&columns);
+            let filter = block.filter(condition, "where clause")?;
+            let mut kept = Vec::new();
+            for row in std::mem::take(&mut table.rows) {
+                if filter.expr.eval_truth(&row, eval)? == Some(true) {
+                    kept.push(row);
+                }
+            }
+            table.rows = kept;
+            Ok(())
+        })
+    }
+
+    fn shown(&mut self, what: &ShowWhat, params: &[Value]) -> SqlResult<Table> {
+        match what {
+            ShowWhat::Databases => {
+                let mut table = Table::texts(&["Database"]);
+                table.rows = catalog::schema_names(&self.db, &self.state)
+                    .iter()
+                    .map(|name| vec![text(name)])
+                    .collect();
+                Ok(table)
+            }
+            ShowWhat::Tables { full, schema } => self.tables(*full, schema.as_deref()),
+            ShowWhat::TableStatus(schema) => self.table_status(schema.as_deref()),
+            ShowWhat::Columns { full, table } => self.columns(*full, table),
+            ShowWhat::Index(name) => self.indexes(name),
+            ShowWhat::CreateTable(name) => {
+                let found = self.find_table(name)?;
+                let mut table = Table::new(&[("Table", 's'), ("Create Table", 't')]);
+                table.push(vec![text(found.name()), text(create_table_text(&found))]);
+                Ok(table)
+            }
+            ShowWhat::CreateDatabase { name, if_not_exists } => {
+                self.create_database_text(name, *if_not_exists)
+            }
+            ShowWhat::Variables { global } => {
+                let mut table = Table::texts(&["Variable_name", "Value"]);
+                let which =
+                    if *global { VirtualTable::GlobalVariables } else { VirtualTable::SessionVariables };
+                table.rows = information_schema::rows(which, &self.db, &self.state)?;
+                Ok(table)
+            }
+            ShowWhat::Status { .. } => {
+                let mut table = Table::texts(&["Variable_name", "Value"]);
+                table.rows = information_schema::rows(VirtualTable::GlobalStatus, &self.db, &self.state)?;
+                Ok(table)
+            }
+            ShowWhat::Warnings(limit) => self.warnings(limit.as_ref(), params, false),
+            ShowWhat::Errors(limit) => self.warnings(limit.as_ref(), params, true),
+            ShowWhat::WarningCount => {
+                Ok(one("@@session.warning_count", u64::from(self.state.warnings.count())))
+            }
+            ShowWhat::ErrorCount => Ok(one("@@session.error_count", self.state.error_count())),
+            ShowWhat::Grants(user) => self.grants(user.as_ref()),
+            ShowWhat::CreateUser(user) => self.create_user_text(user),
+            other => self.shown_by_server(other),
+        }
+    }
+
+    /// What the server says about itself, and what it does not have.
+    fn shown_by_server(&self, what: &ShowWhat) -> SqlResult<Table> {
+        let from = |which: VirtualTable, mut table: Table, columns: &[usize]| {
+            let rows = information_schema::rows(which, &self.db, &self.state)?;
+            table.rows =
+                rows.into_iter().map(|row| columns.iter().map(|at| row[*at].clone()).collect()).collect();
+            Ok(table)
+        };
+        match what {
+            ShowWhat::ProcessList { full } => {
+                let columns = [
+                    ("Id", 'n'),
+                    ("User", 's'),
+                    ("Host", 's'),
+                    ("db", 's'),
+                    ("Command", 's'),
+                    ("Time", 'n'),
+                    ("State", 's'),
+                    ("Info", 't'),
+                ];
+                let mut table =
+                    from(VirtualTable::Processlist, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6, 7])?;
+                for row in table.rows.iter_mut().filter(|row| !full && !row[7].is_null()) {
+                    row[7] = text(to_text(&row[7]).chars().take(100).collect::<String>());
+                }
+                Ok(table)
+            }
+            ShowWhat::Engines => {
+                let names = ["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"];
+                from(VirtualTable::Engines, Table::texts(&names), &[0, 1, 2, 3, 4, 5])
+            }
+            ShowWhat::CharacterSets => {
+                let columns =
+                    [("Charset", 's'), ("Description", 's'), ("Default collation", 's'), ("Maxlen", 'n')];
+                from(VirtualTable::CharacterSets, Table::new(&columns), &[0, 2, 1, 3])
+            }
+            ShowWhat::Collations => {
+                let columns = [
+                    ("Collation", 's'),
+                    ("Charset", 's'),
+                    ("Id", 'n'),
+                    ("Default", 's'),
+                    ("Compiled", 's'),
+                    ("Sortlen", 'n'),
+                    ("Pad_attribute", 's'),
+                ];
+                from(VirtualTable::Collations, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6])
+            }
+            ShowWhat::Plugins => from(
+                VirtualTable::Plugins,
+                Table::texts(&["Name", "Version", "Status", "Type"]),
+                &[0, 1, 2, 3],
+            ),
+            ShowWhat::Triggers(_) => Ok(Table::texts(&[
+                "Trigger",
+                "Event",
+                "Table",
+                "Statement",
+                "Timing",
+                "Created",
+                "sql_mode",
+                "Definer",
+                "character_set_client",
+                "collation_connection",
+                "Database Collation",
+            ])),
+            ShowWhat::Events(_) => {
+                Ok(Table::texts(&["Db", "Name", "Definer", "Time zone", "Type", "Status"]))
+            }
+            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => Ok(Table::texts(&[
+                "Db",
+                "Name",
+                "Type",
+                "Definer",
+                "Modified",
+                "Created",
+                "Security_type",
+                "Comment",
+            ])),
+            ShowWhat::OpenTables(_) => Ok(Table::texts(&["Database", "Table", "In_use", "Name_locked"])),
+            ShowWhat::Replicas => {
+                Ok(Table::texts(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]))
+            }
+            ShowWhat::ReplicaStatus | ShowWhat::BinaryLogStatus => Ok(Table::texts(&["File", "Position"])),
+            ShowWhat::BinaryLogs => Err(SqlError::new(1381, b"HY000", "You are not using binary logging")),
+            ShowWhat::Privileges => Ok(Table::texts(&["Privilege", "Context", "Comment"])),
+            ShowWhat::Profiles => Ok(Table::texts(&["Query_ID", "Duration", "Query"])),
+            ShowWhat::Engine { name, .. } => {
+                Err(SqlError::not_supported_yet(format!("SHOW ENGINE {name} STATUS")))
+            }
+            _ => Err(SqlError::not_supported_yet("this SHOW")),
+        }
+    }
+
+    fn schema_or_current(&self, schema: Option<&str>) -> SqlResult<Box<str>> {
+        let current = || self.state.schema().map(|schema| (&*schema).into());
+        let schema: Box<str> =
+            schema.map(Into::into).or_else(current).ok_or_else(SqlError::no_database_selected)?;
+        if !VirtualTable::is_schema(&schema) && self.db.dictionary().schema_collation(&schema).is_none() {
+            return Err(SqlError::unknown_database(&schema));
+        }
+        if !information_schema::visible(&self.state, &schema) {
+            return Err(SqlError::database_access_denied(
+                &self.own_account().user,
+                &self.own_account().host,
+                &schema,
+            ));
+        }
+        Ok(schema)
+    }
+
+    fn find_table(&self, name: &TableName) -> SqlResult<Arc<crate::dictionary::Table>> {
+        let schema = self.schema_or_current(name.schema.as_deref())?;
+        self.db.dictionary().table(&schema, &name.table)
+    }
+
+    fn tables(&self, full: bool, schema: Option<&str>) -> SqlResult<Table> {
+        let schema = self.schema_or_current(schema)?;
+        let name = format!("Tables_in_{schema}");
+        let mut table = Table::texts(&[&*name, "Table_type"][..1 + usize::from(full)]);
+        let mut push = |name: &str, kind: &str| {
+            table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
+        };
+        if VirtualTable::is_schema(&schema) {
+            VirtualTable::all().for_each(|one| push(one.name(), "SYSTEM VIEW"));
+        }
+        self.db.dictionary().tables(&schema).iter().for_each(|one| push(one.name(), "BASE TABLE"));
+        Ok(table)
+    }
+
+    fn table_status(&self, schema: Option<&str>) -> SqlResult<Table> {
+        let schema = self.schema_or_current(schema)?;
+        let columns = [
+            ("Name", 's'),
+            ("Engine", 's'),
+            ("Version", 'n'),
+            ("Row_format", 's'),
+            ("Rows", 'n'),
+            ("Avg_row_length", 'n'),
+            ("Data_length", 'n'),
+            ("Max_data_length", 'n'),
+            ("Index_length", 'n'),
+            ("Data_free", 'n'),
+            ("Auto_increment", 'n'),
+            ("Create_time", 'd'),
+            ("Update_time", 'd'),
+            ("Check_time", 'd'),
+            ("Collation", 's'),
+            ("Checksum", 'n'),
+            ("Create_options", 's'),
+            ("Comment", 's'),
+        ];
+        let mut table = Table::new(&columns);
+        let wanted = text(&schema);
+        let rows = information_schema::rows(VirtualTable::Tables, &self.db, &self.state)?;
+        let shown = [2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
+        let own = rows.into_iter().filter(|row| row[1] == wanted);
+        table.rows = own.map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
+        Ok(table)
+    }
+
+    fn columns(&self, full: bool, name: &TableName) -> SqlResult<Table> {
+        let columns: &[(&str, char)] = if full {
+            &[
+                ("Field", 's'),
+                ("Type", 't'),
+                ("Collation", 's'),
+                ("Null", 's'),
+                ("Key", 's'),
+                ("Default", 't'),
+                ("Extra", 's'),
+                ("Privileges", 's'),
+                ("Comment", 't'),
+            ]
+        } else {
+            &[("Field", 's'), ("Type", 't'), ("Null", 's'), ("Key", 's'), ("Default", 't'), ("Extra", 's')]
+        };
+        let mut table = Table::new(columns);
+        let schema = self.schema_or_current(name.schema.as_deref())?;
+        if let Some(found) = VirtualTable::find(&schema, &name.table)? {
+            for (name, kind, nullable) in found.columns() {
+                let null = text(if nullable { "YES" } else { "NO" });
+                table.push(column_row(
+                    full,
+                    [text(name), text(kind.to_string()), null, text(""), Value::Null, text("")],
+                    &kind,
+                    "",
+                ));
+            }
+            return Ok(table);
+        }
+        let found = self.find_table(name)?;
+        for (at, column) in found.columns().iter().enumerate() {
+            let line = [
+                text(&column.name),
+                text(column.kind.to_string()),
+                text(if column.nullable { "YES" } else { "NO" }),
+                text(catalog::key_mark(&found, at)),
+                default_text(column).map_or(Value::Null, text),
+                text(catalog::extra(column)),
+            ];
+            table.push(column_row(full, line, &column.kind, &column.comment));
+        }
+        Ok(table)
+    }
+
+    fn indexes(&self, name: &TableName) -> SqlResult<Table> {
+        let found = self.find_table(name)?;
+        let columns = [
+            ("Table", 's'),
+            ("Non_unique", 'n'),
+            ("Key_name", 's'),
+            ("Seq_in_index", 'n'),
+            ("Column_name", 's'),
+            ("Collation", 's'),
+            ("Cardinality", 'n'),
+            ("Sub_part", 'n'),
+            ("Packed", 's'),
+            ("Null", 's'),
+            ("Index_type", 's'),
+            ("Comment", 's'),
+            ("Index_comment", 's'),
+            ("Visible", 's'),
+            ("Expression", 's'),
+        ];
+        let mut table = Table::new(&columns);
+        let rows = information_schema::rows(VirtualTable::Statistics, &self.db, &self.state)?;
+        let (schema, name) = (text(&found.definition.schema), text(found.name()));
+        let shown = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+        let own = rows.into_iter().filter(|row| row[1] == schema && row[2] == name);
+        table.rows = own.map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
+        Ok(table)
+    }
+
+    fn create_database_text(&self, name: &str, if_not_exists: bool) -> SqlResult<Table> {
+        let schema = self.schema_or_current(Some(name))?;
+        let collation = self.db.dictionary().schema_collation(&schema).unwrap_or(Collation::DEFAULT);
+        let clause = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
+        let statement = format!(
+            "CREATE DATABASE {clause}{} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */ /*!80016 DEFAULT ENCRYPTION='N' */",
+            quote_name(&schema),
+            collation.charset(),
+            collation.name()
+        );
+        let mut table = Table::texts(&["Database", "Create Database"]);
+        table.push(vec![text(&schema), text(statement)]);
+        Ok(table)
+    }
+
+    fn warnings(&self, limit: Option<&ast::Limit>, params: &[Value], errors_only: bool) -> SqlResult<Table> {
+        let mut table = Table::new(&[("Level", 's'), ("Code", 'n'), ("Message", 't')]);
+        let number = |expr: &ast::Expr| match self.evaluate(expr, params)? {
+            Value::Int(number) => Ok(number.max(0) as usize),
+            Value::UInt(number) => Ok(number as usize),
+            _ => Err(SqlError::wrong_arguments("LIMIT")),
+        };
+        let most = limit.map(|limit| number(&limit.count)).transpose()?.unwrap_or(usize::MAX);
+        let skipped = limit.and_then(|limit| limit.offset.as_ref()).map(number).transpose()?.unwrap_or(0);
+        let list = self.state.warnings.list();
+        let wanted = list.iter().filter(|one| !errors_only || one.level == WarningLevel::Error);
+        for one in wanted.skip(skipped).take(most) {
+            let level = match one.level {
+                WarningLevel::Note => "Note",
+                WarningLevel::Warning => "Warning",
+                WarningLevel::Error => "Error",
+            };
+            table.push(vec![text(level), Value::Int(one.error.code.into()), text(&one.error.message)]);
+        }
+        Ok(table)
+    }
+
+    fn account_of(&self, user: Option<&ast::UserName>) -> SqlResult<Arc<crate::accounts::Account>> {
+        let name = match user {
+            Some(user) if !user.is_current() => crate::accounts::AccountName::new(&user.user, &user.host),
+            _ => self.own_account(),
+        };
+        if name != self.own_account() {
+            self.require_global(crate::accounts::Privileges::CREATE_USER, "CREATE USER")?;
+        }
+        let missing = || SqlError::nonexisting_grant(&name.user, &name.host);
+        self.db.accounts().find(&name).ok_or_else(missing)
+    }
+
+    fn grants(&self, user: Option<&ast::UserName>) -> SqlResult<Table> {
+        let account = self.account_of(user)?;
+        let mut table = Table::new(&[(&*format!("Grants for {}", account.name.text()), 't')]);
+        grants(&account).into_iter().for_each(|line| table.push(vec![text(line)]));
+        Ok(table)
+    }
+
+    fn create_user_text(&self, user: &ast::UserName) -> SqlResult<Table> {
+        let account = self.account_of(Some(user))?;
+        let name = format!("`{}`@`{}`", account.name.user, account.name.host);
+        let hash = String::from_utf8_lossy(&account.secret).replace('\'', "''");
+        let secret = if hash.is_empty() { String::new() } else { format!(" AS '{hash}'") };
+        let line = format!(
+            "CREATE USER {name} IDENTIFIED WITH '{}'{secret} REQUIRE {} PASSWORD EXPIRE DEFAULT ACCOUNT {}",
+            account.plugin.name(),
+            if account.require_tls { "SSL" } else { "NONE" },
+            if account.locked { "LOCK" } else { "UNLOCK" },
+        );
+        let mut table = Table::new(&[(&*format!("CREATE USER for {}", account.name.text()), 't')]);
+        table.push(vec![text(line)]);
+        Ok(table)
+    }
+}
+
+fn one(name: &str, number: u64) -> Table {
+    let mut table = Table::new(&[(name, 'n')]);
+    table.push(vec![Value::UInt(number)]);
+    table
+}
+
+fn column_row(full: bool, line: [Value; 6], kind: &ColumnType, comment: &str) -> Vec<Value> {
+    let [field, written, null, key, default, extra] = line;
+    if !full {
+        return vec![field, written, null, key, default, extra];
+    }
+    let collation = kind.collation().map_or(Value::Null, |one| text(one.name()));
+    let privileges = text("select,insert,update,references");
+    vec![field, written, collation, null, key, default, extra, privileges, text(comment)]
+}

@@ -1,0 +1,237 @@
+//! The part of a session that expressions see while a statement runs. Everything in it can be changed through a shared
+//! reference; only the session's own statements do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::accounts::{Account, AccountName};
+use crate::ast::VariableScope;
+use crate::database::{Database, VERSION};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{SessionView, Warnings};
+use crate::value::Value;
+use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
+
+/// A session's state as its statements see it.
+pub struct SessionState {
+    /// Everything shared.
+    pub db: Arc<Database>,
+    /// Connection id.
+    pub id: u64,
+    /// Warnings of the last statement.
+    pub warnings: Warnings,
+    /// Who is connected.
+    pub identity: Mutex<Identity>,
+    /// System variables.
+    pub variables: Mutex<SessionVariables>,
+    /// System variables that are asked for all the time.
+    pub settings: Mutex<Arc<SessionSettings>>,
+    user_variables: Mutex<HashMap<Box<str>, Value>>,
+    schema: Mutex<Option<Arc<str>>>,
+    last_insert_id: AtomicU64,
+    insert_id: AtomicU64,
+    row_count: AtomicI64,
+    found_rows: AtomicU64,
+    random: AtomicU64,
+    found_rows_flag: AtomicBool,
+}
+
+/// Who is connected.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// `user@host` as the client gave it.
+    pub user: String,
+    /// The account that matched.
+    pub account: AccountName,
+}
+
+impl SessionState {
+    /// A new session's state.
+    pub fn new(db: Arc<Database>, id: u64, identity: Identity, found_rows: bool) -> SessionState {
+        let variables = SessionVariables::new(db.globals());
+        let settings = Arc::new(SessionSettings::decode(&variables));
+        SessionState {
+            db,
+            id,
+            warnings: Warnings::new(),
+            identity: Mutex::new(identity),
+            variables: Mutex::new(variables),
+            settings: Mutex::new(settings),
+            user_variables: Mutex::new(HashMap::new()),
+            schema: Mutex::new(None),
+            last_insert_id: AtomicU64::new(0),
+            insert_id: AtomicU64::new(0),
+            row_count: AtomicI64::new(0),
+            found_rows: AtomicU64::new(0),
+            random: AtomicU64::new(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            found_rows_flag: AtomicBool::new(found_rows),
+        }
+    }
+
+    /// Forgets what COM_RESET_CONNECTION forgets.
+    pub fn reset(&self) {
+        let variables = SessionVariables::new(self.db.globals());
+        *self.settings.lock() = Arc::new(SessionSettings::decode(&variables));
+        *self.variables.lock() = variables;
+        self.user_variables.lock().clear();
+        self.warnings.clear();
+        self.last_insert_id.store(0, Ordering::Relaxed);
+        self.insert_id.store(0, Ordering::Relaxed);
+    }
+
+    /// The account as it is now.
+    pub fn account(&self) -> Option<Arc<Account>> {
+        self.db.accounts().find(&self.identity.lock().account)
+    }
+
+    /// Decoded variables.
+    pub fn settings(&self) -> Arc<SessionSettings> {
+        self.settings.lock().clone()
+    }
+
+    /// The current database.
+    pub fn schema(&self) -> Option<Arc<str>> {
+        self.schema.lock().clone()
+    }
+
+    /// Changes the current database.
+    pub fn set_schema(&self, schema: Option<Arc<str>>) {
+        *self.schema.lock() = schema;
+    }
+
+    /// Sets a session variable in normal form.
+    pub fn set_variable(&self, at: usize, value: Value) {
+        let mut variables = self.variables.lock();
+        match VARIABLES[at].name {
+            "last_insert_id" => self.last_insert_id.store(number(&value), Ordering::Relaxed),
+            "insert_id" => self.insert_id.store(number(&value), Ordering::Relaxed),
+            _ => {}
+        }
+        variables.set(at, value);
+        *self.settings.lock() = Arc::new(SessionSettings::decode(&variables));
+    }
+
+    /// A variable as SELECT and SHOW see it.
+    pub fn variable(&self, at: usize, scope: VariableScope) -> SqlResult<Value> {
+        let definition = &VARIABLES[at];
+        let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
+        match (definition.scope, global) {
+            (Scope::Session, true) => {
+                Err(SqlError::incorrect_global_local_variable(definition.name, "SESSION"))
+            }
+            (Scope::Global, false) if scope == VariableScope::Session => {
+                Err(SqlError::incorrect_global_local_variable(definition.name, "GLOBAL"))
+            }
+            (Scope::Global, _) | (Scope::Both, true) => Ok(self.db.globals().get(at)),
+            _ => Ok(match definition.name {
+                "last_insert_id" => Value::UInt(self.last_insert_id.load(Ordering::Relaxed)),
+                "pseudo_thread_id" => Value::UInt(self.id),
+                "warning_count" => Value::UInt(u64::from(self.warnings.count())),
+                "error_count" => Value::UInt(self.error_count()),
+                _ => self.variables.lock().get(at),
+            }),
+        }
+    }
+
+    /// Errors among the warnings.
+    pub fn error_count(&self) -> u64 {
+        let list = self.warnings.list();
+        list.iter().filter(|one| one.level == crate::expr::WarningLevel::Error).count() as u64
+    }
+
+    /// Step and offset of AUTO_INCREMENT values.
+    pub fn auto_increment(&self) -> (u64, u64) {
+        let settings = self.settings.lock();
+        (settings.auto_increment_increment, settings.auto_increment_offset)
+    }
+
+    /// What LAST_INSERT_ID() returns from now on.
+    pub fn set_generated_id(&self, id: u64) {
+        self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+
+    /// `insert_id`, used once; 0 for none.
+    pub fn take_insert_id(&self) -> u64 {
+        self.insert_id.swap(0, Ordering::Relaxed)
+    }
+
+    /// CLIENT_FOUND_ROWS
+    pub fn found_rows_flag(&self) -> bool {
+        self.found_rows_flag.load(Ordering::Relaxed)
+    }
+
+    /// Sets CLIENT_FOUND_ROWS.
+    pub fn set_found_rows_flag(&self, on: bool) {
+        self.found_rows_flag.store(on, Ordering::Relaxed);
+    }
+
+    /// Sets ROW_COUNT().
+    pub fn set_row_count(&self, count: i64) {
+        self.row_count.store(count, Ordering::Relaxed);
+    }
+
+    /// Sets FOUND_ROWS().
+    pub fn set_found_rows(&self, count: u64) {
+        self.found_rows.store(count, Ordering::Relaxed);
+    }
+}
+
+fn number(value: &Value) -> u64 {
+    match value {
+        Value::UInt(number) => *number,
+        Value::Int(number) => *number as u64,
+        _ => 0,
+    }
+}
+
+impl SessionView for SessionState {
+    fn database(&self) -> Option<String> {
+        self.schema.lock().as_deref().map(String::from)
+    }
+    fn user(&self) -> String {
+        self.identity.lock().user.clone()
+    }
+    fn current_user(&self) -> String {
+        self.identity.lock().account.text()
+    }
+    fn connection_id(&self) -> u64 {
+        self.id
+    }
+    fn version(&self) -> String {
+        VERSION.into()
+    }
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id.load(Ordering::Relaxed)
+    }
+    fn set_last_insert_id(&self, id: u64) {
+        self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+    fn row_count(&self) -> i64 {
+        self.row_count.load(Ordering::Relaxed)
+    }
+    fn found_rows(&self) -> u64 {
+        self.found_rows.load(Ordering::Relaxed)
+    }
+    fn user_variable(&self, name: &str) -> Value {
+        self.user_variables.lock().get(name).cloned().unwrap_or_default()
+    }
+    fn set_user_variable(&self, name: &str, value: Value) {
+        self.user_variables.lock().insert(name.into(), value);
+    }
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
+        self.variable(at, scope)
+    }
+    fn random(&self) -> f64 {
+        // xorshift: only this session draws from it.
+        let mut x = self.random.load(Ordering::Relaxed);
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.store(x, Ordering::Relaxed);
+        (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

@@ -1,0 +1,384 @@
+//! One parsed statement: which of the session's parts runs it, and what the client is told.
+//!
+//! Life of a statement that reads or changes rows:
+//! 1. its tables' metadata gates are taken (`hold`), a transaction opened if none is open (`enter`);
+//! 2. it is planned ([`crate::plan`]) and run ([`crate::exec`]) by `run`;
+//! 3. the statement's transaction is committed and the commit made durable, or what it did undone (`leave`);
+//! 4. the client gets its terminator.
+
+use super::Session;
+use crate::accounts::Privileges;
+use crate::ast::{self, Statement};
+use crate::datetime::DateTime;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::change::Changed;
+use crate::exec::{ClientOut, Exec};
+use crate::expr::{EvalContext, EvalSettings, NoRow};
+use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
+use crate::plan::{PlanContext, QueryPlan, plan_query};
+use crate::sink::ResultSink;
+use crate::value::Value;
+
+/// What a statement told the client so far, and what its terminator says.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// A result set was written; its end is still to come.
+    pub rows: bool,
+    /// Affected rows.
+    pub affected: u64,
+    /// AUTO_INCREMENT value for the client.
+    pub insert_id: u64,
+    /// Text of the OK packet.
+    pub info: String,
+}
+
+/// A statement that reads or changes rows, planned.
+pub enum RowPlan {
+    /// SELECT
+    Query(QueryPlan),
+    /// INSERT, REPLACE
+    Insert(InsertPlan),
+    /// UPDATE, DELETE; true for UPDATE
+    Change(ChangePlan, bool),
+}
+
+/// Settings of expressions for the statement that begins now.
+pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettings {
+    let now_us = settings.fixed_now_us.unwrap_or_else(|| {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        since.as_micros() as i64
+    });
+    EvalSettings {
+        sql_mode: settings.sql_mode,
+        time_zone: settings.time_zone,
+        statement_start_utc: DateTime::from_unix_us(now_us, 6).unwrap_or(DateTime::ZERO),
+        connection_collation: settings.collation_connection,
+        result_bytes_max: settings.max_allowed_packet,
+        group_concat_bytes_max: settings.group_concat_max_len,
+        default_week_format: settings.default_week_format,
+        strict_change: false,
+    }
+}
+
+impl Session {
+    /// Runs a statement and writes its whole result. `more`: another result follows.
+    pub(super) async fn run_statement(
+        &mut self,
+        statement: &Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        if !keeps_warnings(statement) {
+            self.state.warnings.clear();
+        }
+        let outcome = self.dispatch(statement, params, out).await?;
+        self.finish_result(&outcome, out, more);
+        Ok(())
+    }
+
+    /// Writes a statement's terminator.
+    pub(super) fn finish_result(&mut self, outcome: &Outcome, out: &mut dyn ResultSink, more: bool) {
+        let status = self.status_flags() | if more { crate::sink::status_flag::MORE_RESULTS } else { 0 };
+        let warnings = self.state.warnings.count();
+        if outcome.rows {
+            self.state.set_row_count(-1);
+            out.end(warnings, status);
+        } else {
+            self.state.set_row_count(outcome.affected as i64);
+            out.ok(outcome.affected, outcome.insert_id, warnings, &outcome.info, status);
+        }
+    }
+
+    pub(super) async fn dispatch(
+        &mut self,
+        statement: &Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        match statement {
+            Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                self.row_statement(statement, params, out).await
+            }
+            Statement::Do(exprs) => self.evaluate_only(exprs, params),
+            Statement::Begin(begin) => self.begin(begin.clone()).await.map(|()| Outcome::default()),
+            Statement::Commit(tail) => self.complete(true, *tail).await.map(|()| Outcome::default()),
+            Statement::Rollback(tail) => self.complete(false, *tail).await.map(|()| Outcome::default()),
+            Statement::Savepoint(name) => {
+                self.savepoint(name);
+                Ok(Outcome::default())
+            }
+            Statement::RollbackTo(name) => self.rollback_to(name).await.map(|()| Outcome::default()),
+            Statement::ReleaseSavepoint(name) => self.release_savepoint(name).map(|()| Outcome::default()),
+            Statement::Set(items) => self.set(items, params).await.map(|()| Outcome::default()),
+            Statement::Use(name) => self.use_schema(name).map(|()| Outcome::default()),
+            Statement::Show(show) => self.show(show, params, out).await,
+            Statement::Explain(explain) => self.explain(explain, params, out).await,
+            Statement::Kill(kill) => self.kill(kill, params),
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {
+                self.text_prepared(statement, out).await
+            }
+            Statement::User(_)
+            | Statement::DropUser { .. }
+            | Statement::RenameUser(_)
+            | Statement::Grant(_)
+            | Statement::Revoke(_) => self.account_statement(statement).await.map(|()| Outcome::default()),
+            Statement::Flush(_) | Statement::UnlockTables => Ok(Outcome::default()),
+            Statement::TableMaintenance(work) => self.maintain(work, out).await,
+            Statement::LockTables(_) => Err(SqlError::not_supported_yet("LOCK TABLES")),
+            Statement::Shutdown => Err(SqlError::not_supported_yet("SHUTDOWN; send the server SIGTERM")),
+            Statement::Reset(what) => Err(SqlError::not_supported_yet(format!("RESET {what}"))),
+            _ => self.definition_statement(statement).await,
+        }
+    }
+
+    /// A context for expressions outside plans.
+    pub(super) fn with_eval<T>(&self, params: &[Value], use_it: impl FnOnce(&EvalContext<'_>) -> T) -> T {
+        let context = EvalContext {
+            settings: eval_settings(&self.settings),
+            parameters: params,
+            session: &*self.state,
+            warnings: &self.state.warnings,
+        };
+        use_it(&context)
+    }
+
+    /// Evaluates an expression that reads no table.
+    pub(super) fn evaluate(&self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
+        self.with_eval(params, |eval| {
+            let schema = self.state.schema();
+            let context = self.plan_context(schema.as_deref(), eval);
+            let mut block = crate::plan::block::Block::new(&context, None);
+            let typed = block.bind(expr, "field list")?;
+            if !block.subqueries.is_empty() {
+                return Err(SqlError::not_supported_yet("a sub-query in this place"));
+            }
+            typed.expr.eval(&NoRow, eval)
+        })
+    }
+
+    fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
+        for expr in exprs {
+            self.evaluate(expr, params)?;
+        }
+        Ok(Outcome::default())
+    }
+
+    /// What planning needs to know.
+    pub(super) fn plan_context<'a>(
+        &'a self,
+        schema: Option<&'a str>,
+        eval: &'a EvalContext<'a>,
+    ) -> PlanContext<'a> {
+        let isolation =
+            self.open.as_ref().map_or(self.settings.isolation, |open| open.txn.options().isolation);
+        let alone = self.open.as_ref().is_none_or(|open| open.autocommit);
+        PlanContext {
+            db: &self.db,
+            schema,
+            collation: self.settings.collation_connection,
+            full_group_by: self.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
+            eval,
+            serializable: isolation == turnstile_engine::Isolation::Serializable && !alone,
+        }
+    }
+
+    /// SELECT, INSERT, UPDATE, DELETE from the syntax tree.
+    pub(super) async fn row_statement(
+        &mut self,
+        statement: &Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.enter_for(statement).await?;
+        let plan = self.plan_rows(statement, params);
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(error) => return self.abandon(error).await,
+        };
+        let into = match statement {
+            Statement::Select(query) => query.into.clone(),
+            _ => Vec::new(),
+        };
+        self.run_rows(&plan, params, &into, out).await
+    }
+
+    /// Takes the gates of a statement's tables and opens its transaction.
+    pub(super) async fn enter_for(&mut self, statement: &Statement) -> SqlResult<()> {
+        let tables = super::tables::of_statement(statement);
+        self.check_access(&tables)?;
+        if tables.is_empty() && self.open.is_none() && !self.settings.autocommit {
+            // A statement without tables does not begin a transaction.
+            self.enter().autocommit = true;
+            return Ok(());
+        }
+        self.enter();
+        for table in tables {
+            let Some(schema) = table.schema.or_else(|| self.state.schema().map(|one| (&*one).into())) else {
+                let error = SqlError::no_database_selected();
+                return self.abandon(error).await;
+            };
+            if crate::information_schema::VirtualTable::is_schema(&schema) {
+                continue;
+            }
+            if let Err(error) = self.hold(&schema, &table.name).await {
+                return self.abandon(error).await;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_access(&self, tables: &[super::tables::Used]) -> SqlResult<()> {
+        let Some(account) = self.state.account() else { return Ok(()) };
+        let current = self.state.schema();
+        for table in tables {
+            let Some(schema) = table.schema.as_deref().or(current.as_deref()) else { continue };
+            if crate::information_schema::VirtualTable::is_schema(schema) {
+                continue;
+            }
+            let wanted = if table.written.0 == 0 { Privileges::SELECT } else { table.written };
+            if !account.may(wanted, Some(schema)) {
+                let command = Privileges::name_of(wanted);
+                return Err(SqlError::table_access_denied(
+                    command,
+                    &account.name.user,
+                    &account.name.host,
+                    &table.name,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a statement that failed before it did anything.
+    pub(super) async fn abandon<T>(&mut self, error: SqlError) -> SqlResult<T> {
+        if self.open.as_ref().is_some_and(|open| open.autocommit) {
+            self.rollback().await?;
+        }
+        Err(error)
+    }
+
+    /// Plans a statement whose gates are held.
+    pub(super) fn plan_rows(&self, statement: &Statement, params: &[Value]) -> SqlResult<RowPlan> {
+        let schema = self.state.schema();
+        self.with_eval(params, |eval| {
+            let context = self.plan_context(schema.as_deref(), eval);
+            Ok(match statement {
+                Statement::Select(query) => RowPlan::Query(plan_query(&context, query, None)?),
+                Statement::Insert(insert) => RowPlan::Insert(plan_insert(&context, insert)?),
+                Statement::Update(update) => RowPlan::Change(plan_update(&context, update)?, true),
+                Statement::Delete(delete) => RowPlan::Change(plan_delete(&context, delete)?, false),
+                _ => return Err(SqlError::unsupported_in_prepared()),
+            })
+        })
+    }
+
+    /// Runs a plan in the open transaction and ends the statement.
+    pub(super) async fn run_rows(
+        &mut self,
+        plan: &RowPlan,
+        params: &[Value],
+        into: &[ast::Name],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let mut settings = eval_settings(&self.settings);
+        settings.strict_change = changes_strictly(plan) && settings.sql_mode.is_strict();
+        let state = self.state.clone();
+        let context =
+            EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
+        let (db, interrupt) = (self.db.clone(), self.interrupt.clone());
+        let open = self.enter_quietly();
+        if open.read_only && !matches!(plan, RowPlan::Query(_)) {
+            return self.abandon(SqlError::read_only_transaction()).await;
+        }
+        let savepoint = open.txn.savepoint();
+        let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt);
+        let result = run_plan(&mut exec, plan, into, out).await;
+        drop(exec);
+        self.leave(savepoint, result).await
+    }
+}
+
+/// Runs a plan; result rows go out, what was changed comes back.
+async fn run_plan(
+    exec: &mut Exec<'_>,
+    plan: &RowPlan,
+    into: &[ast::Name],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    match plan {
+        RowPlan::Query(plan) if into.is_empty() => {
+            out.columns(plan.columns())?;
+            let found = exec.query(plan, &[], &mut ClientOut(out)).await?;
+            exec.session.set_found_rows(found);
+            Ok(Outcome { rows: true, ..Outcome::default() })
+        }
+        RowPlan::Query(plan) => select_into(exec, plan, into).await,
+        RowPlan::Insert(plan) => exec.insert(plan).await.map(|done| insert_outcome(plan, done, exec)),
+        RowPlan::Change(plan, update) => {
+            exec.change(plan).await.map(|done| change_outcome(done, *update, exec))
+        }
+    }
+}
+
+async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) -> SqlResult<Outcome> {
+    use crate::expr::SessionView;
+    if plan.columns().len() != into.len() {
+        return Err(SqlError::new(
+            1222,
+            b"21000",
+            "The used SELECT statements have a different number of columns",
+        ));
+    }
+    let mut kept = crate::exec::Kept { rows: Vec::new(), most: Some(2) };
+    exec.query(plan, &[], &mut kept).await?;
+    if kept.rows.len() > 1 {
+        return Err(SqlError::too_many_rows());
+    }
+    let affected = kept.rows.len() as u64;
+    for row in kept.rows {
+        for (name, value) in into.iter().zip(row) {
+            exec.session.set_user_variable(&name.to_lowercase(), value);
+        }
+    }
+    Ok(Outcome { affected, ..Outcome::default() })
+}
+
+fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome {
+    let several = !matches!(&plan.source, crate::plan::change::InsertSource::Rows(rows) if rows.len() == 1);
+    let warnings = exec.session.warnings.count();
+    let info = if several {
+        format!("Records: {}  Duplicates: {}  Warnings: {warnings}", done.records, done.duplicates)
+    } else {
+        String::new()
+    };
+    plan.table.counters.rows.fetch_add(done.changed, std::sync::atomic::Ordering::Relaxed);
+    Outcome { affected: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
+}
+
+fn change_outcome(done: Changed, update: bool, exec: &Exec<'_>) -> Outcome {
+    let found_rows = update && exec.session.found_rows_flag();
+    let affected = if found_rows { done.matched } else { done.changed };
+    let warnings = exec.session.warnings.count();
+    let info = if update {
+        format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", done.matched, done.changed)
+    } else {
+        String::new()
+    };
+    Outcome { affected, info, ..Outcome::default() }
+}
+
+fn changes_strictly(plan: &RowPlan) -> bool {
+    match plan {
+        RowPlan::Query(_) => false,
+        RowPlan::Insert(plan) => !plan.ignore,
+        RowPlan::Change(plan, _) => !plan.ignore,
+    }
+}
+
+/// SHOW WARNINGS and the like look at what the statement before left.
+fn keeps_warnings(statement: &Statement) -> bool {
+    let Statement::Show(show) = statement else { return false };
+    use ast::ShowWhat as W;
+    matches!(show.what, W::Warnings(_) | W::Errors(_) | W::WarningCount | W::ErrorCount)
+}

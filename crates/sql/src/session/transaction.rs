@@ -1,0 +1,283 @@
+//! Transactions of a session: when they begin and end, what a failed statement undoes, which metadata gates are held.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
+
+use super::Session;
+use crate::ast::{Begin, Completion, TransactionScope};
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::mdl::{Gate, SharedHold};
+use crate::timeout::Deadline;
+use crate::value::Value;
+use crate::variables;
+
+/// The transaction that is open.
+pub struct OpenTxn {
+    /// The engine's part.
+    pub txn: Txn,
+    /// It ends with the statement.
+    pub autocommit: bool,
+    /// It refuses writes.
+    pub read_only: bool,
+    savepoints: Vec<(Box<str>, Savepoint)>,
+    holds: Vec<(Arc<Gate>, SharedHold)>,
+}
+
+/// SET TRANSACTION without a scope: holds for the next transaction only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NextTxn {
+    /// ISOLATION LEVEL
+    pub isolation: Option<Isolation>,
+    /// READ ONLY, READ WRITE
+    pub read_only: Option<bool>,
+}
+
+impl Session {
+    fn options(&mut self, autocommit: bool, read_only: Option<bool>) -> TxnOptions {
+        let next = std::mem::take(&mut self.next_txn);
+        TxnOptions {
+            isolation: next.isolation.unwrap_or(self.settings.isolation),
+            read_only: read_only.or(next.read_only).unwrap_or(self.settings.read_only),
+            autocommit,
+            lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
+            interrupt: self.interrupt.clone(),
+        }
+    }
+
+    /// Opens a transaction if none is open; or begins a statement in the open one.
+    pub(super) fn enter(&mut self) -> &mut OpenTxn {
+        let wait = self.settings.row_lock_wait_ms;
+        let autocommit = self.settings.autocommit;
+        if self.open.is_none() {
+            let options = self.options(autocommit, None);
+            let read_only = options.read_only;
+            let txn = self.db.engine().begin(options);
+            self.open.insert(OpenTxn {
+                txn,
+                autocommit,
+                read_only,
+                savepoints: Vec::new(),
+                holds: Vec::new(),
+            })
+        } else {
+            let open = self.open.as_mut().expect("a transaction is open in this branch");
+            open.txn.start_statement(wait);
+            open
+        }
+    }
+
+    /// Ends a statement: commits or rolls back what it did alone, or undoes a failed one in its transaction.
+    pub(super) async fn leave<T>(&mut self, savepoint: Savepoint, result: SqlResult<T>) -> SqlResult<T> {
+        let Some(open) = &mut self.open else { return result };
+        match result {
+            Ok(value) => {
+                if open.autocommit {
+                    self.commit().await?;
+                }
+                Ok(value)
+            }
+            Err(error) => {
+                let ends = open.autocommit || error.code == SqlError::deadlock().code;
+                let undone =
+                    if ends { open.txn.rollback().await } else { open.txn.rollback_to(savepoint).await };
+                if ends || undone.is_err() {
+                    self.open = None;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Commits the open transaction, if there is one, and waits until that is durable.
+    pub(super) async fn commit(&mut self) -> SqlResult<()> {
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        let committed = open.txn.commit();
+        drop(open);
+        if let Some(lsn) = committed? {
+            self.db.engine().wait_durable(lsn).await?;
+        }
+        Ok(())
+    }
+
+    /// Rolls back the open transaction, if there is one.
+    pub(super) async fn rollback(&mut self) -> SqlResult<()> {
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        open.txn.rollback().await?;
+        Ok(())
+    }
+
+    /// BEGIN, which commits what is open.
+    pub(super) async fn begin(&mut self, begin: Begin) -> SqlResult<()> {
+        self.commit().await?;
+        let options = self.options(false, begin.read_only);
+        let read_only = options.read_only;
+        let mut txn = self.db.engine().begin(options);
+        if begin.consistent_snapshot {
+            txn.open_view();
+        }
+        self.open =
+            Some(OpenTxn { txn, autocommit: false, read_only, savepoints: Vec::new(), holds: Vec::new() });
+        Ok(())
+    }
+
+    /// COMMIT and ROLLBACK.
+    pub(super) async fn complete(&mut self, commit: bool, tail: Completion) -> SqlResult<()> {
+        let chained = self.open.as_ref().map(|open| NextTxn {
+            isolation: Some(open.txn.options().isolation),
+            read_only: Some(open.read_only),
+        });
+        if commit {
+            self.commit().await?;
+        } else {
+            self.rollback().await?;
+        }
+        if tail.chain.unwrap_or(self.settings.chain) {
+            self.next_txn = chained.unwrap_or_default();
+            self.begin(Begin::default()).await?;
+        } else if tail.release.unwrap_or(self.settings.release) {
+            self.interrupt.kill_connection();
+        }
+        Ok(())
+    }
+
+    /// SAVEPOINT
+    pub(super) fn savepoint(&mut self, name: &str) {
+        // Outside a transaction a savepoint is gone with its statement.
+        let Some(open) = self.open.as_mut() else {
+            if !self.settings.autocommit {
+                self.enter();
+                self.savepoint(name);
+            }
+            return;
+        };
+        open.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        open.savepoints.push((name.into(), open.txn.savepoint()));
+    }
+
+    fn find_savepoint(&self, name: &str) -> SqlResult<usize> {
+        let found = self
+            .open
+            .as_ref()
+            .and_then(|open| open.savepoints.iter().position(|(known, _)| known.eq_ignore_ascii_case(name)));
+        found.ok_or_else(|| SqlError::savepoint_does_not_exist("SAVEPOINT", name))
+    }
+
+    /// ROLLBACK TO SAVEPOINT
+    pub(super) async fn rollback_to(&mut self, name: &str) -> SqlResult<()> {
+        let at = self.find_savepoint(name)?;
+        if let Some(open) = &mut self.open {
+            open.savepoints.truncate(at + 1);
+            open.txn.rollback_to(open.savepoints[at].1).await?;
+        }
+        Ok(())
+    }
+
+    /// RELEASE SAVEPOINT
+    pub(super) fn release_savepoint(&mut self, name: &str) -> SqlResult<()> {
+        let at = self.find_savepoint(name)?;
+        if let Some(open) = &mut self.open {
+            open.savepoints.truncate(at);
+        }
+        Ok(())
+    }
+
+    /// SET TRANSACTION
+    pub(super) fn set_transaction(
+        &mut self,
+        scope: TransactionScope,
+        isolation: Option<crate::ast::IsolationLevel>,
+        read_only: Option<bool>,
+    ) -> SqlResult<()> {
+        use crate::ast::IsolationLevel as Level;
+        let name = isolation.map(|level| match level {
+            Level::ReadUncommitted => "READ-UNCOMMITTED",
+            Level::ReadCommitted => "READ-COMMITTED",
+            Level::RepeatableRead => "REPEATABLE-READ",
+            Level::Serializable => "SERIALIZABLE",
+        });
+        if scope == TransactionScope::Next {
+            if self.open.is_some() {
+                let text = "Transaction characteristics can't be changed while a transaction is in progress";
+                return Err(SqlError::new(1568, b"25001", text));
+            }
+            self.next_txn.isolation = name.map(variables::isolation).or(self.next_txn.isolation);
+            self.next_txn.read_only = read_only.or(self.next_txn.read_only);
+            return Ok(());
+        }
+        let values = [
+            ("transaction_isolation", name.map(Value::text)),
+            ("transaction_read_only", read_only.map(Value::boolean)),
+        ];
+        for (variable, value) in values {
+            let (Some(at), Some(value)) = (variables::find(variable), value) else { continue };
+            match scope {
+                TransactionScope::Global => self.db.globals().set(at, value),
+                _ => self.state.set_variable(at, value),
+            }
+        }
+        self.settings = self.state.settings();
+        Ok(())
+    }
+
+    /// Holds the gate of a table until the transaction ends. The table is looked up until what was found is what is
+    /// behind the gate.
+    pub(super) async fn hold(&mut self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
+        loop {
+            let table = self.db.dictionary().table(schema, name)?;
+            if self
+                .open
+                .as_ref()
+                .is_some_and(|open| open.holds.iter().any(|(gate, _)| Arc::ptr_eq(gate, &table.gate)))
+            {
+                return Ok(table);
+            }
+            let hold = match table.gate.try_shared() {
+                Some(hold) => hold,
+                None => table.gate.shared(&mut self.gate_deadline()).await?,
+            };
+            let now = self.db.dictionary().table(schema, name)?;
+            if Arc::ptr_eq(&now.gate, &table.gate) {
+                let open = self.enter_quietly();
+                open.holds.push((table.gate.clone(), hold));
+                return Ok(now);
+            }
+        }
+    }
+
+    /// The open transaction, without beginning a new statement in it.
+    pub(super) fn enter_quietly(&mut self) -> &mut OpenTxn {
+        if self.open.is_none() {
+            self.enter();
+        }
+        self.open.as_mut().expect("a transaction is open")
+    }
+
+    /// When waiting for a gate ends.
+    pub(super) fn gate_deadline(&self) -> Deadline {
+        Deadline::after(Duration::from_secs(self.settings.gate_wait_s), self.interrupt.clone())
+    }
+}
+
+impl From<EngineError> for SqlError {
+    fn from(error: EngineError) -> SqlError {
+        match error {
+            EngineError::Deadlock => SqlError::deadlock(),
+            EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
+            EngineError::NoWait => SqlError::skip_or_nowait_conflict(),
+            EngineError::Killed => SqlError::query_interrupted(),
+            EngineError::DuplicateKey { .. } => SqlError::duplicate_key_write("?"),
+            EngineError::KeyTooLong { .. } => SqlError::key_too_long(3072),
+            EngineError::RowTooLarge { .. } => SqlError::row_too_large(65535),
+            EngineError::ReadOnly => SqlError::read_only_transaction(),
+            EngineError::DiskFull => SqlError::table_full("?"),
+            EngineError::Stopped(why) => {
+                SqlError::unknown_error(format!("The storage engine has stopped: {why}"))
+            }
+            EngineError::Corrupt { .. } => SqlError::unknown_error(error.to_string()),
+            other => SqlError::unknown_error(other.to_string()),
+        }
+    }
+}
