@@ -20,7 +20,6 @@ use turnstile_sql::error::SqlError;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
 use turnstile_sql::value::Value;
-use turnstile_sql::variables::Globals;
 use turnstile_sys::disk::RealDisk;
 
 const THREADS: u64 = 4;
@@ -66,7 +65,7 @@ fn main() -> Result<(), Failure> {
 
 fn open(folder: &Path) -> Result<Arc<Database>, Failure> {
     let engine = Engine::open(Arc::new(RealDisk::open(folder)?), Config::default())?;
-    Ok(block_on(&engine.clone(), Database::open(engine, Arc::new(Globals::default())))?)
+    Ok(block_on(&engine.clone(), Database::open(engine))?)
 }
 
 fn close(database: Arc<Database>) -> Result<(), Failure> {

@@ -25,7 +25,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the server until it is told to stop. Returns the process's exit code.
 pub fn main(arguments: &[String]) -> i32 {
     let begin = Instant::now();
-    let globals = Arc::new(Globals::default());
+    let globals = Globals::default();
     match options::read(arguments, &globals) {
         Ok(asked) if asked.help => {
             print_help();
@@ -57,7 +57,7 @@ fn print_help() {
     }
 }
 
-fn run(globals: Arc<Globals>, initialize_only: bool, begin: Instant) -> Result<(), Failure> {
+fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Failure> {
     let datadir = PathBuf::from(text(&globals, "datadir"));
     log::note(&format!("turnstile (server version {VERSION}) starting as process {}", std::process::id()));
     let disk =
@@ -68,14 +68,15 @@ fn run(globals: Arc<Globals>, initialize_only: bool, begin: Instant) -> Result<(
         settings: Arc::new(Settings::default()),
     };
     let engine = Engine::open(Arc::new(disk), config)?;
-    let database = block_on(Database::open(engine.clone(), globals.clone()))?;
+    let database = block_on(Database::open_with(engine.clone(), globals))?;
+    let globals = database.globals();
     if initialize_only {
         engine.close()?;
         log::note("data directory initialized");
         return Ok(());
     }
     warn_about_open_accounts(&database);
-    let tls = match tls::load(&datadir, &file_name(&globals, "ssl_cert"), &file_name(&globals, "ssl_key")) {
+    let tls = match tls::load(&datadir, &file_name(globals, "ssl_cert"), &file_name(globals, "ssl_key")) {
         Ok(config) => Some(config),
         Err(error) => {
             log::warning(&format!("TLS is off: {error}"));
@@ -83,7 +84,7 @@ fn run(globals: Arc<Globals>, initialize_only: bool, begin: Instant) -> Result<(
         }
     };
     let mut stop = signals()?;
-    let options = server_options(&globals, &datadir);
+    let options = server_options(globals, &datadir);
     let places = places(&options);
     let server = Server::start(database, options, tls).map_err(|error| format!("{places}: {error}"))?;
     log::note(&format!(

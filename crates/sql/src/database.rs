@@ -11,6 +11,7 @@ use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
 use crate::registry::Registry;
+use crate::statement_cache::StatementCache;
 use crate::status::Status;
 use crate::variables::Globals;
 
@@ -27,6 +28,7 @@ pub struct Database {
     registry: Registry,
     globals: Globals,
     status: Status,
+    statements: StatementCache,
     fresh: bool,
 }
 
@@ -72,8 +74,10 @@ impl Database {
             }
         }
         let status = Status::default();
+        let statements = StatementCache::default();
         let registry = Registry::default();
-        let db = Arc::new(Database { engine, dictionary, accounts, registry, globals, status, fresh });
+        let db =
+            Arc::new(Database { engine, dictionary, accounts, registry, globals, status, statements, fresh });
         if fresh {
             db.install().await?;
         }
@@ -112,6 +116,11 @@ impl Database {
     /// Accounts, for authentication.
     pub fn accounts(&self) -> &Accounts {
         &self.accounts
+    }
+
+    /// Statements that come again.
+    pub fn statements(&self) -> &StatementCache {
+        &self.statements
     }
 
     /// Sessions.

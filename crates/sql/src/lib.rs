@@ -25,6 +25,7 @@ pub mod registry;
 pub mod row_codec;
 pub mod session;
 pub mod sink;
+pub mod statement_cache;
 pub mod status;
 mod timeout;
 pub mod types;

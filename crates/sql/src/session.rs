@@ -30,6 +30,7 @@ mod statement;
 mod tables;
 mod transaction;
 
+pub use prepared::Statement as CachedStatement;
 pub use set::apply_globals;
 pub use state::{Identity, SessionState};
 
@@ -184,11 +185,19 @@ impl Session {
 
     async fn query_text(&mut self, text: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
         self.db.status().questions();
+        if let Some((statement, text)) = self.db.statements().find(text, self.settings.sql_mode) {
+            self.entry.show(|shown| shown.text = Some(text));
+            return self.run_kept(&statement, &[], out).await;
+        }
         self.entry.show(|shown| shown.text = Some(text.into()));
         let mut start = 0;
         loop {
             let parsed = parse_at(text, start, self.parse_options(false))?;
             let more = parsed.next < text.len();
+            if start == 0 && !more && prepared::is_row_statement(&parsed.statement) {
+                let make = || CachedStatement::new(parsed.statement.clone(), 0);
+                self.db.statements().offer(text, self.settings.sql_mode, make);
+            }
             if more && !self.multi_statements {
                 let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
                 return Err(SqlError::parse_error(near, 1));

@@ -7,6 +7,7 @@
 pub mod apply;
 mod counters;
 mod insert;
+mod point;
 
 use std::collections::HashSet;
 
@@ -96,6 +97,11 @@ impl Exec<'_> {
     ) -> SqlResult<()> {
         let (count, _) = limits(&plan.select.limit, self.eval)?;
         if count == 0 {
+            return Ok(());
+        }
+        if point::is_point(plan, step, source, target)
+            && self.change_point(plan, step, source, target, &frame, done).await?
+        {
             return Ok(());
         }
         let sorts = !plan.select.order.is_empty();

@@ -26,6 +26,13 @@ pub struct Statement {
     plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
 }
 
+impl Statement {
+    /// A statement without a plan yet.
+    pub fn new(statement: ast::Statement, params: usize) -> Statement {
+        Statement { statement, params, plan: Mutex::new(None) }
+    }
+}
+
 /// What a plan depends on besides the statement.
 #[derive(Clone, PartialEq)]
 struct PlanKey {
@@ -75,7 +82,7 @@ impl Session {
             return Err(SqlError::unsupported_in_prepared());
         }
         let params = parsed.parameter_count as usize;
-        Ok(Statement { statement: parsed.statement, params, plan: Mutex::new(None) })
+        Ok(Statement::new(parsed.statement, params))
     }
 
     /// The columns a statement will return, and whether its names can be found at all.
@@ -129,6 +136,16 @@ impl Session {
         if !is_row_statement(&prepared.statement) {
             return self.run_statement(&prepared.statement, params, out, false).await;
         }
+        self.run_kept(prepared, params, out).await
+    }
+
+    /// Runs a statement on rows with the plan that is kept for it.
+    pub(super) async fn run_kept(
+        &mut self,
+        prepared: &Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         self.state.warnings.clear();
         let outcome = self.execute_rows(prepared, params, out).await?;
         self.finish_result(&outcome, out, false);
@@ -227,7 +244,7 @@ impl Session {
     }
 }
 
-fn is_row_statement(statement: &ast::Statement) -> bool {
+pub(super) fn is_row_statement(statement: &ast::Statement) -> bool {
     matches!(
         statement,
         ast::Statement::Select(_)
