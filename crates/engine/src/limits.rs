@@ -1,7 +1,7 @@
 //! Every capacity of the engine in one place: what a caller may not exceed, in bytes unless the name says otherwise.
 
-/// Least total size of the redo segments.
-pub const REDO_CAPACITY_MIN_BYTES: u64 = 8 << 20;
+/// Least total size of the redo segments. Small, so that simulations go round the ring; a server does not go below 8 MiB.
+pub const REDO_CAPACITY_MIN_BYTES: u64 = 1 << 20;
 /// Largest redo group, that is all changes of one mini-transaction.
 pub const REDO_GROUP_MAX_BYTES: usize = 512 << 10;
 /// How full the redo may be before a checkpoint is asked for, in thousandths of its capacity.

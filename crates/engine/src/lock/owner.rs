@@ -89,6 +89,8 @@ impl TxnLocks {
         *locks.skip_gaps.get_mut() = false;
         *locks.undo_records.get_mut() = 0;
         *locks.txn_id.get_mut() = 0;
+        // It may come from another engine's table, where searches have other numbers.
+        *locks.mark.get_mut() = 0;
         locks.start_sequence = start_sequence;
         Some(())
     }
