@@ -249,6 +249,9 @@ impl World {
                 .into_iter()
                 .map(|(_, pk, row)| (id_of(&pk), Row::from(row)))
                 .collect();
+            if let Some((id, row)) = rows.iter().find(|(_, row)| row.len() < 8) {
+                return Err(format!("table {}: row {id} has {} bytes", table.number, row.len()));
+            }
             for nth in 0..table.def.secondaries.len() {
                 let mut wanted: Vec<_> = rows
                     .iter()
