@@ -21,7 +21,7 @@ use crate::buffer::Mtr;
 use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
 use crate::ids::{PageNo, RollPtr, TxnId};
-use crate::page::DELETE_MARK;
+use crate::page::{DELETE_MARK, PageKind};
 use crate::txn::kernel::Kernel;
 use crate::txn::lane::{ITEMS_START, Lane};
 use crate::txn::lock_calls::{GapName, inherit_all};
@@ -39,7 +39,11 @@ type Place = (PageNo, usize);
 
 /// One round over all lanes. Returns the number of transactions purged; no more than `budget`, roughly.
 pub(crate) fn purge_round(kernel: &Kernel, budget: u64) -> Result<u64> {
+    let _purging = kernel.purging.lock();
     let limit = kernel.registry.purge_limit();
+    if kernel.registry.view_count() == 0 {
+        kernel.dead_undo.clear();
+    }
     let mut purged = 0;
     let mut lanes = kernel.lanes.all();
     // A round may end before the last lane: each begins at another one.
@@ -51,7 +55,72 @@ pub(crate) fn purge_round(kernel: &Kernel, budget: u64) -> Result<u64> {
         }
         purged += purge_lane(kernel, &lane, limit, budget - purged)?;
     }
+    for page in kernel.dead_undo.candidates() {
+        drop_if_dead(kernel, page)?;
+    }
     Ok(purged)
+}
+
+/// Frees a lane page all of whose records were cut off from their rows between views.
+fn drop_if_dead(kernel: &Kernel, page_no: PageNo) -> Result<()> {
+    let Some(dead) = survey(kernel, page_no)? else { return Ok(()) };
+    let Some(lane) = kernel.lanes.get(dead.lane) else { return Ok(()) };
+    let state = lane.state();
+    if state.first != state.purge_at.0 || state.last == page_no || dead.next.0 == 0 {
+        return Ok(());
+    }
+    kernel.storage.reserve_blocking()?;
+    let gone = if state.first == page_no {
+        // Those in front of the purge position have been counted off already.
+        let gone = dead.headers.iter().filter(|&&offset| offset >= state.purge_at.1).count();
+        lane.with_state(|state| state.purge_at = (dead.next, ITEMS_START));
+        with_pages_blocking(&kernel.storage, || kernel.lanes.drop_first_page(&kernel.storage, &lane))?;
+        gone
+    } else {
+        with_pages_blocking(&kernel.storage, || {
+            kernel.lanes.drop_middle_page(&kernel.storage, page_no, dead.prev, dead.next)
+        })?;
+        dead.headers.len()
+    };
+    lane.with_state(|state| state.unpurged -= gone as u64);
+    kernel.dead_undo.forget(page_no);
+    kernel.stats.undo_pages_freed.fetch_add(1, Ordering::Relaxed);
+    kernel.stats.purged_transactions.fetch_add(gone as u64, Ordering::Relaxed);
+    Ok(())
+}
+
+/// A page of dead undo and its place in its lane.
+struct DeadPage {
+    lane: u32,
+    prev: PageNo,
+    next: PageNo,
+    /// Offsets of its transaction headers.
+    headers: Vec<usize>,
+}
+
+/// Looks whether every item of an undo page is dead: records cut off, of committed transactions that need no other purge.
+fn survey(kernel: &Kernel, page_no: PageNo) -> Result<Option<DeadPage>> {
+    let page = kernel.storage.pool.load_blocking(page_no)?.read();
+    if page.kind() != Some(PageKind::Undo) {
+        return Ok(None);
+    }
+    let (mut headers, mut records) = (Vec::new(), Vec::new());
+    let mut offset = ITEMS_START;
+    while offset < page.heap_top() {
+        let (item, next) = item_at(&page, offset)?;
+        match item {
+            Item::Txn(header) if header.state == TxnState::Committed && header.flags & NEEDS_PURGE == 0 => {
+                headers.push(offset);
+            }
+            Item::Txn(_) => return Ok(None),
+            // The header that says whether its transaction left purge something to do is on another page.
+            Item::Record(_) if headers.is_empty() => return Ok(None),
+            Item::Record(record) => records.push((offset, record.txn_id)),
+        }
+        offset = next;
+    }
+    let dead = kernel.dead_undo.covers(page_no, &records);
+    Ok(dead.then(|| DeadPage { lane: page.index_id().0, prev: page.prev(), next: page.next(), headers }))
 }
 
 /// Purges one lane as far as the limit allows.

@@ -45,17 +45,27 @@ pub(crate) enum NewVersion<'r> {
 /// Versions one write leaves out at most.
 const BYPASSES_MAX: usize = 8;
 
-/// Who wrote the version that the undo record at `at` restores, and the roll pointer there. `None` if it restores none, or
-/// its page is not in memory or not free at once.
-fn older_version(kernel: &Kernel, at: RollPtr) -> Option<(TxnId, RollPtr)> {
+/// What an undo record says about the version it restores.
+struct OlderVersion {
+    /// Who wrote the undo record.
+    noted_by: TxnId,
+    /// Who wrote the version.
+    writer: TxnId,
+    /// The version's roll pointer.
+    roll_ptr: RollPtr,
+}
+
+/// The version that the undo record at `at` restores. `None` if it restores none, or its page is not in memory or not free at once.
+fn older_version(kernel: &Kernel, at: RollPtr) -> Option<OlderVersion> {
     if at.0 == 0 {
         return None;
     }
     let (page_no, offset) = place(at);
     let page = kernel.storage.pool.try_pin(page_no).ok()?.try_read().ok()?;
     match item_at(&page, offset) {
-        Ok((Item::Record(UndoRecord { kind: UndoKind::Update { old_value, .. }, .. }), _)) => {
-            RowValue::decode(old_value).ok().map(|version| (version.txn_id, version.roll_ptr))
+        Ok((Item::Record(UndoRecord { txn_id, kind: UndoKind::Update { old_value, .. }, .. }), _)) => {
+            let version = RowValue::decode(old_value).ok()?;
+            Some(OlderVersion { noted_by: txn_id, writer: version.txn_id, roll_ptr: version.roll_ptr })
         }
         _ => None,
     }
@@ -185,12 +195,15 @@ impl Txn {
         });
         give_buffer(value);
         give_buffer(old_value);
+        if matches!(done, Ok(true)) && !self.cut_off.is_empty() {
+            self.kernel.dead_undo.note(&self.cut_off);
+        }
         done
     }
 
     /// The old leaf value as the undo record keeps it: without a payload if it was deleted (nobody can want it), and
     /// with a roll pointer that leaves out versions which no open view needs.
-    fn encode_old(&self, found: &Record<'_>, old: &RowValue<'_>, out: &mut Vec<u8>) {
+    fn encode_old(&mut self, found: &Record<'_>, old: &RowValue<'_>, out: &mut Vec<u8>) {
         if found.flags & DELETE_MARK != 0 {
             RowValue { payload: Payload::Inline(&[]), ..*old }.encode(out);
         } else {
@@ -205,8 +218,10 @@ impl Txn {
     /// The version that is being replaced is by `newer`. If the version before it is needed by no view (none sees it
     /// without seeing `newer`), the roll pointer to the one before that. Looks no further than pages in memory whose
     /// latch is free: this is an economy, not a duty.
-    fn bypass(&self, newer: TxnId, roll: RollPtr) -> Option<RollPtr> {
+    fn bypass(&mut self, newer: TxnId, roll: RollPtr) -> Option<RollPtr> {
+        self.cut_off.clear();
         let kernel = &self.kernel;
+        let cut_off = &mut self.cut_off;
         if roll.0 == 0 || newer == self.id || !kernel.registry.has_old_view(newer) {
             return None;
         }
@@ -217,12 +232,13 @@ impl Txn {
             }
             let mut at = roll;
             for _ in 0..BYPASSES_MAX {
-                let Some((older, further)) = older_version(kernel, at) else { return };
-                if views.some_sees_between(older, newer) {
+                let Some(older) = older_version(kernel, at) else { return };
+                if views.some_sees_between(older.writer, newer) {
                     return;
                 }
-                answer = Some(further);
-                at = further;
+                cut_off.push((at, older.noted_by));
+                answer = Some(older.roll_ptr);
+                at = older.roll_ptr;
             }
         });
         answer

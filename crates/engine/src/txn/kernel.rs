@@ -14,6 +14,7 @@ use crate::ids::{IndexId, PageNo, TxnId};
 use crate::lock::LockTable;
 use crate::stats::Stats;
 
+use super::dead_undo::DeadUndo;
 use super::lane::LaneHold;
 use super::lanes::Lanes;
 use super::lock_calls::TxnLockState;
@@ -39,6 +40,10 @@ pub struct Kernel {
     pub begin_sequence: AtomicU64,
     /// Transactions that hold gap locks; while there are none, insertions need not look to the right.
     pub gap_owners: AtomicU64,
+    /// Undo records cut off between views.
+    pub dead_undo: DeadUndo,
+    /// Held by whoever purges.
+    pub purging: Mutex<()>,
     /// Rounds that purge has begun.
     pub purge_rounds: AtomicU64,
     background: Mutex<Background>,
@@ -86,6 +91,8 @@ impl Kernel {
             stats: Stats::default(),
             begin_sequence: AtomicU64::new(1),
             gap_owners: AtomicU64::new(0),
+            dead_undo: DeadUndo::default(),
+            purging: Mutex::new(()),
             purge_rounds: AtomicU64::new(0),
             background: Mutex::default(),
             wake: Condvar::new(),

@@ -147,6 +147,29 @@ impl Lanes {
         self.all.read().iter().map(|lane| lane.state().unpurged).sum()
     }
 
+    /// The lane with this number.
+    pub fn get(&self, number: u32) -> Option<Arc<Lane>> {
+        self.all.read().get(number as usize).cloned()
+    }
+
+    /// Frees a page between two others of a lane, whose records nobody can reach.
+    pub fn drop_middle_page(
+        &self,
+        storage: &Storage,
+        page_no: PageNo,
+        prev: PageNo,
+        next: PageNo,
+    ) -> Result<()> {
+        let mut mtr = Mtr::begin(storage);
+        let before = mtr.take(storage.pool.try_pin(prev)?.write());
+        let after = mtr.take(storage.pool.try_pin(next)?.write());
+        storage.space.free(&mut mtr, page_no);
+        edit::set_next(&mut mtr.edit(before), next);
+        edit::set_prev(&mut mtr.edit(after), prev);
+        mtr.commit();
+        Ok(())
+    }
+
     /// Frees the lane's first page, which purge is through with and which has a successor. The directory points to the
     /// successor in the same mini-transaction: that is all the progress purge has to record.
     pub fn drop_first_page(&self, storage: &Storage, lane: &Lane) -> Result<()> {

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+pub mod dead_undo;
 pub mod kernel;
 pub mod lane;
 pub mod lanes;

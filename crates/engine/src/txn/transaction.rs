@@ -11,6 +11,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::api::{Isolation, Savepoint, TxnOptions};
 use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
@@ -31,13 +33,24 @@ pub struct Txn {
     /// Undo records that stand; the unit of [`Savepoint`].
     pub(crate) records: u64,
     pub(crate) view: Option<Arc<Cut>>,
+    /// Undo records that the write under way cuts off from its row, and their writers.
+    pub(crate) cut_off: SmallVec<[(RollPtr, TxnId); 8]>,
     pub(crate) locks: TxnLockState,
 }
 
 impl Txn {
     pub(crate) fn new(kernel: Arc<Kernel>, options: TxnOptions) -> Self {
         let locks = TxnLockState::new(&options);
-        Txn { kernel, options, id: TxnId(0), hold: None, records: 0, view: None, locks }
+        Txn {
+            kernel,
+            options,
+            id: TxnId(0),
+            hold: None,
+            records: 0,
+            view: None,
+            cut_off: SmallVec::new(),
+            locks,
+        }
     }
 
     /// Its id, once it has written.

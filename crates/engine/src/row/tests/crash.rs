@@ -40,7 +40,8 @@ fn transaction(
         let bytes = row(rng.below(9) as u32, 1000 + id, &"c".repeat(length));
         let savepoint = txn.savepoint();
         let before = after.clone();
-        if !after.contains_key(&id) {
+        let exists = after.contains_key(&id);
+        if !exists {
             block_on(txn.insert(table, &key(id), &bytes))?;
             after.insert(id, bytes);
         } else if rng.chance(0.4) {

@@ -67,6 +67,9 @@ fn a_hot_rows_chain_stays_short_under_an_old_view() {
             middle = Some(txn);
         }
     }
+    engine.purge_all().unwrap();
+    assert!(engine.history_list_length() < 700, "{}", engine.history_list_length());
+    assert!(engine.stats().undo_pages_freed.load(std::sync::atomic::Ordering::Relaxed) > 10);
     assert!(chain_length(&engine, &table, 1) <= 6, "{}", chain_length(&engine, &table, 1));
     assert_eq!(a_of(&get(&mut old, &table, 1).unwrap()), 0);
     assert_eq!(a_of(&get(middle.as_mut().unwrap(), &table, 1).unwrap()), 1000);

@@ -10,14 +10,16 @@ use std::sync::Arc;
 use turnstile_sys::rng::Rng;
 
 type State = BTreeMap<u32, Vec<u8>>;
+/// Rows a transaction has changed; `None`: deleted.
+type Changes = BTreeMap<u32, Option<Vec<u8>>>;
 
 /// A transaction and what it must see: the state at its view with its own changes on top.
 struct Actor {
     txn: Txn,
     isolation: Isolation,
     view: Option<State>,
-    own: BTreeMap<u32, Option<Vec<u8>>>,
-    savepoint: Option<(Savepoint, BTreeMap<u32, Option<Vec<u8>>>)>,
+    own: Changes,
+    savepoint: Option<(Savepoint, Changes)>,
 }
 
 struct World {
@@ -26,9 +28,11 @@ struct World {
     committed: State,
     actors: Vec<Actor>,
     rng: Rng,
+    /// Few keys, many short transactions: long chains and much to leave out.
+    hot: bool,
 }
 
-fn overlay(base: &State, own: &BTreeMap<u32, Option<Vec<u8>>>) -> State {
+fn overlay(base: &State, own: &Changes) -> State {
     let mut state = base.clone();
     for (id, row) in own {
         match row {
@@ -42,7 +46,14 @@ fn overlay(base: &State, own: &BTreeMap<u32, Option<Vec<u8>>>) -> State {
 impl World {
     fn new(seed: u64) -> Self {
         let (_disk, engine, table) = open(seed);
-        World { engine, table, committed: State::new(), actors: Vec::new(), rng: Rng::new(seed) }
+        World {
+            engine,
+            table,
+            committed: State::new(),
+            actors: Vec::new(),
+            rng: Rng::new(seed),
+            hot: seed % 2 == 1,
+        }
     }
 
     fn random_row(&mut self, id: u32) -> Vec<u8> {
@@ -58,9 +69,9 @@ impl World {
             self.actors.push(Actor { txn, isolation, view: None, own: BTreeMap::new(), savepoint: None });
         }
         let at = self.rng.index(self.actors.len());
-        let id = self.rng.below(12) as u32;
+        let id = if self.hot { self.rng.below(2) } else { self.rng.below(12) } as u32;
         let table = self.table.clone();
-        match self.rng.below(20) {
+        match self.rng.below(if self.hot { 22 } else { 20 }) {
             0..=4 => self.look(at),
             5..=7 => self.look_at(at, id),
             8..=15 => self.write(at, &table, id),
@@ -75,7 +86,7 @@ impl World {
                     actor.own = own;
                 }
             }
-            18 => {
+            18 | 20 | 21 => {
                 let mut actor = self.actors.remove(at);
                 match self.rng.below(3) {
                     0 => block_on(actor.txn.rollback()).unwrap(),
