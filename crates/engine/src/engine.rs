@@ -12,12 +12,13 @@ use parking_lot::Mutex;
 use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
 
-use crate::api::{Config, Settings, TxnOptions};
+use crate::api::{Config, Settings, TableDef, TxnOptions};
 use crate::btree::{IndexState, Report, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn};
 use crate::recovery::{finish_drop, restart, roll_back_orphan};
+use crate::row::build::build_secondary;
 use crate::row::purge::purge_round;
 use crate::stats::Stats;
 use crate::txn::Txn;
@@ -203,6 +204,15 @@ impl Engine {
         let lsn = with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
         storage.wal.flush_to(lsn)?;
         finish_drop(&self.kernel, index)
+    }
+
+    /// Fills the new, empty tree of `table.secondaries[nth]` from the table's rows: CREATE INDEX. The caller keeps everybody else
+    /// away from the table; nothing of this is undone, so on an error (`DuplicateKey` for a unique index, `DiskFull`) the caller drops
+    /// the tree. Durable when this returns.
+    pub async fn build_secondary(&self, table: &TableDef, nth: usize) -> Result<()> {
+        build_secondary(&self.kernel, table, nth).await?;
+        let wal = &self.kernel.storage.wal;
+        wal.flush_to(wal.current_lsn())
     }
 
     /// All indexes that exist.

@@ -17,6 +17,7 @@ macro_rules! paged {
     };
 }
 
+pub(crate) mod build;
 mod chain;
 mod get;
 mod insert;

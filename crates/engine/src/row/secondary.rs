@@ -146,7 +146,7 @@ impl Txn {
 }
 
 /// The primary key of an unmarked entry with this secondary key that does not belong to the row `pk` itself.
-fn live_entry(tree: &Tree, secondary: &[u8], pk: &[u8]) -> Result<Option<Vec<u8>>> {
+pub(crate) fn live_entry(tree: &Tree, secondary: &[u8], pk: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut from: Option<Vec<u8>> = None;
     loop {
         let bound = from.as_deref().map_or(Bound::Included(secondary), Bound::Excluded);

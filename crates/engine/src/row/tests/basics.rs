@@ -24,6 +24,7 @@ fn futures_are_send() {
     drop(sends(txn.scan_locked_next(&mut scan, &mut |_| true)));
     drop(sends(txn.rollback()));
     drop(sends(engine.wait_durable(crate::ids::Lsn(0))));
+    drop(sends(engine.build_secondary(&table, 0)));
 }
 
 #[test]
@@ -220,6 +221,29 @@ fn dropped_transactions_are_rolled_back() {
     insert(&mut txn, &table, 1, &row(2, 1, "the key is free and unlocked"));
     txn.commit().unwrap();
     assert_eq!(contents(&mut begin(&engine), &table).len(), 1);
+}
+
+#[test]
+fn a_secondary_tree_can_be_built_later() {
+    let (_disk, engine, table) = open(11);
+    let bare = bare(&table);
+    let mut txn = begin(&engine);
+    for id in 0..3000 {
+        let length = if id % 500 == 0 { 9000 } else { 20 };
+        insert(&mut txn, &bare, id, &row(id % 13, if id % 7 == 0 { NULL } else { id }, &"b".repeat(length)));
+    }
+    assert!(block_on(txn.delete(&bare, &key(77))).unwrap());
+    txn.commit().unwrap();
+    block_on(engine.build_secondary(&table, 0)).unwrap();
+    block_on(engine.build_secondary(&table, 1)).unwrap();
+    assert_eq!(contents(&mut begin(&engine), &table).len(), 2999);
+    let mut txn = begin(&engine);
+    set(&mut txn, &bare, 2, &row(1, 1, "now twice"));
+    txn.commit().unwrap();
+    let again = SecondaryDef { id: engine.create_index().unwrap(), unique: true };
+    let table = TableDef { secondaries: vec![table.secondaries[0].clone(), again], ..table };
+    let error = block_on(engine.build_secondary(&table, 1)).unwrap_err();
+    assert!(matches!(error, Error::DuplicateKey { nth: Some(1), .. }), "{error}");
 }
 
 #[test]
