@@ -11,7 +11,9 @@ fn data_survives_and_a_second_server_is_refused() {
     let (server, target) = start(&scratch, &[]);
     let mut client = connect(&target);
     client.query("CREATE DATABASE d").unwrap();
-    client.query("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v TEXT, UNIQUE KEY (v(20)))").unwrap();
+    client
+        .query("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v MEDIUMTEXT, UNIQUE KEY (v(20)))")
+        .unwrap();
     client.query("INSERT INTO d.t (v) VALUES ('one'), (REPEAT('long ', 20000))").unwrap();
     let output = Command::new(binary())
         .args(["serve", "--no-defaults", "--port=0"])

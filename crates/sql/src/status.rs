@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::database::Database;
 
+mod engine;
+
 /// Counters of the SQL layer.
 #[derive(Debug, Default)]
 pub struct Status {
@@ -66,10 +68,10 @@ pub fn list(db: &Database) -> Vec<(String, String)> {
         ("Threads_connected".into(), db.registry().len().to_string()),
         ("Threads_running".into(), running.to_string()),
         ("Uptime".into(), (db.registry().now_us() / 1_000_000).to_string()),
-        ("Innodb_page_size".into(), "16384".into()),
     ];
     let commands = COMMANDS.iter().zip(&status.commands);
     all.extend(commands.map(|(name, counter)| (format!("Com_{name}"), number(counter))));
+    all.extend(engine::list(db.engine()));
     all.sort();
     all
 }
