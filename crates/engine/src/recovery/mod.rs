@@ -17,15 +17,17 @@ use crate::txn::registry::Registry;
 use crate::txn::undo_record::{NEEDS_PURGE, TxnState};
 use crate::txn::view::CommitNo;
 
-/// Ids handed out after a restart begin this far above the log's end. An id is handed out right before its transaction's first
-/// redo, which is longer than a byte; so ids grow more slowly than the log, but for those in flight, whose number is far below this.
+/// Ids handed out after a restart begin this far above the log's end, or above every id found in undo if that is more. An id is
+/// handed out right before its transaction's first redo, which is longer than a byte: ids grow more slowly than the log, so that an
+/// id on a page, whose redo is in the log, is below the log's end and the margin. Never the margin above an id that was found: ids
+/// would run ahead of the log from restart to restart, and once purge has taken all undo, only the log's end is left to tell.
 const ID_MARGIN: u64 = 1 << 20;
 
 /// Brings storage that has been through redo into a state in which transactions can begin: registry and lanes restored, losers
 /// rolled back, unfinished index drops finished, the dictionary's index there. Returns the number of losers.
 pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Kernel>, usize)> {
     let (lanes, found) = Lanes::load(&storage, UNDO_DIRECTORY_PAGE)?;
-    let first_id = found.max_txn_id.0.max(storage.wal.current_lsn().0) + ID_MARGIN;
+    let first_id = (found.max_txn_id.0 + 1).max(storage.wal.current_lsn().0 + ID_MARGIN);
     let registry = Registry::new(TxnId(first_id), CommitNo(found.max_commit_no.0 + 1));
     let indexes = IndexDirectory::open(storage.clone());
     let locks = Arc::new(LockTable::new(config.settings.clone()));

@@ -250,7 +250,17 @@ impl World {
                 .map(|(_, pk, row)| (id_of(&pk), Row::from(row)))
                 .collect();
             if let Some((id, row)) = rows.iter().find(|(_, row)| row.len() < 8) {
-                return Err(format!("table {}: row {id} has {} bytes", table.number, row.len()));
+                let versions: Vec<Option<usize>> = self
+                    .versions
+                    .iter()
+                    .map(|version| version.rows(table.number).get(id).map(|row| row.len()))
+                    .collect();
+                return Err(format!(
+                    "table {}: row {id} has {} bytes, in the versions from {}: {versions:?}",
+                    table.number,
+                    row.len(),
+                    self.acknowledged
+                ));
             }
             for nth in 0..table.def.secondaries.len() {
                 let mut wanted: Vec<_> = rows
