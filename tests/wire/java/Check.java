@@ -8,12 +8,11 @@ public class Check {
 
     public static void main(String[] args) throws Exception {
         String place = "jdbc:mysql://" + System.getenv("WIRE_HOST") + ":" + System.getenv("WIRE_PORT") + "/";
-        String[] variants = {"?sslMode=DISABLED", "?sslMode=DISABLED&useServerPrepStmts=true&cachePrepStmts=true", "?sslMode=REQUIRED&rewriteBatchedStatements=true"};
+        String[] variants = {"sslMode=DISABLED", "sslMode=DISABLED&useServerPrepStmts=true&cachePrepStmts=true", "sslMode=REQUIRED&rewriteBatchedStatements=true"};
         for (String options : variants) {
-            try (Connection connection = DriverManager.getConnection(place + options, "root", ""); Statement statement = connection.createStatement()) {
-                statement.execute("DROP DATABASE IF EXISTS wire_java");
-                statement.execute("CREATE DATABASE wire_java");
-                connection.setCatalog("wire_java");
+            try (Connection connection = DriverManager.getConnection(place + "wire_java?createDatabaseIfNotExist=true&" + options, "root", ""); Statement statement = connection.createStatement()) {
+                expect("wire_java", connection.getCatalog());
+                statement.execute("DROP TABLE IF EXISTS kinds");
                 statement.execute("CREATE TABLE kinds (id INT AUTO_INCREMENT PRIMARY KEY, big BIGINT, price DECIMAL(10,2), name VARCHAR(40), at TIMESTAMP NULL)");
                 try (PreparedStatement insert = connection.prepareStatement("INSERT INTO kinds (big, price, name, at) VALUES (?,?,?,?)", Statement.RETURN_GENERATED_KEYS)) {
                     insert.setLong(1, Long.MIN_VALUE);

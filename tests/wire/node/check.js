@@ -25,7 +25,7 @@ async function main() {
   const [[empty]] = await connection.execute('SELECT name, big FROM kinds WHERE id = 2');
   assert.deepStrictEqual({ ...empty }, { name: null, big: null });
   const [results] = await connection.query('SELECT 1 AS a; SELECT 2 AS b');
-  assert.deepStrictEqual(results.map((rows) => Object.values(rows[0])[0]), [1, 2]);
+  assert.deepStrictEqual(results.map((rows) => Number(Object.values(rows[0])[0])), [1, 2]);
   await connection.beginTransaction();
   await connection.execute('DELETE FROM kinds');
   await connection.rollback();
