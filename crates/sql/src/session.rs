@@ -16,7 +16,6 @@ use crate::error::{SqlError, SqlResult};
 use crate::parser::{ParseOptions, parse_at};
 use crate::registry::{Command, Entry, Shown};
 use crate::sink::{ColumnMeta, ResultSink, status_flag};
-use crate::value::Value;
 use crate::variables::SessionSettings;
 
 mod definition;

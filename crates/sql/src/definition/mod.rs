@@ -12,7 +12,7 @@ pub mod column;
 pub mod key;
 mod text;
 
-pub use text::{create_table_text, default_text, quote_name, quote_text};
+pub use text::{create_table_text, default_text, quote_name};
 
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 1017;

@@ -24,33 +24,42 @@ impl Writer {
     pub fn new(format: u8) -> Writer {
         Writer(vec![format])
     }
+    /// One byte.
     pub fn u8(&mut self, number: u8) {
         self.0.push(number);
     }
+    /// One byte, 0 or 1.
     pub fn bool(&mut self, flag: bool) {
         self.0.push(u8::from(flag));
     }
+    /// Four bytes.
     pub fn u32(&mut self, number: u32) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
+    /// Eight bytes.
     pub fn u64(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
+    /// A length and so many bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.u32(bytes.len() as u32);
         self.0.extend_from_slice(bytes);
     }
+    /// A length and so many bytes of UTF-8.
     pub fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
+    /// A count and so many entries.
     pub fn list<T>(&mut self, list: &[T], mut one: impl FnMut(&mut Writer, &T)) {
         self.u32(list.len() as u32);
         list.iter().for_each(|item| one(self, item));
     }
+    /// The id of a collation.
     pub fn collation(&mut self, collation: Collation) {
         self.u32(u32::from(collation.id()));
     }
 
+    /// A tag and what the type needs.
     pub fn column_type(&mut self, kind: &ColumnType) {
         let digits = |digits: &Option<(u8, u8)>| digits.map_or([0, 0, 0], |(m, d)| [1, m, d]);
         match kind {
@@ -156,37 +165,46 @@ impl<'a> Reader<'a> {
         self.0 = rest;
         Ok(taken)
     }
+    /// One byte.
     pub fn u8(&mut self) -> Read<u8> {
         Ok(self.take(1)?[0])
     }
+    /// One byte, 0 or 1.
     pub fn bool(&mut self) -> Read<bool> {
         Ok(self.u8()? != 0)
     }
+    /// Four bytes.
     pub fn u32(&mut self) -> Read<u32> {
         let mut word = [0; 4];
         word.copy_from_slice(self.take(4)?);
         Ok(u32::from_le_bytes(word))
     }
+    /// Eight bytes.
     pub fn u64(&mut self) -> Read<u64> {
         let mut word = [0; 8];
         word.copy_from_slice(self.take(8)?);
         Ok(u64::from_le_bytes(word))
     }
+    /// A length and so many bytes.
     pub fn bytes(&mut self) -> Read<&'a [u8]> {
         let count = self.u32()? as usize;
         self.take(count)
     }
+    /// A length and so many bytes of UTF-8.
     pub fn text(&mut self) -> Read<&'a str> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Damaged)
     }
+    /// A count and so many entries.
     pub fn list<T>(&mut self, mut one: impl FnMut(&mut Reader<'a>) -> Read<T>) -> Read<Vec<T>> {
         let count = self.u32()?;
         (0..count).map(|_| one(self)).collect()
     }
+    /// The id of a collation.
     pub fn collation(&mut self) -> Read<Collation> {
         u16::try_from(self.u32()?).ok().and_then(Collation::by_id).ok_or(Damaged)
     }
 
+    /// A tag and what the type needs.
     pub fn column_type(&mut self) -> Read<ColumnType> {
         Ok(match self.u8()? {
             0 => ColumnType::Null,

@@ -8,7 +8,7 @@ use turnstile_engine::interrupt::Interrupt;
 
 use crate::database::Database;
 use crate::error::SqlResult;
-use crate::expr::{EvalContext, Expr};
+use crate::expr::EvalContext;
 use crate::information_schema::{self, VirtualTable};
 use crate::session::SessionState;
 use crate::value::Value;
@@ -23,7 +23,7 @@ mod select;
 mod subquery;
 pub mod tail;
 
-pub use tail::{ClientOut, Kept, RowOut};
+pub use tail::{ClientOut, Kept};
 
 /// One statement while it runs.
 pub struct Exec<'e> {
@@ -73,33 +73,6 @@ impl<'e> Exec<'e> {
 
     fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Vec<Vec<Value>>> {
         information_schema::rows(table, self.db, self.session)
-    }
-
-    /// Waits for the SLEEP calls in an expression.
-    async fn sleep_inside(&mut self, expr: &Expr, frame: &[Value]) -> SqlResult<()> {
-        let mut waits = Vec::new();
-        let context = self.eval;
-        let mut failed = None;
-        expr.walk(&mut |one| {
-            if let Expr::Sleep(seconds) = one {
-                match seconds
-                    .eval(&tail::FrameRow(frame), context)
-                    .and_then(|v| crate::value::to_double(&v, context))
-                {
-                    Ok(seconds) => waits.push(seconds),
-                    Err(error) => failed = Some(error),
-                }
-            }
-        });
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        for seconds in waits {
-            let duration = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
-            crate::timeout::sleep(duration, self.interrupt.clone()).await;
-            self.interrupt.check()?;
-        }
-        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_engine::{LockWait, Read, RowLock, Scan, ScanIndex, ScanSpec, Txn, Visit};
+use turnstile_engine::{Read, Scan, ScanIndex, ScanSpec, Txn, Visit};
 
 use super::range::{self, ByteRange};
 use crate::dictionary::Table;
@@ -97,12 +97,6 @@ impl<'p> TableScan<'p> {
             None => Read::Consistent,
         };
         Ok(TableScan { source, table, index, ranges, current: None, read, done: false })
-    }
-
-    /// Reads with this lock whatever the plan says.
-    pub fn locking(mut self, lock: RowLock) -> Self {
-        self.read = Read::Locking { lock, wait: LockWait::Wait };
-        self
     }
 
     /// No more rows are wanted.

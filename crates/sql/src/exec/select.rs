@@ -63,6 +63,19 @@ impl Exec<'_> {
         }
     }
 
+    /// Everything the statement reads is of one moment. One look at one row needs no view for that.
+    pub fn fix_moment(&mut self, plan: &QueryPlan) {
+        let single = |plan: &SelectPlan| {
+            let [Step { source: Source::Table(source), .. }] = plan.steps.as_slice() else {
+                return plan.steps.is_empty() && plan.subqueries.is_empty();
+            };
+            source.access.unique && source.access.ranges.len() == 1 && plan.subqueries.is_empty()
+        };
+        if !matches!(plan, QueryPlan::Select(plan) if single(plan)) {
+            self.txn.open_view();
+        }
+    }
+
     /// Runs a SELECT block; returns the rows found, LIMIT aside when the plan asks for that.
     async fn select(&mut self, plan: &SelectPlan, outer: &[Value], out: &mut dyn RowOut) -> SqlResult<u64> {
         let mut frame = vec![Value::Null; plan.width];
@@ -96,7 +109,7 @@ impl Exec<'_> {
             for mut frame in tail.close_groups(context)? {
                 self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?;
                 if self.holds(plan, &plan.having, &mut frame).await?
-                    && self.project(plan, &mut frame, &mut tail).await? == Visit::Stop
+                    && self.project(&mut frame, &mut tail)? == Visit::Stop
                 {
                     break;
                 }
@@ -125,7 +138,6 @@ impl Exec<'_> {
             && plain(&first.filters)
             && (plan.item_subqueries.is_empty() || plan.group.is_some())
             && (plan.having.is_empty() || plan.group.is_some())
-            && !plan.sleeps
     }
 
     async fn stream(
@@ -180,7 +192,7 @@ impl Exec<'_> {
             let mut matched = false;
             let mut source = self.open(plan, step, frame, nth == 0).await?;
             loop {
-                let (rows, more) = self.next_rows(plan, step, &mut source, frame).await?;
+                let (rows, more) = self.next_rows(step, &mut source, frame).await?;
                 for row in rows {
                     frame[columns.clone()].clone_from_slice(&row);
                     if !self.holds(plan, &step.matching, frame).await? {
@@ -228,32 +240,17 @@ impl Exec<'_> {
                 if !self.holds(plan, &plan.having, frame).await? {
                     return Ok(Visit::Continue);
                 }
-                self.project(plan, frame, tail).await
+                self.project(frame, tail)
             }
         }
     }
 
-    async fn project(
-        &mut self,
-        plan: &SelectPlan,
-        frame: &mut [Value],
-        tail: &mut Tail<'_, '_>,
-    ) -> SqlResult<Visit> {
-        if plan.sleeps {
-            for item in &plan.items {
-                self.sleep_inside(&item.expr, frame).await?;
-            }
-        }
+    fn project(&mut self, frame: &mut [Value], tail: &mut Tail<'_, '_>) -> SqlResult<Visit> {
         tail.project(frame, self.eval)
     }
 
     /// Whether conditions hold, those with sub-queries included.
-    async fn holds(
-        &mut self,
-        plan: &SelectPlan,
-        filters: &[Filter],
-        frame: &mut Vec<Value>,
-    ) -> SqlResult<bool> {
+    async fn holds(&mut self, plan: &SelectPlan, filters: &[Filter], frame: &mut [Value]) -> SqlResult<bool> {
         if !passes(filters, frame, self.eval)? {
             return Ok(false);
         }
@@ -270,7 +267,7 @@ impl Exec<'_> {
         &mut self,
         plan: &SelectPlan,
         which: &[usize],
-        frame: &mut Vec<Value>,
+        frame: &mut [Value],
     ) -> SqlResult<()> {
         for nth in which {
             self.subquery(&plan.subqueries[*nth], frame).await?;
@@ -294,7 +291,7 @@ impl Exec<'_> {
                 Ok(Rows::Stored(self.stored(plan, step).await?))
             }
             Source::Table(source) => {
-                Ok(Rows::Scan(TableScan::open(source, &FrameRow(frame), self.eval)?, source))
+                Ok(Rows::Scan(Box::new(TableScan::open(source, &FrameRow(frame), self.eval)?), source))
             }
             Source::Derived(_) | Source::Virtual(_) => Ok(Rows::Stored(self.stored(plan, step).await?)),
             Source::Group(steps) => {
@@ -309,12 +306,10 @@ impl Exec<'_> {
     /// The next rows of a source, and whether there are more.
     async fn next_rows(
         &mut self,
-        plan: &SelectPlan,
         step: &Step,
         rows: &mut Rows<'_>,
-        frame: &mut Vec<Value>,
+        frame: &mut [Value],
     ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
-        let _ = plan;
         match rows {
             Rows::Listed(list) => Ok((std::mem::take(list), false)),
             Rows::Stored(stored) => Ok((stored.matching(step, frame, self.eval)?, false)),
@@ -479,7 +474,7 @@ fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
 
 /// A source while a frame runs through it.
 enum Rows<'p> {
-    Scan(TableScan<'p>, &'p TableSource),
+    Scan(Box<TableScan<'p>>, &'p TableSource),
     Stored(Arc<Stored>),
     Listed(Vec<Vec<Value>>),
 }

@@ -7,14 +7,21 @@ use super::Exec;
 use super::select::only_row;
 use super::tail::{FrameRow, Kept};
 use crate::collation::Collation;
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::CompareOp;
 use crate::plan::query::{Subquery, SubqueryKind};
-use crate::value::{Value, compare};
+use crate::value::{Value, compare, to_double};
 
 impl Exec<'_> {
     /// Runs a sub-query for one frame.
     pub async fn subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
+        if let SubqueryKind::Sleep(seconds) = &subquery.kind {
+            let seconds = to_double(&seconds.eval(&FrameRow(frame), self.eval)?, self.eval)?;
+            let duration = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+            let slept = crate::timeout::sleep(duration, self.interrupt.clone()).await;
+            frame[subquery.position] = Value::boolean(!slept);
+            return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
+        }
         let rows = self.subquery_rows(subquery, frame).await?;
         let context = self.eval;
         frame[subquery.position] = match &subquery.kind {
@@ -34,6 +41,7 @@ impl Exec<'_> {
                 let value = operand.eval(&FrameRow(frame), context)?;
                 Value::truth(quantified(&value, *op, *collation, *all, &rows))
             }
+            SubqueryKind::Sleep(_) => Value::Int(0),
         };
         Ok(())
     }

@@ -23,6 +23,7 @@ pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
     names
 }
 
+/// Rows of SCHEMATA.
 pub fn schemata(db: &Database, session: &SessionState) -> Rows {
     let line = |name: Box<str>| {
         let collation = db.dictionary().schema_collation(&name).unwrap_or(Collation::DEFAULT);
@@ -47,6 +48,7 @@ fn moment(seconds: u64) -> Value {
     DateTime::from_unix_us(seconds as i64 * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
 }
 
+/// Rows of TABLES.
 pub fn tables(db: &Database, session: &SessionState) -> Rows {
     let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(table)).collect();
     for one in VirtualTable::all() {
@@ -162,6 +164,7 @@ fn lengths(kind: &ColumnType) -> [Value; 5] {
     }
 }
 
+/// Rows of COLUMNS.
 pub fn columns(db: &Database, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for table in all_tables(db, session) {
@@ -220,12 +223,13 @@ fn column_row(table: &Table, at: usize, column: &Column) -> Vec<Value> {
     line
 }
 
-fn each_part<'t>(tables: &'t [Arc<Table>]) -> impl Iterator<Item = (&'t Arc<Table>, &'t Key, usize)> {
+fn each_part(tables: &[Arc<Table>]) -> impl Iterator<Item = (&Arc<Table>, &Key, usize)> {
     tables.iter().flat_map(|table| {
         table.keys().iter().flat_map(move |key| (0..key.parts.len()).map(move |nth| (table, key, nth)))
     })
 }
 
+/// Rows of STATISTICS.
 pub fn statistics(db: &Database, session: &SessionState) -> Rows {
     let tables = all_tables(db, session);
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
@@ -255,6 +259,7 @@ pub fn statistics(db: &Database, session: &SessionState) -> Rows {
     each_part(&tables).map(line).collect()
 }
 
+/// Rows of KEY_COLUMN_USAGE.
 pub fn key_column_usage(db: &Database, session: &SessionState) -> Rows {
     let tables = all_tables(db, session);
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
@@ -277,6 +282,7 @@ pub fn key_column_usage(db: &Database, session: &SessionState) -> Rows {
     each_part(&tables).filter(|(_, key, _)| key.unique).map(line).collect()
 }
 
+/// Rows of TABLE_CONSTRAINTS.
 pub fn table_constraints(db: &Database, session: &SessionState) -> Rows {
     let tables = all_tables(db, session);
     let keys = tables.iter().flat_map(|table| table.keys().iter().map(move |key| (table, key)));

@@ -42,11 +42,13 @@ pub fn processlist(db: &Database, session: &SessionState) -> Rows {
     rows
 }
 
+/// Rows of ENGINES.
 pub fn engines() -> Rows {
     let comment = "Transactions, row-level locking, crash recovery";
     vec![row([text("InnoDB"), text("DEFAULT"), text(comment), text("YES"), text("NO"), text("YES")])]
 }
 
+/// Rows of CHARACTER_SETS.
 pub fn character_sets() -> Rows {
     let mut sets: BTreeMap<&str, (Collation, u32)> = BTreeMap::new();
     for one in Collation::all().filter(|one| one.is_default()) {
@@ -66,6 +68,7 @@ pub fn character_sets() -> Rows {
     sets.into_iter().map(line).collect()
 }
 
+/// Rows of COLLATIONS.
 pub fn collations() -> Rows {
     let line = |one: Collation| {
         row([
@@ -96,10 +99,12 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
     Ok(rows)
 }
 
+/// Rows of GLOBAL_STATUS.
 pub fn status(db: &Database) -> Rows {
     crate::status::list(db).into_iter().map(|(name, value)| row([text(name), text(value)])).collect()
 }
 
+/// Rows of PLUGINS.
 pub fn plugins() -> Rows {
     let line = |name: &str, kind: &str| row([text(name), text("1.0"), text("ACTIVE"), text(kind)]);
     vec![
@@ -120,6 +125,7 @@ fn yes(set: Privileges) -> Value {
     text(if set.has(Privileges::GRANT_OPTION) { "YES" } else { "NO" })
 }
 
+/// Rows of USER_PRIVILEGES.
 pub fn user_privileges(db: &Database, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {
@@ -133,6 +139,7 @@ pub fn user_privileges(db: &Database, session: &SessionState) -> Rows {
     rows
 }
 
+/// Rows of SCHEMA_PRIVILEGES.
 pub fn schema_privileges(db: &Database, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {

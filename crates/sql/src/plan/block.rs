@@ -181,6 +181,26 @@ impl<'a, 'p> Block<'a, 'p> {
         Ok(place)
     }
 
+    /// SLEEP gets a place that is filled for each row after the wait.
+    fn place_sleep(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        let [seconds] = call.arguments.as_slice() else {
+            return Err(SqlError::wrong_parameter_count("sleep"));
+        };
+        let seconds = self.bind(seconds, self.scope.clause.get())?.expr;
+        let position = self.scope.reserve(1);
+        let reads = self.reads(&seconds);
+        let nothing = super::query::ValuesPlan {
+            rows: Vec::new(),
+            columns: Arc::from([]),
+            order: Vec::new(),
+            limit: super::query::LimitPlan { count: None, offset: None },
+        };
+        let plan = QueryPlan::Values(Box::new(nothing));
+        let kind = SubqueryKind::Sleep(seconds);
+        self.subqueries.push(Subquery { position, kind, plan, correlated: true, reads });
+        Ok(Typed { expr: Expr::Column(position), kind: ExprType::not_null(ColumnType::BIGINT) })
+    }
+
     fn new_subquery(&self, position: usize, kind: SubqueryKind, plan: QueryPlan) -> Subquery {
         let mut reads: Vec<usize> = plan.outer().iter().map(|(there, _)| *there).collect();
         match &kind {
@@ -188,7 +208,7 @@ impl<'a, 'p> Block<'a, 'p> {
                 operand.iter().for_each(|(expr, _)| reads.extend(self.reads(expr)))
             }
             SubqueryKind::Quantified { operand, .. } => reads.extend(self.reads(operand)),
-            SubqueryKind::Scalar | SubqueryKind::Exists => {}
+            SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Sleep(_) => {}
         }
         reads.sort_unstable();
         reads.dedup();
@@ -200,6 +220,12 @@ impl Resolver for Block<'_, '_> {
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)> {
         let found = self.scope.resolve(name)?;
         Ok((found.position, found.kind))
+    }
+
+    fn known(&mut self, expr: &ast::Expr) -> Option<Typed> {
+        let ast::Expr::Function(call) = expr else { return None };
+        // A wrong call is left to the builder, which has the error for it.
+        if &*call.name == "sleep" && call.schema.is_none() { self.place_sleep(call).ok() } else { None }
     }
 
     fn aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {

@@ -328,7 +328,6 @@ fn plan_rows(
         limit,
         calc_found_rows: false,
         outer: Vec::new(),
-        sleeps: false,
     };
     super::finish::finish(&mut plan);
     need_all(&mut plan.steps);

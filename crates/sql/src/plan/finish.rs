@@ -15,7 +15,6 @@ use super::query::{
 /// Completes a plan.
 pub fn finish(plan: &mut SelectPlan) {
     let used = used_columns(plan);
-    plan.sleeps = sleeps(plan);
     extreme_by_index(plan);
     let order = wanted_order(plan);
     if let Some(first) = plan.steps.first_mut()
@@ -74,7 +73,7 @@ fn note_subquery(subquery: &Subquery, used: &mut BTreeSet<usize>) {
     used.extend(&subquery.reads);
     match &subquery.kind {
         SubqueryKind::In { operand, .. } => operand.iter().for_each(|(expr, _)| note(expr, used)),
-        SubqueryKind::Quantified { operand, .. } => note(operand, used),
+        SubqueryKind::Quantified { operand, .. } | SubqueryKind::Sleep(operand) => note(operand, used),
         SubqueryKind::Scalar | SubqueryKind::Exists => {}
     }
 }
@@ -98,12 +97,6 @@ fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
             Source::Derived(_) | Source::Virtual(_) => {}
         }
     }
-}
-
-fn sleeps(plan: &SelectPlan) -> bool {
-    let filters = plan.preconditions.iter().chain(&plan.having);
-    let steps = plan.steps.iter().flat_map(|step| step.matching.iter().chain(&step.filters));
-    plan.items.iter().any(|one| one.expr.has_sleep()) || filters.chain(steps).any(|one| one.expr.has_sleep())
 }
 
 fn deliver(steps: &mut [Step], used: &BTreeSet<usize>) {

@@ -35,8 +35,6 @@ pub enum PendingKind {
         table: Arc<Table>,
         /// Keys that may not be used.
         forbidden: Vec<usize>,
-        /// FORCE INDEX: reading the whole table is a last resort.
-        forced: bool,
     },
     /// A sub-query.
     Derived {
@@ -135,13 +133,12 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
     let found = block.context.db.dictionary().table(schema, &factor.name.table)?;
     let base = block.scope.reserve(found.columns().len());
     block.scope.add(ScopeTable::of(&found, alias, base))?;
-    let (forbidden, forced) = hints(&found, factor)?;
-    Ok(single(PendingKind::Table { nth, table: found, forbidden, forced }))
+    let forbidden = hints(&found, factor)?;
+    Ok(single(PendingKind::Table { nth, table: found, forbidden }))
 }
 
-fn hints(table: &Table, factor: &TableFactor) -> SqlResult<(Vec<usize>, bool)> {
+fn hints(table: &Table, factor: &TableFactor) -> SqlResult<Vec<usize>> {
     let mut forbidden = Vec::new();
-    let mut forced = false;
     for hint in &factor.hints {
         let find = |name: &ast::Name| {
             table.key_position(name).ok_or_else(|| SqlError::key_does_not_exist(name, table.name()))
@@ -150,12 +147,11 @@ fn hints(table: &Table, factor: &TableFactor) -> SqlResult<(Vec<usize>, bool)> {
         match hint.kind {
             IndexHintKind::Ignore => forbidden.extend(named),
             IndexHintKind::Use | IndexHintKind::Force => {
-                forced |= hint.kind == IndexHintKind::Force;
                 forbidden.extend((0..table.keys().len()).filter(|nth| !named.contains(nth)));
             }
         }
     }
-    Ok((forbidden, forced))
+    Ok(forbidden)
 }
 
 fn derived(

@@ -29,10 +29,8 @@ use crate::ast::{self, QueryBody};
 use crate::error::SqlResult;
 
 pub use block::PlanContext;
-pub use finish::readable_columns;
 pub use query::QueryPlan;
 pub use scope::{Scope, column_flags};
-pub use variable::value_kind;
 
 /// Plans a query; `parent` is the block around it when it is a sub-query.
 pub fn plan_query(

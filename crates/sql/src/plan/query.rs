@@ -103,8 +103,6 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// Places to fill from the frame around: (position there, position here).
     pub outer: Vec<(usize, usize)>,
-    /// Some expression calls SLEEP.
-    pub sleeps: bool,
 }
 
 /// One table of a join.
@@ -242,6 +240,8 @@ pub enum SubqueryKind {
     Scalar,
     /// Whether it has rows.
     Exists,
+    /// SLEEP(seconds), which waits like a sub-query does; 1 if it was interrupted.
+    Sleep(Expr),
     /// Whether the operand is among its rows.
     In {
         /// As many as it has columns.
@@ -271,8 +271,6 @@ pub struct GroupPlan {
     pub aggregates: Vec<Aggregate>,
     /// No GROUP BY: one row even when there are no rows.
     pub implicit: bool,
-    /// WITH ROLLUP: the frame positions that are set to NULL are those of the keys, when they are columns.
-    pub rollup: bool,
     /// The first row decides: MIN or MAX read from the end of an index.
     pub first_row_only: bool,
 }

@@ -4,8 +4,6 @@
 //! one pass over everything bound tells which columns each table must deliver, and with that whether an index covers them
 //! and whether it can deliver the order.
 
-use std::sync::Arc;
-
 use turnstile_engine::{LockWait, RowLock};
 
 use crate::ast::{self, ColumnName, Limit, LockStrength, LockingClause, OrderItem, SelectItem};
@@ -49,6 +47,9 @@ pub fn plan(
     around: Around<'_>,
     parent: Option<&Scope<'_>>,
 ) -> SqlResult<SelectPlan> {
+    if select.with_rollup {
+        return Err(SqlError::not_supported_yet("WITH ROLLUP"));
+    }
     let mut block = Block::new(context, parent);
     let joined = from::read(&mut block, &select.from)?;
     let items = expand(&block, &select.items)?;
@@ -84,7 +85,6 @@ pub fn plan(
         implicit: keys.is_empty(),
         keys,
         aggregates: std::mem::take(&mut block.aggregates),
-        rollup: select.with_rollup,
         first_row_only: false,
     });
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
@@ -109,7 +109,6 @@ pub fn plan(
         limit,
         calc_found_rows: select.calc_found_rows,
         outer: Vec::new(),
-        sleeps: false,
     };
     finish::finish(&mut plan);
     plan.width = block.scope.width();
@@ -284,6 +283,3 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         flags: if *nullable { one.flags & !column_flag::NOT_NULL } else { one.flags },
     }
 }
-
-/// The columns of a result, shared.
-pub type Columns = Arc<[ColumnMeta]>;

@@ -37,9 +37,9 @@ pub enum RowPlan {
     /// SELECT
     Query(QueryPlan),
     /// INSERT, REPLACE
-    Insert(InsertPlan),
+    Insert(Box<InsertPlan>),
     /// UPDATE, DELETE; true for UPDATE
-    Change(ChangePlan, bool),
+    Change(Box<ChangePlan>, bool),
 }
 
 /// Settings of expressions for the statement that begins now.
@@ -100,7 +100,7 @@ impl Session {
             Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 self.row_statement(statement, params, out).await
             }
-            Statement::Do(exprs) => self.evaluate_only(exprs, params),
+            Statement::Do(exprs) => self.evaluate_only(exprs, params).await,
             Statement::Begin(begin) => self.begin(begin.clone()).await.map(|()| Outcome::default()),
             Statement::Commit(tail) => self.complete(true, *tail).await.map(|()| Outcome::default()),
             Statement::Rollback(tail) => self.complete(false, *tail).await.map(|()| Outcome::default()),
@@ -157,10 +157,30 @@ impl Session {
         })
     }
 
-    fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
-        for expr in exprs {
-            self.evaluate(expr, params)?;
-        }
+    /// DO is a SELECT whose row nobody sees.
+    async fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
+        let item =
+            |expr: &ast::Expr| ast::SelectItem::Expr { expr: expr.clone(), name: "".into(), aliased: false };
+        let select = ast::Select {
+            distinct: false,
+            straight_join: false,
+            calc_found_rows: false,
+            items: exprs.iter().map(item).collect(),
+            from: Vec::new(),
+            condition: None,
+            group_by: Vec::new(),
+            with_rollup: false,
+            having: None,
+        };
+        let query = ast::Query {
+            body: ast::QueryBody::Select(Box::new(select)),
+            order_by: Vec::new(),
+            limit: None,
+            locking: Vec::new(),
+            into: Vec::new(),
+        };
+        let mut unseen = super::show::Collected::default();
+        self.row_statement(&Statement::Select(Box::new(query)), params, &mut unseen).await?;
         Ok(Outcome::default())
     }
 
@@ -265,9 +285,9 @@ impl Session {
             let context = self.plan_context(schema.as_deref(), eval);
             Ok(match statement {
                 Statement::Select(query) => RowPlan::Query(plan_query(&context, query, None)?),
-                Statement::Insert(insert) => RowPlan::Insert(plan_insert(&context, insert)?),
-                Statement::Update(update) => RowPlan::Change(plan_update(&context, update)?, true),
-                Statement::Delete(delete) => RowPlan::Change(plan_delete(&context, delete)?, false),
+                Statement::Insert(insert) => RowPlan::Insert(Box::new(plan_insert(&context, insert)?)),
+                Statement::Update(update) => RowPlan::Change(Box::new(plan_update(&context, update)?), true),
+                Statement::Delete(delete) => RowPlan::Change(Box::new(plan_delete(&context, delete)?), false),
                 _ => return Err(SqlError::unsupported_in_prepared()),
             })
         })
@@ -308,6 +328,7 @@ async fn run_plan(
 ) -> SqlResult<Outcome> {
     match plan {
         RowPlan::Query(plan) if into.is_empty() => {
+            exec.fix_moment(plan);
             out.columns(plan.columns())?;
             let found = exec.query(plan, &[], &mut ClientOut(out)).await?;
             exec.session.set_found_rows(found);

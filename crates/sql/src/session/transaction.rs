@@ -51,22 +51,16 @@ impl Session {
     pub(super) fn enter(&mut self) -> &mut OpenTxn {
         let wait = self.settings.row_lock_wait_ms;
         let autocommit = self.settings.autocommit;
-        if self.open.is_none() {
+        if let Some(open) = &mut self.open {
+            open.txn.start_statement(wait);
+        } else {
             let options = self.options(autocommit, None);
             let read_only = options.read_only;
             let txn = self.db.engine().begin(options);
-            self.open.insert(OpenTxn {
-                txn,
-                autocommit,
-                read_only,
-                savepoints: Vec::new(),
-                holds: Vec::new(),
-            })
-        } else {
-            let open = self.open.as_mut().expect("a transaction is open in this branch");
-            open.txn.start_statement(wait);
-            open
+            self.open =
+                Some(OpenTxn { txn, autocommit, read_only, savepoints: Vec::new(), holds: Vec::new() });
         }
+        self.open.as_mut().expect("a transaction was opened above if none was")
     }
 
     /// Ends a statement: commits or rolls back what it did alone, or undoes a failed one in its transaction.

@@ -5,7 +5,7 @@ use super::*;
 fn every_default_is_accepted_by_its_own_definition() {
     for one in VARIABLES {
         assert!(one.parse(one.default).is_ok(), "{}", one.name);
-        assert_eq!(find(&one.name.to_uppercase()).is_some(), true);
+        assert!(find(&one.name.to_uppercase()).is_some());
     }
 }
 

@@ -51,7 +51,7 @@ impl Exec<'_> {
         if let Some(first) = buffers.first_generated {
             self.session.set_generated_id(first);
             done.insert_id = first;
-        } else {
+        } else if done.insert_id == 0 {
             done.insert_id = buffers.last_given;
         }
         Ok(done)
@@ -100,10 +100,10 @@ impl Exec<'_> {
     }
 
     fn fill_defaults(&self, plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
-        for column in 0..plan.table.columns().len() {
+        for (column, slot) in frame.iter_mut().enumerate().take(plan.table.columns().len()) {
             if !plan.targets.contains(&column) {
                 let generated = Some(column) == plan.table.auto_column;
-                frame[column] = if generated { Value::Null } else { storing.default(&plan.table, column)? };
+                *slot = if generated { Value::Null } else { storing.default(&plan.table, column)? };
             }
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Exec<'_> {
         }
         buffers.row.clear();
         table.layout.encode(&frame[..count], &mut buffers.row);
-        let savepoint = self.txn.savepoint();
+        let mut savepoint = self.txn.savepoint();
         loop {
             let error = match self.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
                 Ok(()) => {
@@ -171,6 +171,7 @@ impl Exec<'_> {
             if plan.replace {
                 self.txn.rollback_to(savepoint).await?;
                 self.txn.delete(&table.engine, &pk).await?;
+                savepoint = self.txn.savepoint();
                 done.changed += 1;
                 continue;
             }

@@ -52,6 +52,9 @@ impl Session {
         if let Some(new) = &work.rename {
             self.rename_table(&alter.name, new).await?;
         }
+        // CREATE INDEX changes no rows as far as the client is concerned.
+        let is_index = |one: &AlterAction| matches!(one, AlterAction::AddKey(key) if key.kind != crate::ast::KeyKind::Primary);
+        let affected = if alter.actions.iter().all(is_index) { 0 } else { affected };
         let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", self.state.warnings.count());
         Ok(Outcome { affected, info, ..Outcome::default() })
     }
