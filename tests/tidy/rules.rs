@@ -202,5 +202,5 @@ pub fn banned(source: &Source) -> Vec<String> {
 pub fn room_readmes() -> Vec<String> {
     let rooms = root().join("crates/engine/src");
     let missing = |name: &&str| rooms.join(name).is_dir() && !rooms.join(name).join("README.md").exists();
-    ROOMS.iter().map(|(name, _)| *name).filter(|name| missing(&name)).map(str::to_string).collect()
+    ROOMS.iter().map(|(name, _)| *name).filter(|name| missing(name)).map(str::to_string).collect()
 }

@@ -103,13 +103,10 @@ async fn sha2(
     scramble: &[u8; SCRAMBLE_BYTES],
     safe: bool,
 ) -> Result<Result<bool, SqlError>, ReadError> {
-    match account.check_sha2_fast(&scramble[..], answer) {
-        Some(true) => {
-            plugin_message(stream, FAST_OK);
-            return Ok(Ok(true));
-        }
-        // Another password than the cached one: the full path decides, in case it was changed meanwhile.
-        Some(false) | None => {}
+    // Another password than the cached one is no verdict: the full path decides, in case it was changed meanwhile.
+    if account.check_sha2_fast(&scramble[..], answer) == Some(true) {
+        plugin_message(stream, FAST_OK);
+        return Ok(Ok(true));
     }
     plugin_message(stream, FULL);
     stream.flush().await?;

@@ -21,7 +21,7 @@ use crate::scheduler::Readiness;
 use crate::server::Shared;
 use crate::sink::WireSink;
 use crate::stream::{ReadError, Stream};
-use crate::wire::capability::client;
+use crate::wire::capability::{client, status};
 use crate::wire::command::{Command, parse};
 use crate::wire::handshake::{self, First, OFFERED, Response};
 use crate::wire::result::{ParameterType, parse_parameters, put_column};
@@ -107,9 +107,16 @@ async fn log_in(
         return Ok(None);
     }
     let offered = OFFERED | if shared.tls.is_some() { client::SSL } else { 0 };
-    let out = stream.writer.begin();
-    let version = turnstile_sql::database::VERSION;
-    handshake::put_greeting(out, version, id as u32, scramble, offered, 255, 2, DEFAULT_PLUGIN);
+    let greeting = handshake::Greeting {
+        version: turnstile_sql::database::VERSION,
+        connection_id: id as u32,
+        scramble,
+        capabilities: offered,
+        collation: 255,
+        status: status::AUTOCOMMIT,
+        plugin: DEFAULT_PLUGIN,
+    };
+    handshake::put_greeting(stream.writer.begin(), &greeting);
     stream.writer.end();
     stream.flush().await?;
     let mut message = Vec::new();

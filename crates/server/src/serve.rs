@@ -29,7 +29,7 @@ pub fn main(arguments: &[String]) -> i32 {
     match options::read(arguments, &globals) {
         Ok(asked) if asked.help => {
             print_help();
-            return 0;
+            0
         }
         Ok(asked) => match run(globals, asked.initialize, begin) {
             Ok(()) => 0,

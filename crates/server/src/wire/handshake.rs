@@ -24,17 +24,28 @@ pub const OFFERED: u32 = client::LONG_PASSWORD
     | client::PLUGIN_AUTH_LENENC
     | client::DEPRECATE_EOF;
 
+/// What the server says first.
+#[derive(Clone, Copy, Debug)]
+pub struct Greeting<'a> {
+    /// Version of the server.
+    pub version: &'a str,
+    /// Number of the connection.
+    pub connection_id: u32,
+    /// Random bytes for the password's proof.
+    pub scramble: &'a [u8; SCRAMBLE_BYTES],
+    /// What is offered.
+    pub capabilities: u32,
+    /// Number of the server's collation.
+    pub collation: u8,
+    /// Status flags.
+    pub status: u16,
+    /// Authentication plugin of new accounts.
+    pub plugin: &'a str,
+}
+
 /// Appends the greeting (protocol 10).
-pub fn put_greeting(
-    out: &mut Vec<u8>,
-    version: &str,
-    connection_id: u32,
-    scramble: &[u8; SCRAMBLE_BYTES],
-    capabilities: u32,
-    collation: u8,
-    status: u16,
-    plugin: &str,
-) {
+pub fn put_greeting(out: &mut Vec<u8>, greeting: &Greeting<'_>) {
+    let Greeting { version, connection_id, scramble, capabilities, collation, status, plugin } = *greeting;
     out.push(10);
     out.extend_from_slice(version.as_bytes());
     out.push(0);

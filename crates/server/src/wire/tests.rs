@@ -5,7 +5,7 @@ use turnstile_sys::rng::Rng;
 
 use super::capability::{client, com};
 use super::command::{self, Command};
-use super::handshake::{First, OFFERED, parse_change_user, parse_first, put_greeting};
+use super::handshake::{First, Greeting, OFFERED, parse_change_user, parse_first, put_greeting};
 use super::read::{Cursor, Malformed};
 use super::result::parse_parameters;
 use super::write::{PacketWriter, put_lenenc, put_lenenc_bytes};
@@ -85,7 +85,17 @@ fn the_handshake_response_is_read_in_full() {
 #[test]
 fn the_greeting_keeps_to_the_layout() {
     let mut out = Vec::new();
-    put_greeting(&mut out, "8.4.0", 7, &[9; 20], OFFERED, 255, 2, "p");
+    let scramble = &[9; 20];
+    let greeting = Greeting {
+        version: "8.4.0",
+        connection_id: 7,
+        scramble,
+        capabilities: OFFERED,
+        collation: 255,
+        status: 2,
+        plugin: "p",
+    };
+    put_greeting(&mut out, &greeting);
     assert_eq!(out[0], 10);
     assert_eq!(&out[1..7], b"8.4.0\0");
     assert_eq!(out.len(), 1 + 6 + 4 + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 10 + 12 + 1 + 2);
