@@ -1,3 +1,4 @@
+//! Which account a client gets, and what it may do.
 use super::*;
 
 #[test]

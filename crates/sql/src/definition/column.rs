@@ -28,14 +28,7 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
             zerofill: written.zerofill,
         })
     };
-    let text = |size: BlobSize| {
-        let collation = collation()?;
-        Ok(if collation == Collation::Binary {
-            ColumnType::Blob { size }
-        } else {
-            ColumnType::Text { size, collation }
-        })
-    };
+    let text = || Ok(text_type(blob_size(written.kind), collation()?));
     let fsp = || match written.length.unwrap_or(0) {
         digits @ 0..=6 => Ok(digits as u8),
         more => Err(SqlError::too_big_precision(more, name, 6)),
@@ -75,14 +68,10 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         }
         TypeKind::Binary => Ok(ColumnType::Binary { length: length(1, CHAR_MAX)? }),
         TypeKind::VarBinary => Ok(ColumnType::Varbinary { length: length(1, VARCHAR_BYTES_MAX)? }),
-        TypeKind::TinyText => text(BlobSize::Tiny),
-        TypeKind::Text => text(BlobSize::Normal),
-        TypeKind::MediumText => text(BlobSize::Medium),
-        TypeKind::LongText => text(BlobSize::Long),
-        TypeKind::TinyBlob => Ok(ColumnType::Blob { size: BlobSize::Tiny }),
-        TypeKind::Blob => Ok(ColumnType::Blob { size: BlobSize::Normal }),
-        TypeKind::MediumBlob => Ok(ColumnType::Blob { size: BlobSize::Medium }),
-        TypeKind::LongBlob => Ok(ColumnType::Blob { size: BlobSize::Long }),
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => text(),
+        TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob | TypeKind::LongBlob => {
+            Ok(ColumnType::Blob { size: blob_size(written.kind) })
+        }
         TypeKind::Enum => {
             Ok(ColumnType::Enum { names: members(name, written, false)?, collation: collation()? })
         }
@@ -90,6 +79,23 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
             Ok(ColumnType::Set { names: members(name, written, true)?, collation: collation()? })
         }
         TypeKind::Json => Err(SqlError::not_supported_yet("JSON columns")),
+    }
+}
+
+fn text_type(size: BlobSize, collation: Collation) -> ColumnType {
+    if collation == Collation::Binary {
+        ColumnType::Blob { size }
+    } else {
+        ColumnType::Text { size, collation }
+    }
+}
+
+fn blob_size(kind: TypeKind) -> BlobSize {
+    match kind {
+        TypeKind::TinyText | TypeKind::TinyBlob => BlobSize::Tiny,
+        TypeKind::MediumText | TypeKind::MediumBlob => BlobSize::Medium,
+        TypeKind::LongText | TypeKind::LongBlob => BlobSize::Long,
+        _ => BlobSize::Normal,
     }
 }
 

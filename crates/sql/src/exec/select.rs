@@ -226,12 +226,12 @@ impl Exec<'_> {
     async fn emit(
         &mut self,
         plan: &SelectPlan,
-        frame: &mut Vec<Value>,
+        frame: &mut [Value],
         end: &mut End<'_, '_, '_>,
     ) -> SqlResult<Visit> {
         match end {
             End::Keep(rows) => {
-                rows.push(frame.clone());
+                rows.push(frame.to_vec());
                 Ok(Visit::Continue)
             }
             End::Tail(tail) if tail.groups() => tail.push(frame, self.eval),

@@ -1,3 +1,4 @@
+//! The gate: who waits for whom.
 #![allow(clippy::unwrap_used)]
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

@@ -14,7 +14,7 @@ use crate::sink::ColumnMeta;
 use crate::types::{ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
-use super::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
+use super::query::{Filter, GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use super::scope::Scope;
 use super::steps::{Condition, StepPlanner};
 use super::{finish, from, grouping, walk};
@@ -71,11 +71,7 @@ pub fn plan(
     block.aggregates_allowed = true;
     let bound =
         items.iter().map(|item| block.bind(&item.expr, "field list")).collect::<SqlResult<Vec<_>>>()?;
-    let mut having = Vec::new();
-    if let Some(condition) = &select.having {
-        let condition = with_aliases(&block, condition, &items, true);
-        having.push(block.filter(&condition, "having clause")?);
-    }
+    let having = having(&mut block, select.having.as_ref(), &items)?;
     let order = order_keys(&mut block, around.order_by, &items)?;
     let grouped = !keys.is_empty() || !block.aggregates.is_empty();
     if grouped && context.full_group_by {
@@ -114,6 +110,16 @@ pub fn plan(
     plan.width = block.scope.width();
     plan.outer = block.scope.outer_places();
     Ok(plan)
+}
+
+fn having(
+    block: &mut Block<'_, '_>,
+    condition: Option<&ast::Expr>,
+    items: &[Item],
+) -> SqlResult<Vec<Filter>> {
+    let Some(condition) = condition else { return Ok(Vec::new()) };
+    let condition = with_aliases(block, condition, items, true);
+    Ok(vec![block.filter(&condition, "having clause")?])
 }
 
 /// The select list with `*` written out.

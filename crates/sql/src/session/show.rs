@@ -219,44 +219,7 @@ impl Session {
                 Table::texts(&["Name", "Version", "Status", "Type"]),
                 &[0, 1, 2, 3],
             ),
-            ShowWhat::Triggers(_) => Ok(Table::texts(&[
-                "Trigger",
-                "Event",
-                "Table",
-                "Statement",
-                "Timing",
-                "Created",
-                "sql_mode",
-                "Definer",
-                "character_set_client",
-                "collation_connection",
-                "Database Collation",
-            ])),
-            ShowWhat::Events(_) => {
-                Ok(Table::texts(&["Db", "Name", "Definer", "Time zone", "Type", "Status"]))
-            }
-            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => Ok(Table::texts(&[
-                "Db",
-                "Name",
-                "Type",
-                "Definer",
-                "Modified",
-                "Created",
-                "Security_type",
-                "Comment",
-            ])),
-            ShowWhat::OpenTables(_) => Ok(Table::texts(&["Database", "Table", "In_use", "Name_locked"])),
-            ShowWhat::Replicas => {
-                Ok(Table::texts(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]))
-            }
-            ShowWhat::ReplicaStatus | ShowWhat::BinaryLogStatus => Ok(Table::texts(&["File", "Position"])),
-            ShowWhat::BinaryLogs => Err(SqlError::new(1381, b"HY000", "You are not using binary logging")),
-            ShowWhat::Privileges => Ok(Table::texts(&["Privilege", "Context", "Comment"])),
-            ShowWhat::Profiles => Ok(Table::texts(&["Query_ID", "Duration", "Query"])),
-            ShowWhat::Engine { name, .. } => {
-                Err(SqlError::not_supported_yet(format!("SHOW ENGINE {name} STATUS")))
-            }
-            _ => Err(SqlError::not_supported_yet("this SHOW")),
+            other => shown_empty(other),
         }
     }
 
@@ -470,6 +433,46 @@ impl Session {
         let mut table = Table::new(&[(&*format!("CREATE USER for {}", account.name.text()), 't')]);
         table.push(vec![text(line)]);
         Ok(table)
+    }
+}
+
+/// Lists of what does not exist here, with the columns that clients expect.
+fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
+    match what {
+        ShowWhat::Triggers(_) => Ok(Table::texts(&[
+            "Trigger",
+            "Event",
+            "Table",
+            "Statement",
+            "Timing",
+            "Created",
+            "sql_mode",
+            "Definer",
+            "character_set_client",
+            "collation_connection",
+            "Database Collation",
+        ])),
+        ShowWhat::Events(_) => Ok(Table::texts(&["Db", "Name", "Definer", "Time zone", "Type", "Status"])),
+        ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => Ok(Table::texts(&[
+            "Db",
+            "Name",
+            "Type",
+            "Definer",
+            "Modified",
+            "Created",
+            "Security_type",
+            "Comment",
+        ])),
+        ShowWhat::OpenTables(_) => Ok(Table::texts(&["Database", "Table", "In_use", "Name_locked"])),
+        ShowWhat::Replicas => Ok(Table::texts(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),
+        ShowWhat::ReplicaStatus | ShowWhat::BinaryLogStatus => Ok(Table::texts(&["File", "Position"])),
+        ShowWhat::BinaryLogs => Err(SqlError::new(1381, b"HY000", "You are not using binary logging")),
+        ShowWhat::Privileges => Ok(Table::texts(&["Privilege", "Context", "Comment"])),
+        ShowWhat::Profiles => Ok(Table::texts(&["Query_ID", "Duration", "Query"])),
+        ShowWhat::Engine { name, .. } => {
+            Err(SqlError::not_supported_yet(format!("SHOW ENGINE {name} STATUS")))
+        }
+        _ => Err(SqlError::not_supported_yet("this SHOW")),
     }
 }
 

@@ -1,3 +1,4 @@
+//! Normal forms of system variables.
 #![allow(clippy::unwrap_used)]
 use super::*;
 

@@ -1,3 +1,4 @@
+//! Password exchanges, and the crypt against a published example.
 #![allow(clippy::unwrap_used)]
 use super::*;
 

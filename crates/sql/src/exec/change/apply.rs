@@ -192,10 +192,9 @@ impl Exec<'_> {
         };
         match outcome {
             Ok(Updated::Missing) => {}
-            Ok(Updated::Kept | Updated::Aborted) => done.matched += 1,
-            Ok(_) => {
+            Ok(changed) => {
                 done.matched += 1;
-                done.changed += 1;
+                done.changed += u64::from(!matches!(changed, Updated::Kept | Updated::Aborted));
             }
             Err(error @ EngineError::DuplicateKey { .. }) => {
                 let error =
