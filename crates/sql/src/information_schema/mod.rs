@@ -319,7 +319,13 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
         VirtualTable::Partitions,
         (
             "PARTITIONS",
-            &[("TABLE_CATALOG", 's'), ("TABLE_SCHEMA", 's'), ("TABLE_NAME", 's'), ("PARTITION_NAME", 'S')],
+            &[
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("PARTITION_NAME", 'S'),
+                ("TABLESPACE_NAME", 'S'),
+            ],
         ),
     ),
     (
@@ -334,6 +340,7 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
                 ("LOGFILE_GROUP_NAME", 'S'),
                 ("TOTAL_EXTENTS", 'n'),
                 ("INITIAL_SIZE", 'n'),
+                ("EXTENT_SIZE", 'n'),
                 ("ENGINE", 's'),
                 ("EXTRA", 'S'),
             ],

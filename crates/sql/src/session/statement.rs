@@ -337,7 +337,17 @@ async fn run_plan(
         RowPlan::Query(plan) => select_into(exec, plan, into).await,
         RowPlan::Insert(plan) => exec.insert(plan).await.map(|done| insert_outcome(plan, done, exec)),
         RowPlan::Change(plan, update) => {
-            exec.change(plan).await.map(|done| change_outcome(done, *update, exec))
+            let done = exec.change(plan).await?;
+            if !*update && let [target] = plan.targets.as_slice() {
+                let rows = &target.table.counters.rows;
+                let less = |rows: u64| Some(rows.saturating_sub(done.changed));
+                let _ = rows.fetch_update(
+                    std::sync::atomic::Ordering::Relaxed,
+                    std::sync::atomic::Ordering::Relaxed,
+                    less,
+                );
+            }
+            Ok(change_outcome(done, *update, exec))
         }
     }
 }
