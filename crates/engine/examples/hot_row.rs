@@ -1,7 +1,7 @@
 //! What one hot-row UPDATE costs inside the engine: one thread, `group` transactions a sync, figures per transaction.
 //!
 //! ```text
-//! cargo run --release -p turnstile-engine --example hot_row [GROUP] [ROUNDS]
+//! cargo run --release -p turnstile-engine --example hot_row \[GROUP\] \[ROUNDS\]
 //! ```
 
 use std::sync::Arc;

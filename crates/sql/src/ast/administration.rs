@@ -24,9 +24,9 @@ pub struct Begin {
 /// The tail of COMMIT and ROLLBACK. None: as `completion_type` says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// AND [NO] CHAIN
+    /// AND \[NO\] CHAIN
     pub chain: Option<bool>,
-    /// [NO] RELEASE
+    /// \[NO\] RELEASE
     pub release: Option<bool>,
 }
 
@@ -69,7 +69,7 @@ pub enum SetItem {
     },
     /// SET CHARACTER SET, lower case; None for DEFAULT.
     CharacterSet(Option<Name>),
-    /// SET [SESSION|GLOBAL] TRANSACTION
+    /// SET \[SESSION|GLOBAL\] TRANSACTION
     Transaction {
         /// For how long.
         scope: TransactionScope,
@@ -99,7 +99,7 @@ pub struct Kill {
 /// What FLUSH flushes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlushTarget {
-    /// FLUSH TABLES [t, ...] [WITH READ LOCK | FOR EXPORT]
+    /// FLUSH TABLES [t, ...] \[WITH READ LOCK | FOR EXPORT\]
     Tables {
         /// The tables; empty means all.
         names: Vec<TableName>,
@@ -125,7 +125,7 @@ pub struct LockedTable {
     pub name: TableName,
     /// AS alias
     pub alias: Option<Name>,
-    /// WRITE; READ [LOCAL] otherwise.
+    /// WRITE; READ \[LOCAL\] otherwise.
     pub write: bool,
 }
 

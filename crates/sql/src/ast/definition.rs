@@ -64,7 +64,7 @@ pub struct ColumnDef {
     pub auto_increment: bool,
     /// PRIMARY KEY
     pub primary_key: bool,
-    /// UNIQUE [KEY]
+    /// UNIQUE \[KEY\]
     pub unique: bool,
     /// COMMENT
     pub comment: Option<Text>,
@@ -185,9 +185,9 @@ pub enum TableOption {
     Engine(Name),
     /// AUTO_INCREMENT
     AutoIncrement(u64),
-    /// [DEFAULT] CHARACTER SET, lower case.
+    /// \[DEFAULT\] CHARACTER SET, lower case.
     Charset(Name),
-    /// [DEFAULT] COLLATE, lower case.
+    /// \[DEFAULT\] COLLATE, lower case.
     Collation(Name),
     /// ROW_FORMAT, upper case.
     RowFormat(Name),
@@ -229,14 +229,14 @@ pub enum ColumnPosition {
 /// One action of ALTER TABLE.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AlterAction {
-    /// ADD [COLUMN]
+    /// ADD \[COLUMN\]
     AddColumn {
         /// The column.
         column: ColumnDef,
         /// Where; None means last.
         position: Option<ColumnPosition>,
     },
-    /// DROP [COLUMN]
+    /// DROP \[COLUMN\]
     DropColumn(Name),
     /// MODIFY and CHANGE.
     ChangeColumn {
@@ -287,7 +287,7 @@ pub enum AlterAction {
         /// The new state.
         visible: bool,
     },
-    /// RENAME [TO]
+    /// RENAME \[TO\]
     Rename(TableName),
     /// A table option.
     Option(TableOption),

@@ -227,7 +227,7 @@ pub enum Expr {
     And(Vec<Expr>),
     /// `a OR b OR c`, also `||`: at least two.
     Or(Vec<Expr>),
-    /// `a IS [NOT] test`
+    /// `a IS \[NOT\] test`
     Is {
         /// The tested value.
         operand: Box<Expr>,
@@ -236,7 +236,7 @@ pub enum Expr {
         /// NOT.
         negated: bool,
     },
-    /// `a [NOT] BETWEEN low AND high`
+    /// `a \[NOT\] BETWEEN low AND high`
     Between {
         /// The tested value.
         operand: Box<Expr>,
@@ -247,7 +247,7 @@ pub enum Expr {
         /// NOT.
         negated: bool,
     },
-    /// `a [NOT] IN (x, y)`: at least one.
+    /// `a \[NOT\] IN (x, y)`: at least one.
     InList {
         /// The tested value, maybe a row.
         operand: Box<Expr>,
@@ -256,7 +256,7 @@ pub enum Expr {
         /// NOT.
         negated: bool,
     },
-    /// `a [NOT] IN (SELECT ...)`
+    /// `a \[NOT\] IN (SELECT ...)`
     InSubquery {
         /// The tested value, maybe a row.
         operand: Box<Expr>,
@@ -265,7 +265,7 @@ pub enum Expr {
         /// NOT.
         negated: bool,
     },
-    /// `a [NOT] LIKE pattern [ESCAPE e]`
+    /// `a \[NOT\] LIKE pattern [ESCAPE e]`
     Like {
         /// The tested value.
         operand: Box<Expr>,
@@ -276,7 +276,7 @@ pub enum Expr {
         /// NOT.
         negated: bool,
     },
-    /// `a [NOT] REGEXP pattern`, RLIKE
+    /// `a \[NOT\] REGEXP pattern`, RLIKE
     Regexp {
         /// The tested value.
         operand: Box<Expr>,

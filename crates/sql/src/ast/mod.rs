@@ -63,7 +63,7 @@ pub enum Statement {
     Update(Box<Update>),
     /// DELETE, from one table or several.
     Delete(Box<Delete>),
-    /// TRUNCATE [TABLE].
+    /// TRUNCATE \[TABLE\].
     Truncate(TableName),
     /// CREATE DATABASE.
     CreateDatabase(CreateDatabase),
@@ -157,7 +157,7 @@ pub enum Statement {
         /// Its text.
         source: PrepareSource,
     },
-    /// EXECUTE name [USING @a, ...].
+    /// EXECUTE name \[USING @a, ...\].
     Execute {
         /// The statement's name.
         name: Name,

@@ -217,7 +217,7 @@ pub enum IndexHintKind {
     Ignore,
 }
 
-/// `USE INDEX [FOR ...] (a, b)`
+/// `USE INDEX \[FOR ...\] (a, b)`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexHint {
     /// What is asked.

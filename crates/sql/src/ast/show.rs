@@ -2,7 +2,7 @@
 
 use super::{Expr, Limit, Name, TableName, Text, UserName};
 
-/// SHOW what [LIKE | WHERE].
+/// SHOW what \[LIKE | WHERE\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Show {
     /// What is shown.
@@ -25,7 +25,7 @@ pub enum ShowFilter {
 pub enum ShowWhat {
     /// DATABASES, SCHEMAS
     Databases,
-    /// [EXTENDED] [FULL] TABLES [FROM schema]
+    /// \[EXTENDED\] \[FULL\] TABLES [FROM schema]
     Tables {
         /// FULL
         full: bool,
@@ -40,7 +40,7 @@ pub enum ShowWhat {
     Triggers(Option<Name>),
     /// EVENTS [FROM schema]
     Events(Option<Name>),
-    /// [FULL] COLUMNS | FIELDS FROM table; also DESCRIBE table [column pattern as LIKE].
+    /// \[FULL\] COLUMNS | FIELDS FROM table; also DESCRIBE table [column pattern as LIKE].
     Columns {
         /// FULL
         full: bool,
@@ -67,30 +67,30 @@ pub enum ShowWhat {
         /// The object.
         name: TableName,
     },
-    /// [GLOBAL|SESSION] VARIABLES
+    /// \[GLOBAL|SESSION\] VARIABLES
     Variables {
         /// GLOBAL
         global: bool,
     },
-    /// [GLOBAL|SESSION] STATUS
+    /// \[GLOBAL|SESSION\] STATUS
     Status {
         /// GLOBAL
         global: bool,
     },
-    /// WARNINGS [LIMIT]
+    /// WARNINGS \[LIMIT\]
     Warnings(Option<Limit>),
-    /// ERRORS [LIMIT]
+    /// ERRORS \[LIMIT\]
     Errors(Option<Limit>),
     /// COUNT(*) WARNINGS
     WarningCount,
     /// COUNT(*) ERRORS
     ErrorCount,
-    /// [FULL] PROCESSLIST
+    /// \[FULL\] PROCESSLIST
     ProcessList {
         /// FULL
         full: bool,
     },
-    /// [STORAGE] ENGINES
+    /// \[STORAGE\] ENGINES
     Engines,
     /// ENGINE name STATUS | MUTEX | LOGS
     Engine {

@@ -91,9 +91,9 @@ pub enum CastType {
         /// The character set, lower case.
         charset: Option<Name>,
     },
-    /// SIGNED [INTEGER]
+    /// SIGNED \[INTEGER\]
     Signed,
-    /// UNSIGNED [INTEGER]
+    /// UNSIGNED \[INTEGER\]
     Unsigned,
     /// DATE
     Date,

@@ -288,7 +288,7 @@ pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
     Some(Temporal { moment, has_time: number > 99_991_231, truncated: false, offset_seconds: None })
 }
 
-/// Parses a TIME: `[-][D ]hh:mm:ss[.f]`, `hh:mm`, `hhmmss`, `ss`, or a full datetime. The flag says that something
+/// Parses a TIME: `[-]\[D \]hh:mm:ss[.f]`, `hh:mm`, `hhmmss`, `ss`, or a full datetime. The flag says that something
 /// was lost (rest unreadable, or clamped to the range).
 pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
     let mut reader = Reader { text, at: 0 };

@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[AND [NO] CHAIN] [[NO] RELEASE]`
+    /// `[AND \[NO\] CHAIN] [[NO] RELEASE]`
     fn completion(&mut self) -> Parse<Completion> {
         let mut completion = Completion::default();
         if self.eat(Keyword::And) {
@@ -105,7 +105,7 @@ impl Parser<'_> {
         Ok(Statement::Prepare { name, source })
     }
 
-    /// KILL [CONNECTION | QUERY] id
+    /// KILL \[CONNECTION | QUERY\] id
     pub(super) fn kill(&mut self) -> Parse<Statement> {
         self.advance();
         let query_only = self.eat_any(&[Keyword::Connection, Keyword::Query]) == Some(Keyword::Query);

@@ -308,7 +308,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `REFERENCES table (columns) [MATCH ...] [ON DELETE ...] [ON UPDATE ...]`
+    /// `REFERENCES table (columns) \[MATCH ...\] \[ON DELETE ...\] [ON UPDATE ...]`
     pub(super) fn references(&mut self) -> Parse<References> {
         self.expect(Keyword::References)?;
         let table = self.table_name()?;

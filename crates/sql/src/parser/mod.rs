@@ -281,7 +281,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// `if [NOT] EXISTS`
+    /// `if \[NOT\] EXISTS`
     fn if_exists(&mut self) -> Parse<bool> {
         self.eat_all(Keyword::If, &[Keyword::Exists])
     }

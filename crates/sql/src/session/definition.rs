@@ -112,7 +112,7 @@ impl Session {
         Ok(())
     }
 
-    /// An error, or a note if the statement said IF [NOT] EXISTS.
+    /// An error, or a note if the statement said IF \[NOT\] EXISTS.
     fn unless(&self, forgiven: bool, error: SqlError) -> SqlResult<()> {
         if !forgiven {
             return Err(error);
