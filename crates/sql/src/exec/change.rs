@@ -37,15 +37,6 @@ pub struct Changed {
     pub insert_id: u64,
 }
 
-impl Changed {
-    /// One more row, and what became of it.
-    fn count(&mut self, updated: turnstile_engine::Updated) {
-        use turnstile_engine::Updated as U;
-        self.matched += u64::from(updated != U::Missing);
-        self.changed += u64::from(matches!(updated, U::Changed | U::Deleted));
-    }
-}
-
 /// A row that was found: its primary key, and the frame.
 type Found = (Vec<u8>, Vec<Value>);
 
