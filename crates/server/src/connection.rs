@@ -58,6 +58,8 @@ struct Connection {
     capabilities: u32,
     scramble: [u8; handshake::SCRAMBLE_BYTES],
     statements: HashMap<u32, StatementState>,
+    /// `max_allowed_packet` as it stood when the client came: SET GLOBAL is for connections to come.
+    packet_bytes_max: usize,
 }
 
 /// Where a client comes from.
@@ -82,8 +84,17 @@ pub async fn serve(mut stream: Stream, readiness: Arc<Readiness>, shared: Arc<Sh
         Ok(Some((session, capabilities))) => {
             readiness.interrupt_on_hangup(session.interrupt().clone());
             let statements = HashMap::new();
-            let mut connection =
-                Connection { stream, shared, session, peer, capabilities, scramble, statements };
+            let packet_bytes_max = shared.limit("max_allowed_packet") as usize;
+            let mut connection = Connection {
+                stream,
+                shared,
+                session,
+                peer,
+                capabilities,
+                scramble,
+                statements,
+                packet_bytes_max,
+            };
             // The client may vanish at any point; the session is finished all the same.
             let _ = connection.run().await;
             connection.session.finish().await;
@@ -211,7 +222,7 @@ impl Connection {
 
     /// The client's next message, unless somebody ends the connection first.
     async fn next_message(&mut self, message: &mut Vec<u8>) -> Result<(), ReadError> {
-        let len_max = self.shared.max_allowed_packet();
+        let len_max = self.packet_bytes_max;
         let interrupt = self.session.interrupt();
         let mut read = pin!(self.stream.read_packet(message, len_max));
         poll_fn(|context| {
@@ -359,7 +370,7 @@ impl Connection {
         let nth = usize::from(parameter);
         if nth >= count {
             state.failed = Some(malformed());
-        } else if state.long_bytes + data.len() > self.shared.max_allowed_packet() {
+        } else if state.long_bytes + data.len() > self.packet_bytes_max {
             let text = "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
                         'max_allowed_packet' bytes";
             state.failed = Some(SqlError::new(1105, b"HY000", text));

@@ -116,8 +116,6 @@ fn server_options(globals: &Globals, datadir: &std::path::Path) -> Options {
         tcp: networking.then(|| (text(globals, "bind_address"), number(globals, "port") as u16)),
         socket: (!socket.is_empty()).then(|| datadir.join(socket)),
         thread_pool_size: number(globals, "thread_pool_size") as usize,
-        max_connections: number(globals, "max_connections") as usize,
-        max_allowed_packet: number(globals, "max_allowed_packet") as usize,
     }
 }
 

@@ -23,10 +23,6 @@ pub struct Options {
     pub socket: Option<PathBuf>,
     /// `thread_pool_size`.
     pub thread_pool_size: usize,
-    /// `max_connections`.
-    pub max_connections: usize,
-    /// `max_allowed_packet` in bytes.
-    pub max_allowed_packet: usize,
 }
 
 /// Counters of the server's own.
@@ -57,16 +53,20 @@ pub struct Shared {
 impl Shared {
     /// Why a new connection must be refused, if it must.
     pub fn refusal(&self) -> Option<SqlError> {
-        let full = self.connected.load(Ordering::Relaxed) > self.options.max_connections;
+        let full = self.connected.load(Ordering::Relaxed) as u64 > self.limit("max_connections");
         full.then(|| {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);
             SqlError::new(1040, b"08004", "Too many connections")
         })
     }
 
-    /// Longest message from a client in bytes.
-    pub fn max_allowed_packet(&self) -> usize {
-        self.options.max_allowed_packet
+    /// A global variable that is a count or a size, as it stands now; 0 if there is no such variable.
+    pub fn limit(&self, name: &str) -> u64 {
+        match self.database.globals().named(name) {
+            turnstile_sql::value::Value::Int(limit) => limit.max(0) as u64,
+            turnstile_sql::value::Value::UInt(limit) => limit,
+            _ => 0,
+        }
     }
 
     /// The line of COM_STATISTICS.

@@ -248,6 +248,9 @@ impl Session {
     }
 
     fn use_schema(&mut self, name: &str) -> SqlResult<()> {
+        if name.is_empty() {
+            return Err(SqlError::no_database_selected());
+        }
         let known = crate::information_schema::VirtualTable::is_schema(name);
         if !known && self.db.dictionary().schema_collation(name).is_none() {
             return Err(SqlError::unknown_database(name));

@@ -47,11 +47,14 @@ fn default_clause(column: &Column) -> String {
 
 fn column_line(column: &Column, table: Collation) -> String {
     let mut line = format!("  {} {}", quote_name(&column.name), column.kind);
-    if let Some(collation) = column.kind.collation().filter(|one| *one != table) {
-        if collation.charset() != table.charset() || collation.is_default() {
+    if let Some(collation) = column.kind.collation() {
+        if collation != table {
             let _ = write!(line, " CHARACTER SET {}", collation.charset());
         }
-        let _ = write!(line, " COLLATE {}", collation.name());
+        // MySQL 8 names the default of utf8mb4 too, because older versions had another default.
+        if !collation.is_default() || (collation != table && collation.charset() == "utf8mb4") {
+            let _ = write!(line, " COLLATE {}", collation.name());
+        }
     }
     if !column.nullable {
         line.push_str(" NOT NULL");

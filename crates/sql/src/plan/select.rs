@@ -71,7 +71,7 @@ pub fn plan(
     block.aggregates_allowed = true;
     let bound =
         items.iter().map(|item| block.bind(&item.expr, "field list")).collect::<SqlResult<Vec<_>>>()?;
-    let having = having(&mut block, select.having.as_ref(), &items)?;
+    let having = having(&mut block, select, &items)?;
     let order = order_keys(&mut block, around.order_by, &items)?;
     let grouped = !keys.is_empty() || !block.aggregates.is_empty();
     if grouped && context.full_group_by {
@@ -112,13 +112,9 @@ pub fn plan(
     Ok(plan)
 }
 
-fn having(
-    block: &mut Block<'_, '_>,
-    condition: Option<&ast::Expr>,
-    items: &[Item],
-) -> SqlResult<Vec<Filter>> {
-    let Some(condition) = condition else { return Ok(Vec::new()) };
-    let condition = with_aliases(block, condition, items, true);
+fn having(block: &mut Block<'_, '_>, select: &ast::Select, items: &[Item]) -> SqlResult<Vec<Filter>> {
+    let Some(condition) = &select.having else { return Ok(Vec::new()) };
+    let condition = having_condition(block, condition, select, items);
     Ok(vec![block.filter(&condition, "having clause")?])
 }
 
@@ -228,6 +224,42 @@ fn with_aliases(block: &Block<'_, '_>, expr: &ast::Expr, items: &[Item], alias_f
     let top = matches!(expr, ast::Expr::Column(_));
     replace_aliases(block, &mut expr, items, alias_first && top, alias_first);
     expr
+}
+
+/// HAVING with aliases replaced: a name is a key of GROUP BY if there is such a key, else an alias, else a column.
+fn having_condition(
+    block: &Block<'_, '_>,
+    condition: &ast::Expr,
+    select: &ast::Select,
+    items: &[Item],
+) -> ast::Expr {
+    let is_key = |name: &ColumnName| {
+        let same = |item: &OrderItem| matches!(&item.expr, ast::Expr::Column(key) if key.column.eq_ignore_ascii_case(&name.column));
+        name.table.is_none() && select.group_by.iter().any(same)
+    };
+    let mut condition = condition.clone();
+    prefer_aliases(&mut condition, items, &is_key);
+    replace_aliases(block, &mut condition, items, false, true);
+    condition
+}
+
+fn prefer_aliases(expr: &mut ast::Expr, items: &[Item], is_key: &dyn Fn(&ColumnName) -> bool) {
+    match expr {
+        ast::Expr::Column(name) if name.table.is_none() && !is_key(name) => {
+            let named = |item: &&Item| item.aliased && item.name.eq_ignore_ascii_case(&name.column);
+            if let Some(item) = items.iter().find(named) {
+                *expr = item.expr.clone();
+            }
+            return;
+        }
+        ast::Expr::Function(call) if super::aggregate::is_aggregate(call) => return,
+        _ => {}
+    }
+    let done: Result<(), std::convert::Infallible> = walk::children_mut(expr, &mut |child| {
+        prefer_aliases(child, items, is_key);
+        Ok(())
+    });
+    let Ok(()) = done;
 }
 
 fn replace_aliases(

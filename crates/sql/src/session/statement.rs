@@ -30,6 +30,8 @@ pub struct Outcome {
     pub insert_id: u64,
     /// Text of the OK packet.
     pub info: String,
+    /// It shows the warnings of the statement before and has none of its own.
+    pub shows_warnings: bool,
 }
 
 /// A statement that reads or changes rows, planned.
@@ -72,7 +74,8 @@ impl Session {
         if !keeps_warnings(statement) {
             self.state.warnings.clear();
         }
-        let outcome = self.dispatch(statement, params, out).await?;
+        let mut outcome = self.dispatch(statement, params, out).await?;
+        outcome.shows_warnings = keeps_warnings(statement);
         self.finish_result(&outcome, out, more);
         Ok(())
     }
@@ -80,7 +83,7 @@ impl Session {
     /// Writes a statement's terminator.
     pub(super) fn finish_result(&mut self, outcome: &Outcome, out: &mut dyn ResultSink, more: bool) {
         let status = self.status_flags() | if more { crate::sink::status_flag::MORE_RESULTS } else { 0 };
-        let warnings = self.state.warnings.count();
+        let warnings = if outcome.shows_warnings { 0 } else { self.state.warnings.count() };
         if outcome.rows {
             self.state.set_row_count(-1);
             out.end(warnings, status);
