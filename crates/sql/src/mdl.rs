@@ -39,6 +39,10 @@ pub struct ExclusiveHold(Arc<Gate>);
 impl Gate {
     /// Takes the gate shared without waiting.
     pub fn try_shared(self: &Arc<Gate>) -> Option<SharedHold> {
+        // Whoever waits looks without touching: backing out of the count wakes all who wait, and so would wake itself for ever.
+        if self.word.load(Ordering::Acquire) & EXCLUSIVE != 0 {
+            return None;
+        }
         if self.word.fetch_add(1, Ordering::Acquire) & EXCLUSIVE == 0 {
             return Some(SharedHold(self.clone()));
         }

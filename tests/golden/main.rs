@@ -1,0 +1,290 @@
+//! Golden plays: what sessions do to each other, as scripts in `tests/scripts/`.
+//!
+//! ```text
+//! === title                  a play: a fresh database, in which `s0` first runs the lines above the first title
+//! s1: BEGIN -> ok            a statement of session s1 and what it came to
+//! s2: UPDATE ... -> waits    it waits for a lock
+//! s1: COMMIT -> ok
+//! s2 -> ok 1                 what a waiting statement came to, below the line that let it go on
+//! s2 times out -> error 1205 only the clock lets it go on
+//! ```
+//!
+//! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs without threads, so
+//! whether a statement waits is known and not guessed: its waker was not called, and the lock table counts it.
+//! `BLESS=1` writes what came out into the scripts; read the difference before you commit it.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use turnstile_engine::{Config, Engine};
+use turnstile_sql::accounts::AccountName;
+use turnstile_sql::value::to_text;
+use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
+use turnstile_sys::fault_disk::FaultDisk;
+
+/// Longest time a statement may need whose wait ends by the clock.
+const CLOCK_MAX: Duration = Duration::from_secs(20);
+
+/// Remembers that it was woken.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        *self.rung.lock().unwrap() = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Bell {
+    fn take(&self) -> bool {
+        std::mem::take(&mut *self.rung.lock().unwrap())
+    }
+
+    fn wait(&self) -> bool {
+        let rung = self.rung.lock().unwrap();
+        *self.changed.wait_timeout_while(rung, CLOCK_MAX, |rung| !*rung).unwrap().0
+    }
+}
+
+/// A result as one line.
+#[derive(Default)]
+struct Line(Vec<String>);
+
+impl ResultSink for Line {
+    fn columns(&mut self, _: &[ColumnMeta]) -> Result<(), SqlError> {
+        self.0.push("rows".into());
+        Ok(())
+    }
+    fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        let shown = |value: &Value| match value {
+            Value::Null => "NULL".to_owned(),
+            other => to_text(other).to_string(),
+        };
+        let values: Vec<String> = row.iter().map(shown).collect();
+        self.0.push(format!("({})", values.join(", ")));
+        Ok(())
+    }
+    fn end(&mut self, _: u16, _: u16) {
+        if self.0.len() == 1 {
+            self.0[0] = "no rows".into();
+        } else {
+            self.0.remove(0);
+        }
+    }
+    fn ok(&mut self, affected: u64, _: u64, _: u16, _: &str, _: u16) {
+        self.0.push(if affected > 0 { format!("ok {affected}") } else { "ok".into() });
+    }
+}
+
+type Running = Pin<Box<dyn Future<Output = (Session, String)>>>;
+
+/// A session on the stage: idle, or in the middle of a statement.
+#[derive(Default)]
+struct Actor {
+    idle: Option<Session>,
+    running: Option<(Running, Arc<Bell>)>,
+}
+
+impl Actor {
+    /// Polls the statement if its waker was called; its result when it is done.
+    fn poll(&mut self) -> Option<String> {
+        let (running, bell) = self.running.as_mut()?;
+        if !bell.take() {
+            return None;
+        }
+        let waker = Waker::from(Arc::clone(bell));
+        let Poll::Ready((session, result)) = running.as_mut().poll(&mut Context::from_waker(&waker)) else {
+            return None;
+        };
+        (self.idle, self.running) = (Some(session), None);
+        Some(result)
+    }
+
+    fn is_rung(&self) -> bool {
+        self.running.as_ref().is_some_and(|(_, bell)| *bell.rung.lock().unwrap())
+    }
+}
+
+struct Stage {
+    engine: Arc<Engine>,
+    database: Arc<Database>,
+    actors: BTreeMap<String, Actor>,
+    output: String,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let config = Config { buffer_pool_bytes: 4 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() };
+        let engine = Engine::open_quiet(Arc::new(FaultDisk::new(1)), config).unwrap();
+        let mut opening = Box::pin(Database::open(engine.clone()));
+        let Poll::Ready(database) = opening.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("opening a database waits for nobody")
+        };
+        drop(opening);
+        Stage { engine, database: database.unwrap(), actors: BTreeMap::new(), output: String::new() }
+    }
+
+    fn session(&self) -> Session {
+        let init = SessionInit {
+            connection_id: self.database.registry().next_id(),
+            user: "root".into(),
+            host: "localhost".into(),
+            account: AccountName::new("root", "localhost"),
+            database: Some("test".into()),
+            collation: 255,
+            found_rows: false,
+            multi_statements: false,
+        };
+        Session::new(self.database.clone(), init).unwrap()
+    }
+
+    /// One line of a script. What it gave, and what it let go on, is written to the output.
+    fn line(&mut self, line: &str) {
+        let asked = line.split(" -> ").next().unwrap().trim_end();
+        if let Some((name, text)) = asked.split_once(": ").filter(|(name, _)| is_name(name)) {
+            let result = self.say(name, text.to_owned());
+            self.output += &format!("{asked} -> {result}\n");
+        } else if let Some(name) = asked.strip_suffix(" times out") {
+            let Some((_, bell)) = &self.actors[name].running else {
+                self.output += &format!("{asked} -> it does not wait\n");
+                return;
+            };
+            assert!(Arc::clone(bell).wait(), "{name} waits on after {CLOCK_MAX:?}");
+            let result = self.actors.get_mut(name).unwrap().poll();
+            self.output += &format!("{asked} -> {}\n", result.unwrap_or("waits".into()));
+        } else if is_name(asked) {
+            return; // the result of a statement that waited; it is written when it comes
+        } else {
+            self.output += &format!("{line}\n");
+            return;
+        }
+        self.let_others_go_on();
+    }
+
+    fn say(&mut self, name: &str, text: String) -> String {
+        if !self.actors.contains_key(name) {
+            let idle = Some(self.session());
+            self.actors.insert(name.to_owned(), Actor { idle, running: None });
+        }
+        let actor = self.actors.get_mut(name).unwrap();
+        let Some(mut session) = actor.idle.take() else { return "not said: it still waits".into() };
+        let bell = Arc::new(Bell::default());
+        *bell.rung.lock().unwrap() = true;
+        let running: Running = Box::pin(async move {
+            let mut out = Line::default();
+            let outcome = session.query(text.as_bytes(), &mut out).await;
+            let result = outcome.map_or_else(|error| format!("error {}", error.code), |()| out.0.join(" "));
+            (session, result)
+        });
+        actor.running = Some((running, bell));
+        let begun = std::time::Instant::now();
+        loop {
+            if let Some(result) = actor.poll() {
+                return result;
+            }
+            assert!(begun.elapsed() < CLOCK_MAX, "{name} wakes itself again and again:\n{}", self.output);
+            if !actor.is_rung() {
+                break;
+            }
+        }
+        self.describe_wait(name)
+    }
+
+    /// What a statement waits for: a lock, if the lock table counts as many waits as statements.
+    fn describe_wait(&self, name: &str) -> String {
+        let waiting =
+            self.actors.values().filter(|actor| actor.running.is_some() && !actor.is_rung()).count();
+        let counted = self.engine.locks().statistics().current_waits as usize;
+        assert!(counted <= waiting, "{counted} lock waits by {waiting} sessions when {name} waits");
+        if counted == waiting { "waits".into() } else { "waits for a metadata lock".into() }
+    }
+
+    /// Polls whoever was woken until nobody is.
+    fn let_others_go_on(&mut self) {
+        let begun = std::time::Instant::now();
+        while self.actors.values().any(Actor::is_rung) {
+            assert!(begun.elapsed() < CLOCK_MAX, "somebody is woken again and again:\n{}", self.output);
+            for (name, actor) in &mut self.actors {
+                if let Some(result) = actor.poll() {
+                    self.output += &format!("{name} -> {result}\n");
+                }
+            }
+        }
+    }
+}
+
+/// Session names are `s` and a digit.
+fn is_name(text: &str) -> bool {
+    text.len() == 2 && text.starts_with('s') && text.as_bytes()[1].is_ascii_digit()
+}
+
+/// Runs all plays of a script and gives it back with what really came out.
+fn perform(script: &str) -> String {
+    let mut plays = script.split("\n=== ");
+    let opening = plays.next().unwrap();
+    let mut output = Stage::run(&[opening]).trim_end().to_owned() + "\n";
+    for play in plays {
+        let (title, lines) = play.split_once('\n').unwrap_or((play, ""));
+        let whole = Stage::run(&[opening, lines]);
+        output += &format!("\n=== {title}\n{}\n", whole.trim());
+    }
+    output
+}
+
+impl Stage {
+    /// Runs parts one after another in one database; the output of the last.
+    fn run(parts: &[&str]) -> String {
+        let mut stage = Stage::new();
+        for part in parts {
+            stage.output.clear();
+            part.lines().for_each(|line| stage.line(line));
+        }
+        stage.output
+    }
+}
+
+fn scripts(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(folder);
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn check(folder: &str) {
+    let mut failures = String::new();
+    for path in scripts(folder) {
+        let wanted = std::fs::read_to_string(&path).unwrap();
+        let found = perform(&wanted);
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, found).unwrap();
+        } else if found != wanted {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let differing =
+                found.lines().zip(wanted.lines()).enumerate().find(|(_, (found, wanted))| found != wanted);
+            let (nth, (found, wanted)) = differing.unwrap_or((0, ("more or fewer lines", "")));
+            failures += &format!("\n{folder}/{name}:{}\n  wanted: {wanted}\n  found:  {found}", nth + 1);
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn isolation() {
+    check("isolation");
+}
+
+#[test]
+fn lock() {
+    check("lock");
+}
