@@ -9,7 +9,6 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use turnstile_sql::error::SqlError;
@@ -97,10 +96,11 @@ pub async fn serve(mut stream: Stream, readiness: Arc<Readiness>, shared: Arc<Sh
             };
             // The client may vanish at any point; the session is finished all the same.
             let _ = connection.run().await;
+            connection.publish_traffic();
             connection.session.finish().await;
         }
         Ok(None) | Err(_) => {
-            shared.counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
+            shared.database.status().refused();
             let _ = stream.flush().await;
         }
     }
@@ -185,6 +185,9 @@ pub fn write_error(stream: &mut Stream, error: &SqlError) {
     stream.writer.end();
 }
 
+/// Traffic after which a connection adds it to the totals of the server: rarely, because all connections write there.
+const TRAFFIC_BYTES: u64 = 16 * 1024;
+
 impl Connection {
     async fn run(&mut self) -> io::Result<()> {
         let mut message = Vec::new();
@@ -211,6 +214,9 @@ impl Connection {
                 }
             };
             self.stream.flush().await?;
+            if self.stream.traffic() >= TRAFFIC_BYTES {
+                self.publish_traffic();
+            }
             if next == Next::Close || self.session.is_killed() {
                 return Ok(());
             }
@@ -218,6 +224,12 @@ impl Connection {
                 message = Vec::new();
             }
         }
+    }
+
+    /// Adds what went over the socket to the server's totals.
+    fn publish_traffic(&mut self) {
+        let (received, sent) = self.stream.take_traffic();
+        self.shared.database.status().transferred(received, sent);
     }
 
     /// The client's next message, unless somebody ends the connection first.

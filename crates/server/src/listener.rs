@@ -118,8 +118,8 @@ fn adopt(socket: OwnedFd, peer: Peer, shared: &Arc<Shared>, pool: &Arc<Pool>) {
     if rustix::io::ioctl_fionbio(&socket, true).is_err() {
         return;
     }
-    shared.connected.fetch_add(1, Ordering::Relaxed);
-    shared.counters.connections.fetch_add(1, Ordering::Relaxed);
+    let before = shared.connected.fetch_add(1, Ordering::Relaxed);
+    shared.database.status().connected(before as u64 + 1);
     let socket = Arc::new(socket);
     let readiness = Arc::new(Readiness::default());
     let stream = Stream::new(socket.clone(), readiness.clone());

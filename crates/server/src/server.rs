@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use turnstile_engine::Engine;
 use turnstile_sql::database::Database;
@@ -25,25 +25,12 @@ pub struct Options {
     pub thread_pool_size: usize,
 }
 
-/// Counters of the server's own.
-#[derive(Debug, Default)]
-pub struct Counters {
-    /// Connections accepted.
-    pub connections: AtomicU64,
-    /// Connections that did not get through authentication.
-    pub aborted_connects: AtomicU64,
-    /// Refused with error 1040.
-    pub refused: AtomicU64,
-}
-
 /// What all connections share.
 pub struct Shared {
     /// SQL.
     pub database: Arc<Database>,
     /// Certificate and key, if TLS is on.
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// Counters.
-    pub counters: Counters,
     /// Limits.
     pub options: Options,
     /// Connections that exist.
@@ -54,10 +41,7 @@ impl Shared {
     /// Why a new connection must be refused, if it must.
     pub fn refusal(&self) -> Option<SqlError> {
         let full = self.connected.load(Ordering::Relaxed) as u64 > self.limit("max_connections");
-        full.then(|| {
-            self.counters.refused.fetch_add(1, Ordering::Relaxed);
-            SqlError::new(1040, b"08004", "Too many connections")
-        })
+        full.then(|| SqlError::new(1040, b"08004", "Too many connections"))
     }
 
     /// A global variable that is a count or a size, as it stands now; 0 if there is no such variable.
@@ -109,7 +93,7 @@ impl Server {
         let host = Arc::new(EngineHost(database.engine().clone()));
         let pool = Arc::new(Pool::start(options.thread_pool_size, host)?);
         let connected = AtomicUsize::new(0);
-        let shared = Arc::new(Shared { database, tls, counters: Counters::default(), options, connected });
+        let shared = Arc::new(Shared { database, tls, options, connected });
         let listeners = Listeners::start(tcp, unix, shared.clone(), pool.clone())?;
         Ok(Server { shared, pool, listeners })
     }

@@ -50,6 +50,9 @@ thread_local! {
 struct Socket {
     fd: Arc<OwnedFd>,
     readiness: Arc<Readiness>,
+    /// Bytes since the last [`Stream::take_traffic`].
+    received: u64,
+    sent: u64,
 }
 
 impl Read for Socket {
@@ -62,6 +65,7 @@ impl Read for Socket {
                 if len > 0 && len < buf.len() {
                     self.readiness.drained();
                 }
+                self.received += len as u64;
                 Ok(len)
             }
             Err(rustix::io::Errno::AGAIN) => {
@@ -76,7 +80,10 @@ impl Read for Socket {
 impl Write for Socket {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match rustix::net::send(&self.fd, buf, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-            Ok(len) => Ok(len),
+            Ok(len) => {
+                self.sent += len as u64;
+                Ok(len)
+            }
             Err(rustix::io::Errno::AGAIN) => {
                 self.readiness.filled();
                 Err(ErrorKind::WouldBlock.into())
@@ -101,10 +108,20 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Bytes both ways since [`Stream::take_traffic`].
+    pub fn traffic(&self) -> u64 {
+        self.socket.received + self.socket.sent
+    }
+
+    /// Bytes received and sent since the last call.
+    pub fn take_traffic(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.socket.received), std::mem::take(&mut self.socket.sent))
+    }
+
     /// A plain stream over a non-blocking socket.
     pub fn new(fd: Arc<OwnedFd>, readiness: Arc<Readiness>) -> Self {
         Stream {
-            socket: Socket { fd, readiness },
+            socket: Socket { fd, readiness, received: 0, sent: 0 },
             tls: None,
             input: Vec::new(),
             read_to: 0,

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::ast::Statement;
 use crate::database::Database;
 
 mod engine;
@@ -28,9 +29,22 @@ impl Status {
         self.questions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A statement of this kind (position in [`COMMANDS`]) has run.
-    pub fn command(&self, kind: usize) {
-        self.commands[kind].fetch_add(1, Ordering::Relaxed);
+    /// A statement begins.
+    pub fn command(&self, statement: &Statement) {
+        let name = match statement {
+            Statement::Select(_) => "select",
+            Statement::Insert(insert) if insert.replace => "replace",
+            Statement::Insert(_) => "insert",
+            Statement::Update(_) => "update",
+            Statement::Delete(_) => "delete",
+            Statement::Begin(_) => "begin",
+            Statement::Commit(_) => "commit",
+            Statement::Rollback(_) => "rollback",
+            _ => return,
+        };
+        if let Some(kind) = COMMANDS.iter().position(|one| *one == name) {
+            self.commands[kind].fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// A client has connected; so many are connected now.

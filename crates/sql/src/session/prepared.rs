@@ -147,6 +147,7 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.state.warnings.clear();
+        self.db.status().command(&prepared.statement);
         let outcome = self.execute_rows(prepared, params, out).await?;
         self.finish_result(&outcome, out, false);
         Ok(())

@@ -74,6 +74,7 @@ impl Session {
         if !keeps_warnings(statement) {
             self.state.warnings.clear();
         }
+        self.db.status().command(statement);
         let mut outcome = self.dispatch(statement, params, out).await?;
         outcome.shows_warnings = keeps_warnings(statement);
         self.finish_result(&outcome, out, more);
