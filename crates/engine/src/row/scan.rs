@@ -36,8 +36,18 @@ pub struct Scan {
     pub(crate) start_claimed: bool,
     /// The key whose lock a locking scan has waited for and got just now.
     pub(crate) waited: Option<Vec<u8>>,
+    /// READ COMMITTED: a taken row is judged by its last committed version before it is waited for.
+    pub(crate) semi_consistent: bool,
     /// Entries gathered from one leaf, to be looked up.
     gathered: Gathered,
+}
+
+impl Scan {
+    /// A locking scan waits for every taken row in its range, also under READ COMMITTED. In InnoDB only UPDATE judges a
+    /// taken row by its last committed version; DELETE and SELECT ... FOR UPDATE wait.
+    pub fn wait_for_taken_rows(&mut self) {
+        self.semi_consistent = false;
+    }
 }
 
 /// Entries of one leaf, in one buffer.
@@ -57,6 +67,7 @@ impl Scan {
             done: false,
             start_claimed: false,
             waited: None,
+            semi_consistent: true,
             gathered: Gathered::default(),
         }
     }

@@ -182,7 +182,8 @@ impl Txn {
             LockWait::Wait => {}
         }
         let index = scan.index()?;
-        if pk_len.is_none() && !self.locks_gaps() && claim.lock == RowLock::Exclusive {
+        if scan.semi_consistent && pk_len.is_none() && !self.locks_gaps() && claim.lock == RowLock::Exclusive
+        {
             // Semi-consistent: a row whose last committed version is not wanted is not waited for.
             match self.last_committed(scan, key).await? {
                 Some(row) if accept(&row) => {}

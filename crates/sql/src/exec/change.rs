@@ -107,7 +107,8 @@ impl Exec<'_> {
         let sorts = !plan.select.order.is_empty();
         let at_once = !sorts && is_independent(source, target);
         let mut waiting: Vec<Found> = Vec::new();
-        let mut scan = TableScan::open(source, &FrameRow(&frame), self.eval)?;
+        let mut scan = TableScan::open(source, &FrameRow(&frame), self.eval)?
+            .for_update_statement(target.assignments.is_some());
         loop {
             let (mut found, more) = self.find(&mut scan, step, source, &frame).await?;
             for (pk, mut frame) in found.drain(..) {

@@ -74,6 +74,7 @@ pub struct TableScan<'p> {
     current: Option<Scan>,
     read: Read,
     done: bool,
+    semi_consistent: bool,
 }
 
 /// What a visitor of rows is.
@@ -96,7 +97,22 @@ impl<'p> TableScan<'p> {
             Some((lock, wait)) => Read::Locking { lock, wait },
             None => Read::Consistent,
         };
-        Ok(TableScan { source, table, index, ranges, current: None, read, done: false })
+        Ok(TableScan {
+            source,
+            table,
+            index,
+            ranges,
+            current: None,
+            read,
+            done: false,
+            semi_consistent: false,
+        })
+    }
+
+    /// Rows are read for UPDATE: under READ COMMITTED a taken row is judged by its last committed version first.
+    pub fn for_update_statement(mut self, yes: bool) -> Self {
+        self.semi_consistent = yes;
+        self
     }
 
     /// No more rows are wanted.
@@ -137,7 +153,11 @@ impl<'p> TableScan<'p> {
                 mode: self.read,
                 fetch_row: !self.source.covering,
             };
-            self.current = Some(txn.scan(&self.table.engine, spec));
+            let mut scan = txn.scan(&self.table.engine, spec);
+            if !self.semi_consistent {
+                scan.wait_for_taken_rows();
+            }
+            self.current = Some(scan);
         }
         let more = match self.read {
             Read::Consistent => self.leaf(txn, visit).await?,
