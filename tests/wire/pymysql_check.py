@@ -69,16 +69,21 @@ waiting.execute("SET innodb_lock_wait_timeout = 1")
 assert code(lambda: waiting.execute("UPDATE kinds SET tiny = 1 WHERE id = 1")) == 1205
 assert code(lambda: waiting.execute("SELECT * FROM kinds WHERE id = 1 FOR UPDATE NOWAIT")) == 3572
 waiting.execute("SET innodb_lock_wait_timeout = 50")
-failed = []
-thread = threading.Thread(target=lambda: failed.append(code(lambda: waiting.execute("UPDATE kinds SET tiny = 1 WHERE id = 1"))))
-thread.start()
-while True:
-    cursor.execute("SELECT COUNT(*) FROM information_schema.processlist WHERE id = %s AND info LIKE 'UPDATE%%'", (other.thread_id(),))
-    if cursor.fetchone() == (1,):
-        break
-cursor.execute(f"KILL QUERY {other.thread_id()}")
-thread.join(10)
-assert failed == [1317], failed
+# One waits for a lock, the other computes without end; neither may keep other sessions from being served.
+for victim in ("UPDATE kinds SET tiny = 1 WHERE id = 1", "SELECT COUNT(*) FROM kinds a, kinds b, kinds c, kinds d, kinds e"):
+    failed = []
+    thread = threading.Thread(target=lambda: failed.append(code(lambda: waiting.execute(victim))))
+    thread.start()
+    while True:
+        cursor.execute("SELECT COUNT(*) FROM information_schema.processlist WHERE id = %s AND info = %s", (other.thread_id(), victim))
+        if cursor.fetchone() == (1,):
+            break
+    for _ in range(8):
+        with pymysql.connect(**PLACE) as newcomer, newcomer.cursor() as asked:
+            asked.execute("SELECT 1")
+    cursor.execute(f"KILL QUERY {other.thread_id()}")
+    thread.join(10)
+    assert failed == [1317], failed
 connection.rollback()
 
 # Accounts: caching_sha2_password over TLS (full), then the fast path without TLS.

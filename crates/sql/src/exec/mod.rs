@@ -40,6 +40,7 @@ pub struct Exec<'e> {
     stored_sources: HashMap<usize, Arc<select::Stored>>,
     subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
     batches: u32,
+    joined: u32,
 }
 
 impl<'e> Exec<'e> {
@@ -60,15 +61,27 @@ impl<'e> Exec<'e> {
             stored_sources: HashMap::new(),
             subquery_results: HashMap::new(),
             batches: 0,
+            joined: 0,
         }
     }
 
     /// Lets other sessions of the same worker run now and then.
     async fn breathe(&mut self) {
-        self.batches += 1;
+        self.batches = self.batches.wrapping_add(1);
         if self.batches.is_multiple_of(64) {
             yield_now().await;
         }
+    }
+
+    /// Called for every row a join tries: rows kept in memory cost no page access, where a statement otherwise notices
+    /// KILL and gives way.
+    async fn pace(&mut self) -> SqlResult<()> {
+        self.joined = self.joined.wrapping_add(1);
+        if self.joined.is_multiple_of(1024) {
+            self.interrupt.check()?;
+            yield_now().await;
+        }
+        Ok(())
     }
 
     fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Vec<Vec<Value>>> {

@@ -194,6 +194,7 @@ impl Exec<'_> {
             loop {
                 let (rows, more) = self.next_rows(step, &mut source, frame).await?;
                 for row in rows {
+                    self.pace().await?;
                     frame[columns.clone()].clone_from_slice(&row);
                     if !self.holds(plan, &step.matching, frame).await? {
                         continue;
@@ -236,6 +237,7 @@ impl Exec<'_> {
             }
             End::Tail(tail) if tail.groups() => tail.push(frame, self.eval),
             End::Tail(tail) => {
+                tail.flush().await?;
                 self.run_subqueries(plan, &plan.item_subqueries, frame).await?;
                 if !self.holds(plan, &plan.having, frame).await? {
                     return Ok(Visit::Continue);
