@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 use crate::ids::{IndexId, TableId};
 use crate::interrupt::Interrupt;
+use crate::session_card::SessionCard;
 
 /// The index whose rows belong to the data dictionary of the layer above. It always exists.
 pub const DICTIONARY_INDEX: IndexId = IndexId(1);
@@ -40,6 +41,8 @@ pub struct TxnOptions {
     pub lock_wait_timeout_ms: u64,
     /// The session's interrupt: a kill reaches the transaction wherever it waits.
     pub interrupt: Arc<Interrupt>,
+    /// Whose transaction it is, for those who look.
+    pub card: Arc<SessionCard>,
 }
 
 /// Tells secondary keys of a row; the only thing the engine asks of whoever encoded the row.

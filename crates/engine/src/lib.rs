@@ -14,6 +14,7 @@ pub mod page;
 pub mod rank;
 mod recovery;
 mod row;
+pub mod session_card;
 pub mod stats;
 pub mod txn;
 pub mod wal;

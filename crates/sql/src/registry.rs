@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::session_card::SessionCard;
 
 /// What a session is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub struct Entry {
     pub id: u64,
     /// Kills reach the session through it.
     pub interrupt: Arc<Interrupt>,
+    /// What its transactions tell about themselves.
+    pub card: Arc<SessionCard>,
     command: AtomicU8,
     since_us: AtomicU64,
     shown: Mutex<Shown>,
@@ -134,6 +137,7 @@ impl Registry {
         let entry = Arc::new(Entry {
             id,
             interrupt,
+            card: Arc::new(SessionCard::new(id)),
             command: AtomicU8::new(Command::Sleep as u8),
             since_us: AtomicU64::new(self.now_us()),
             shown: Mutex::new(shown),

@@ -74,7 +74,7 @@ impl TxnLocks {
 
     /// Makes the locks of a finished transaction those of a new one. `None` if somebody still looks at the old one (a snapshot,
     /// a search): then make a new one.
-    pub fn recycle(self: &mut Arc<Self>, start_sequence: u64) -> Option<()> {
+    pub fn recycle(self: &mut Arc<Self>, start_sequence: u64, session: u64) -> Option<()> {
         let locks = Arc::get_mut(self)?;
         let inner = locks.inner.get_mut();
         debug_assert!(
@@ -92,6 +92,7 @@ impl TxnLocks {
         // It may come from another engine's table, where searches have other numbers.
         *locks.mark.get_mut() = 0;
         locks.start_sequence = start_sequence;
+        locks.session = session;
         Some(())
     }
 

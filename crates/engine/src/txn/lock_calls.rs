@@ -79,23 +79,26 @@ pub struct TxnLockState {
     /// It counts among those that hold gaps.
     counted: bool,
     transient: bool,
+    /// The connection, for people who look.
+    session: u64,
 }
 
 impl TxnLockState {
     /// No locks yet; nothing is made before the first request.
     pub fn new(options: &TxnOptions) -> Self {
-        TxnLockState { locks: None, counted: false, transient: options.autocommit }
+        let session = options.card.connection();
+        TxnLockState { locks: None, counted: false, transient: options.autocommit, session }
     }
 
     /// The state that the lock room shares, made at the first request.
     fn shared(&mut self, kernel: &Kernel, skip_gaps: bool, id: TxnId) -> &Arc<TxnLocks> {
-        let transient = self.transient;
+        let (transient, session) = (self.transient, self.session);
         self.locks.get_or_insert_with(|| {
             let sequence = kernel.begin_sequence.fetch_add(1, Ordering::Relaxed);
             let mut spare = SPARE.with_borrow_mut(Vec::pop);
-            let locks = match spare.as_mut().and_then(|spare| spare.recycle(sequence)) {
+            let locks = match spare.as_mut().and_then(|spare| spare.recycle(sequence, session)) {
                 Some(()) => spare.expect("it was recycled a moment ago"),
-                None => TxnLocks::new(sequence, 0),
+                None => TxnLocks::new(sequence, session),
             };
             locks.set_transient(transient);
             locks.set_skip_gaps(skip_gaps);
@@ -145,7 +148,7 @@ impl TxnLockState {
 
     /// The state of locks that were taken over.
     pub fn taken_over((locks, counted): (Option<Arc<TxnLocks>>, bool)) -> Self {
-        TxnLockState { locks, counted, transient: false }
+        TxnLockState { locks, counted, transient: false, session: 0 }
     }
 
     fn count(&mut self, kernel: &Kernel) {

@@ -298,6 +298,7 @@ impl World {
             autocommit: false,
             lock_wait_timeout_ms: 0,
             interrupt: Default::default(),
+            card: Default::default(),
         };
         let spec = ScanSpec {
             index,

@@ -373,6 +373,7 @@ impl World {
             autocommit: false,
             lock_wait_timeout_ms: 100_000_000,
             interrupt: Arc::new(Interrupt::new()),
+            card: Default::default(),
         };
         let newest = self.versions.len() - 1;
         let engine = Arc::clone(self.engine());

@@ -143,7 +143,7 @@ fn measure() {
                 table.try_acquire(&txn, row(&(n * rows + key).to_be_bytes()), X, Record);
             }
             table.release_all(&txn);
-            txn.recycle(n).unwrap();
+            txn.recycle(n, 0).unwrap();
         }
         println!("{label}: {} ns per lock and release", begun.elapsed().as_nanos() as u64 / rounds);
     }

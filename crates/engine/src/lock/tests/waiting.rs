@@ -286,7 +286,7 @@ fn recycled_locks_begin_empty() {
     let mut txn = TxnLocks::new(1, 1);
     table.try_acquire(&txn, row(b"k"), X, Record);
     table.release_all(&txn);
-    txn.recycle(2).unwrap();
+    txn.recycle(2, 0).unwrap();
     assert_eq!((txn.start_sequence(), txn.weight()), (2, 0));
     assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Acquire::Granted);
 }

@@ -37,6 +37,7 @@ impl Session {
             autocommit: false,
             lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
             interrupt: self.interrupt.clone(),
+            card: self.entry.card.clone(),
         })
     }
 
