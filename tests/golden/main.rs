@@ -7,6 +7,8 @@
 //! s1: COMMIT -> ok
 //! s2 -> ok 1                 what a waiting statement came to, below the line that let it go on
 //! s2 times out -> error 1205 only the clock lets it go on
+//! s1: KILL QUERY {s2} -> ok  in braces: the connection id of a session
+//! with NAME=VALUE            first line of a play: a global variable as the command line sets it
 //! ```
 //!
 //! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs without threads, so
@@ -25,6 +27,7 @@ use std::time::Duration;
 use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::value::to_text;
+use turnstile_sql::variables::Globals;
 use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 use turnstile_sys::fault_disk::FaultDisk;
 
@@ -119,19 +122,26 @@ struct Stage {
     engine: Arc<Engine>,
     database: Arc<Database>,
     actors: BTreeMap<String, Actor>,
+    ids: BTreeMap<String, u64>,
     output: String,
 }
 
 impl Stage {
-    fn new() -> Stage {
+    fn new(globals: Globals) -> Stage {
         let config = Config { buffer_pool_bytes: 4 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() };
         let engine = Engine::open_quiet(Arc::new(FaultDisk::new(1)), config).unwrap();
-        let mut opening = Box::pin(Database::open(engine.clone()));
+        let mut opening = Box::pin(Database::open_with(engine.clone(), globals));
         let Poll::Ready(database) = opening.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
             panic!("opening a database waits for nobody")
         };
         drop(opening);
-        Stage { engine, database: database.unwrap(), actors: BTreeMap::new(), output: String::new() }
+        Stage {
+            engine,
+            database: database.unwrap(),
+            actors: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            output: String::new(),
+        }
     }
 
     fn session(&self) -> Session {
@@ -152,7 +162,7 @@ impl Stage {
     fn line(&mut self, line: &str) {
         let asked = line.split(" -> ").next().unwrap().trim_end();
         if let Some((name, text)) = asked.split_once(": ").filter(|(name, _)| is_name(name)) {
-            let result = self.say(name, text.to_owned());
+            let result = self.say(name, self.with_ids(text));
             self.output += &format!("{asked} -> {result}\n");
         } else if let Some(name) = asked.strip_suffix(" times out") {
             let Some((_, bell)) = &self.actors[name].running else {
@@ -171,9 +181,18 @@ impl Stage {
         self.let_others_go_on();
     }
 
+    /// Puts connection ids in place of `{s1}`.
+    fn with_ids(&self, text: &str) -> String {
+        self.ids
+            .iter()
+            .fold(text.to_owned(), |text, (name, id)| text.replace(&format!("{{{name}}}"), &id.to_string()))
+    }
+
     fn say(&mut self, name: &str, text: String) -> String {
         if !self.actors.contains_key(name) {
-            let idle = Some(self.session());
+            let session = self.session();
+            self.ids.insert(name.to_owned(), session.id());
+            let idle = Some(session);
             self.actors.insert(name.to_owned(), Actor { idle, running: None });
         }
         let actor = self.actors.get_mut(name).unwrap();
@@ -244,7 +263,13 @@ fn perform(script: &str) -> String {
 impl Stage {
     /// Runs parts one after another in one database; the output of the last.
     fn run(parts: &[&str]) -> String {
-        let mut stage = Stage::new();
+        let globals = Globals::default();
+        for line in parts.iter().flat_map(|part| part.lines()) {
+            if let Some((name, value)) = line.strip_prefix("with ").and_then(|line| line.split_once('=')) {
+                globals.configure(name, value).unwrap();
+            }
+        }
+        let mut stage = Stage::new(globals);
         for part in parts {
             stage.output.clear();
             part.lines().for_each(|line| stage.line(line));

@@ -47,3 +47,12 @@ pub fn warning(text: &str) {
 pub fn error(text: &str) {
     line(Priority::Error, 10119, text);
 }
+
+/// A deadlock in full (`innodb_print_all_deadlocks`).
+pub fn deadlock(text: &str) {
+    line(
+        Priority::Note,
+        12468,
+        &format!("Transactions deadlock detected, dumping detailed information.\n{text}"),
+    );
+}

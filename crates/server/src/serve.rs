@@ -69,6 +69,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     };
     let engine = Engine::open(Arc::new(disk), config)?;
     let database = block_on(Database::open_with(engine.clone(), globals))?;
+    database.deadlocks().set_log(Box::new(log::deadlock));
     let globals = database.globals();
     if initialize_only {
         engine.close()?;

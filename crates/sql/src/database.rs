@@ -13,6 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
+use crate::status::deadlock::Deadlocks;
 use crate::variables::Globals;
 
 /// What the server says it is. Drivers choose their behaviour by the leading number.
@@ -29,6 +30,7 @@ pub struct Database {
     globals: Globals,
     status: Status,
     statements: StatementCache,
+    deadlocks: Deadlocks,
     fresh: bool,
 }
 
@@ -76,8 +78,19 @@ impl Database {
         let status = Status::default();
         let statements = StatementCache::default();
         let registry = Registry::default();
-        let db =
-            Arc::new(Database { engine, dictionary, accounts, registry, globals, status, statements, fresh });
+        let deadlocks = Deadlocks::default();
+        let db = Arc::new(Database {
+            engine,
+            dictionary,
+            accounts,
+            registry,
+            globals,
+            status,
+            statements,
+            deadlocks,
+            fresh,
+        });
+        Deadlocks::watch(&db);
         if fresh {
             db.install().await?;
         }
@@ -131,6 +144,16 @@ impl Database {
     /// Global variables.
     pub fn globals(&self) -> &Globals {
         &self.globals
+    }
+
+    /// What is known of deadlocks.
+    pub fn deadlocks(&self) -> &Deadlocks {
+        &self.deadlocks
+    }
+
+    /// The body of LATEST DETECTED DEADLOCK; None if there was none.
+    pub fn latest_deadlock_text(&self) -> Option<String> {
+        self.deadlocks.latest().map(|report| report.text(self))
     }
 
     /// Counters.

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::ast::Statement;
 use crate::database::Database;
 
+pub mod deadlock;
 mod engine;
+pub mod lock_text;
 
 /// Counters of the SQL layer.
 #[derive(Debug, Default)]

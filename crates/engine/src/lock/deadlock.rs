@@ -4,13 +4,13 @@
 //!   W0 begins to wait ── holds nothing? ─────────────── no search: nobody can wait for W0
 //!                     ── its blockers all run? ──────── no search: the chain ends here
 //!                     └─ else: depth first from W0 along "waits for", one shard mutex at a time, under the search mutex,
-//!                        until W0 is met again; every edge of the cycle is then read a second time; the lightest loses
+//!                        until W0 is met again; every edge of the cycle is then read a second time; who has written least loses
 //! ```
 //! Why every cycle is found, once, and nothing else is: README, "Deadlocks". In short: each member of a cycle entered its queue
 //! before it looked, so the last to look sees all; searches take turns, and the first breaks the cycle; an edge that is
 //! there at both readings was there in between, when all the others were too.
 
-use super::owner::TxnLocks;
+use super::owner::{LockCount, TxnLocks};
 use super::shard::Shard;
 use super::snapshot::LockInfo;
 use super::table::{DeadlockHook, LockTable};
@@ -38,8 +38,10 @@ pub struct DeadlockMember {
     pub session: u64,
     /// Its place in the order of beginnings.
     pub start_sequence: u64,
-    /// What rolling it back throws away: undo records and locks.
-    pub weight: u64,
+    /// What rolling it back undoes: the records it has written.
+    pub undo_records: u64,
+    /// What it holds and asks for.
+    pub locks: LockCount,
     /// How long it had waited.
     pub waited: Duration,
     /// The lock it waited for.
@@ -97,12 +99,14 @@ impl LockTable {
             }
             let victim = choose_victim(&cycle);
             let Some(record) = self.describe(&cycle, victim).map(Arc::new) else { continue };
+            // The members all wait, so what they were doing can still be seen; a moment later the victim runs.
+            let broken = self.on_deadlock.get().map(|hook| hook(&record));
             let ended = self.cancel(&cycle[victim].waiter, Outcome::Victim);
             drop(search);
             if ended {
-                *self.last_deadlock.lock() = Some(record.clone());
-                if let Some(hook) = self.on_deadlock.get() {
-                    hook(&record);
+                *self.last_deadlock.lock() = Some(record);
+                if let Some(broken) = broken {
+                    broken();
                 }
                 if Arc::ptr_eq(&cycle[victim].txn, start) {
                     return;
@@ -186,7 +190,8 @@ impl LockTable {
                 txn_id: step.txn.txn_id(),
                 session: step.txn.session(),
                 start_sequence: step.txn.start_sequence(),
-                weight: step.txn.weight(),
+                undo_records: step.txn.undo_records(),
+                locks: step.txn.lock_totals(),
                 waited: step.waiter.since.elapsed(),
                 waiting_for: shard.describe(step.waiter.node),
                 holds: None,
@@ -200,14 +205,24 @@ impl LockTable {
         Some(DeadlockRecord { at: SystemTime::now(), members, victim })
     }
 
-    /// Searches from every waiting transaction: after `innodb_deadlock_detect` was switched on, for the cycles that closed
-    /// while it was off.
-    pub fn detect_all(&self) {
+    /// Switches detection on or off (`innodb_deadlock_detect`). Switched on, it looks once from everybody who waits, for the
+    /// cycles that closed meanwhile: whoever began to wait before the switch is in a queue now, whoever comes later sees it.
+    pub fn set_detection(&self, on: bool) {
+        if !self.settings.deadlock_detect.swap(on, Ordering::SeqCst) && on {
+            self.detect_all();
+        }
+    }
+
+    fn detect_all(&self) {
         for number in self.shard_numbers() {
             let waiting: Vec<Arc<TxnLocks>> = {
                 let shard = self.shard(number);
-                let waits = shard.nodes.iter().filter(|node| node.waiter.is_some());
-                waits.filter_map(|node| node.txn.clone()).collect()
+                let waits = (0..).zip(&shard.nodes).filter_map(|(at, node)| {
+                    let (txn, waiter) = (node.txn.as_ref()?, node.waiter.as_ref()?);
+                    debug_assert_eq!(waiter.node, at);
+                    self.needs_search(&shard, txn, waiter).then(|| txn.clone())
+                });
+                waits.collect()
             };
             waiting.iter().for_each(|txn| self.search_from(txn));
         }
@@ -218,14 +233,14 @@ impl LockTable {
         self.last_deadlock.lock().clone()
     }
 
-    /// Has every deadlock reported from now on (`innodb_print_all_deadlocks`). Can be set once; a second is refused (false).
+    /// Has every deadlock reported from now on. Can be set once; a second is refused (false).
     pub fn set_deadlock_hook(&self, hook: DeadlockHook) -> bool {
         self.on_deadlock.set(hook).is_ok()
     }
 }
 
-/// The lightest; of equals the youngest.
+/// Who has written least, which is the cheapest to roll back; of equals the youngest.
 fn choose_victim(cycle: &[Step]) -> usize {
-    let order = |step: &Step| (step.txn.weight(), u64::MAX - step.txn.start_sequence());
+    let order = |step: &Step| (step.txn.undo_records(), u64::MAX - step.txn.start_sequence());
     (0..cycle.len()).min_by_key(|&position| order(&cycle[position])).expect("a cycle has members")
 }

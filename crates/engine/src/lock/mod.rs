@@ -17,10 +17,10 @@ mod wait;
 pub use deadlock::{DeadlockMember, DeadlockRecord};
 pub use mode::{LockKind, LockMode};
 pub use name::{LockName, OwnedName};
-pub use owner::TxnLocks;
+pub use owner::{LockCount, TxnLocks};
 pub use snapshot::{LockId, LockInfo, LockShape, LockSnapshot, LockWaitInfo};
 pub use statistics::LockStatistics;
-pub use table::{Acquire, DeadlockHook, LockTable};
+pub use table::{Acquire, DeadlockBroken, DeadlockHook, LockTable};
 pub use wait::{Outcome, Patience, Wait, Waiter};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! ```text
 //!   field            written by                              read by
 //!   inner            owner; granter; converter of implicit   owner; deadlock search (its wait)     short mutex, innermost
-//!   lock_count       with `inner` locked                     deadlock pre-check (after a fence), victim choice
+//!   lock_count       with `inner` locked                     deadlock pre-check (after a fence)
 //!   filter           with `inner` and the name's shard       requests of the owner, under the name's shard mutex
 //!   waiting          under the shard mutex of the wait       deadlock pre-check and search (SeqCst)
 //!   undo_records     owner                                   victim choice
@@ -34,6 +34,20 @@ pub(super) struct Inner {
     pub wait: Option<Arc<Waiter>>,
     /// Set by `release_all`: nobody may add a lock on this transaction's behalf any more.
     pub ended: bool,
+}
+
+/// Memory of one lock: entry, node, map slot and place in the held list, with a key of up to 16 bytes.
+const NAME_BYTES: u32 = 136;
+
+/// How much a transaction has locked (`lock struct(s)`, `heap size` and `row lock(s)` of SHOW ENGINE INNODB STATUS).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LockCount {
+    /// Names held, and one asked for if it waits.
+    pub names: u32,
+    /// Those held that are of rows.
+    pub rows: u32,
+    /// Memory, about.
+    pub bytes: u32,
 }
 
 /// The locks of one transaction.
@@ -112,13 +126,25 @@ impl TxnLocks {
     pub fn set_txn_id(&self, id: TxnId) {
         self.txn_id.store(id.0, Ordering::Relaxed);
     }
-    /// Undo records written so far: half of the weight. Set by the owner whenever it has written one.
+    /// Undo records written so far, by which the victim of a deadlock is chosen. Set by the owner whenever it has written one.
     pub fn set_undo_records(&self, count: u64) {
         self.undo_records.store(count, Ordering::Relaxed);
     }
-    /// What rolling this transaction back would throw away: undo records and locks. The lightest of a cycle is the victim.
-    pub fn weight(&self) -> u64 {
-        self.undo_records.load(Ordering::Relaxed) + u64::from(self.lock_count.load(Ordering::Relaxed))
+    /// Undo records that stand: what rolling this transaction back would undo.
+    pub fn undo_records(&self) -> u64 {
+        self.undo_records.load(Ordering::Relaxed)
+    }
+    /// What it holds and asks for now.
+    pub fn lock_totals(&self) -> LockCount {
+        let inner = self.inner.lock();
+        let asks = u32::from(inner.wait.is_some());
+        let tables = inner.tables.iter().filter(|(_, bits)| *bits != 0).count() as u32;
+        let names = inner.held.len() as u32;
+        LockCount {
+            names: names + asks,
+            rows: names.saturating_sub(tables),
+            bytes: (names + asks) * NAME_BYTES,
+        }
     }
     /// Names on which it holds locks.
     pub fn lock_count(&self) -> u32 {

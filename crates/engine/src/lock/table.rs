@@ -36,8 +36,12 @@ pub enum Acquire {
     Conflict,
 }
 
-/// Called with every deadlock, after it is broken, outside all mutexes.
-pub type DeadlockHook = Box<dyn Fn(&DeadlockRecord) + Send + Sync>;
+/// Called with every deadlock that is about to be broken, while all its members still wait, under the search mutex: it may look
+/// at what they are doing, briefly. What it answers is called, outside all mutexes, once the deadlock is broken; a timeout or
+/// a kill that comes first drops it.
+pub type DeadlockHook = Box<dyn Fn(&Arc<DeadlockRecord>) -> DeadlockBroken + Send + Sync>;
+/// See [`DeadlockHook`].
+pub type DeadlockBroken = Box<dyn FnOnce()>;
 
 #[repr(align(128))]
 #[derive(Debug, Default)]

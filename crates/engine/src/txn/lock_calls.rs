@@ -91,7 +91,7 @@ impl TxnLockState {
     }
 
     /// The state that the lock room shares, made at the first request.
-    fn shared(&mut self, kernel: &Kernel, skip_gaps: bool, id: TxnId) -> &Arc<TxnLocks> {
+    fn shared(&mut self, kernel: &Kernel, skip_gaps: bool, id: TxnId, records: u64) -> &Arc<TxnLocks> {
         let (transient, session) = (self.transient, self.session);
         self.locks.get_or_insert_with(|| {
             let sequence = kernel.begin_sequence.fetch_add(1, Ordering::Relaxed);
@@ -104,6 +104,7 @@ impl TxnLockState {
             locks.set_skip_gaps(skip_gaps);
             if id.0 != 0 {
                 locks.set_txn_id(id);
+                locks.set_undo_records(records);
             }
             locks
         })
@@ -178,7 +179,7 @@ pub fn release(kernel: &Kernel, locks: Arc<TxnLocks>) {
 impl Txn {
     fn locks(&mut self) -> &Arc<TxnLocks> {
         let skip_gaps = !self.locks_gaps();
-        self.locks.shared(&self.kernel, skip_gaps, self.id)
+        self.locks.shared(&self.kernel, skip_gaps, self.id, self.records)
     }
 
     fn patience(&self) -> Patience<'_> {

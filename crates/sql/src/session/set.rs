@@ -200,7 +200,7 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
         "innodb_flush_log_at_trx_commit" => {
             settings.flush_log_at_trx_commit.store(number as u8, Ordering::Relaxed)
         }
-        "innodb_deadlock_detect" => settings.deadlock_detect.store(number != 0, Ordering::Relaxed),
+        "innodb_deadlock_detect" => db.engine().locks().set_detection(number != 0),
         "innodb_print_all_deadlocks" => settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed),
         "innodb_purge_batch_size" => settings.purge_batch_size.store(number, Ordering::Relaxed),
         "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),

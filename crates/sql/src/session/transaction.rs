@@ -57,6 +57,7 @@ impl Session {
         } else {
             let options = self.options(autocommit, None);
             let read_only = options.read_only;
+            self.entry.card.note_begin(self.entry.since_us());
             let txn = self.db.engine().begin(options);
             self.open =
                 Some(OpenTxn { txn, autocommit, read_only, savepoints: Vec::new(), holds: Vec::new() });
@@ -75,7 +76,7 @@ impl Session {
                 Ok(value)
             }
             Err(error) => {
-                let ends = open.autocommit || error.code == SqlError::deadlock().code;
+                let ends = open.autocommit || ends_transaction(&self.db, &error);
                 let undone =
                     if ends { open.txn.rollback().await } else { open.txn.rollback_to(savepoint).await };
                 if ends || undone.is_err() {
@@ -109,6 +110,7 @@ impl Session {
         self.commit().await?;
         let options = self.options(false, begin.read_only);
         let read_only = options.read_only;
+        self.entry.card.note_begin(self.entry.since_us());
         let mut txn = self.db.engine().begin(options);
         if begin.consistent_snapshot {
             txn.open_view();
@@ -254,6 +256,14 @@ impl Session {
     pub(super) fn gate_deadline(&self) -> Deadline {
         Deadline::after(Duration::from_secs(self.settings.gate_wait_s), self.interrupt.clone())
     }
+}
+
+/// Whether the failure of a statement rolls back its whole transaction: a deadlock always, a lock wait timeout if
+/// `innodb_rollback_on_timeout` says so. (A timeout at a metadata gate comes before the statement and undoes nothing.)
+fn ends_transaction(db: &crate::Database, error: &SqlError) -> bool {
+    let timed_out = error.code == SqlError::lock_wait_timeout().code;
+    error.code == SqlError::deadlock().code
+        || timed_out && db.globals().named("innodb_rollback_on_timeout") == Value::Int(1)
 }
 
 impl From<EngineError> for SqlError {

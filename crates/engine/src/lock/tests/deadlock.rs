@@ -233,20 +233,22 @@ fn an_implicit_lock_counts_as_held() {
 #[test]
 fn the_switch_is_live_and_switching_on_finds_what_closed_meanwhile() {
     let table = table();
-    table.settings.deadlock_detect.store(false, Ordering::Relaxed);
+    table.set_detection(false);
     let txns: Vec<_> = (0..2).map(|n| TxnLocks::new(n, n)).collect();
     table.try_acquire(&txns[0], row(b"0"), X, Record);
     table.try_acquire(&txns[1], row(b"1"), X, Record);
     let mut zero = Hand::begin(table.enqueue(&txns[0], row(b"1"), X, Record, FOR_LONG));
     let mut one = Hand::begin(table.enqueue(&txns[1], row(b"0"), X, Record, FOR_LONG));
     assert_eq!(table.statistics().searches, 0);
-    table.settings.deadlock_detect.store(true, Ordering::Relaxed);
     let told = Arc::new(AtomicUsize::new(0));
     let counter = told.clone();
     assert!(table.set_deadlock_hook(Box::new(move |record| {
-        counter.fetch_add(record.members.len(), Ordering::SeqCst);
+        let (counter, members) = (counter.clone(), record.members.len());
+        Box::new(move || {
+            counter.fetch_add(members, Ordering::SeqCst);
+        })
     })));
-    table.detect_all();
+    table.set_detection(true);
     assert_eq!((zero.poll(), one.poll()), (None, Some(Outcome::Victim)));
     assert_eq!((table.statistics().deadlocks, told.load(Ordering::SeqCst)), (1, 2));
 }

@@ -287,6 +287,6 @@ fn recycled_locks_begin_empty() {
     table.try_acquire(&txn, row(b"k"), X, Record);
     table.release_all(&txn);
     txn.recycle(2, 0).unwrap();
-    assert_eq!((txn.start_sequence(), txn.weight()), (2, 0));
+    assert_eq!((txn.start_sequence(), txn.undo_records()), (2, 0));
     assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Acquire::Granted);
 }
