@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use turnstile_lab::{bench, demo};
+use turnstile_lab::{bench, demo, floor};
 
 const USAGE: &str = "\
 usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells them, --help lists them
@@ -12,9 +12,12 @@ usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells th
            --buyers=N                buyers of the two sales (1024)
            --seconds=N               seconds for each line of the table, 0 for none (3)
            --output=FILE             where the figures go (flash-sale.json)
-       turnstile bench flash-sale [OPTIONS]   the curve of the flash sale
-           --target=[LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT   a server to measure; repeat to compare in turn
-           --connections=N,N,...  --seconds=N  --rounds=N  --output=FILE
+       turnstile bench NAME [OPTIONS]   an experiment: flash-sale, deadlock-switch, purge-lag, adaptive-hash, tickets, update-key
+           --target=[LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT   a server to measure beside ours, in turn; repeat for more
+           --floor                   and a server that answers OK to everything
+           --own='LABEL OPTION ...'  a server of ours with these options in place of the default one; repeat to compare
+           --no-own                  only the targets
+           --connections=N,N,...  --seconds=N  --rounds=N  --rows=N  --quick  --output=FILE
 ";
 
 fn main() -> ExitCode {
@@ -23,6 +26,7 @@ fn main() -> ExitCode {
         Some("serve") => ExitCode::from(turnstile_server::serve::main(&arguments[1..]) as u8),
         Some("demo") => run_demo(&arguments[1..]),
         Some("bench") => run_bench(&arguments[1..]),
+        Some("bench-floor") => run_floor(&arguments[1..]),
         Some("--version" | "-V") => {
             println!("turnstile {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
@@ -41,18 +45,33 @@ fn usage_error(what: &str) -> ExitCode {
 }
 
 fn run_bench(arguments: &[String]) -> ExitCode {
-    let Some("flash-sale") = arguments.first().map(String::as_str) else {
-        return usage_error("which benchmark? There is: flash-sale");
+    let names = bench::EXPERIMENTS;
+    let Some(name) = arguments.first().filter(|name| names.iter().any(|(known, _)| known == name)) else {
+        let list: Vec<String> = names.iter().map(|(name, what)| format!("  {name:<16} {what}")).collect();
+        return usage_error(&format!("which experiment? There are:\n{}", list.join("\n")));
     };
     let binary = std::env::current_exe().map_err(|error| error.to_string());
     let options = binary.and_then(|binary| bench::Options::read(binary, &arguments[1..]));
-    match options.map(|options| bench::flash_sale(&options)) {
+    match options.map(|options| bench::run(name, &options)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
             eprintln!("turnstile bench: {error}");
             ExitCode::FAILURE
         }
         Err(text) => usage_error(&text),
+    }
+}
+
+/// The floor, a process of its own: the experiments start it.
+fn run_floor(arguments: &[String]) -> ExitCode {
+    let port = arguments.first().and_then(|word| word.strip_prefix("--port=")?.parse().ok());
+    let Some(port) = port else { return usage_error("bench-floor needs --port=N") };
+    match floor::serve(port) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("turnstile bench-floor: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -59,6 +59,7 @@ fn nothing_acknowledged_is_lost_in_twenty_kills() {
         let load = Load {
             target: target.clone(),
             set_up: vec!["USE shop".into()],
+            prepared: Vec::new(),
             script: Arc::new(|buyer, turn, texts| {
                 texts.push("BEGIN".into());
                 texts.push(format!(

@@ -1,9 +1,11 @@
-//! End-to-end tests over the wire against a real server process: kill -9 rounds, thousands of waiters, clean restarts.
+//! End-to-end tests over the wire against a real server process: kill -9 rounds, thousands of waiters, clean
+//! restarts, and the laboratory's experiments in small.
 //!
 //! They use the laboratory's own client and process control; foreign clients are in `tests/wire`.
 #![allow(clippy::unwrap_used)]
 
 mod kill_rounds;
+mod laboratory;
 mod restart;
 mod waiters;
 

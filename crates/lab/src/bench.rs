@@ -1,64 +1,147 @@
-//! `turnstile bench flash-sale`: the curve of E1 against our own server, or against any MySQL-protocol servers, in turn.
+//! `turnstile bench NAME`: reads the command line and runs an experiment.
 
 use std::error::Error;
-use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::client::{Client, Target};
-use crate::flash_sale::{self, CONNECTIONS, Cell};
-use crate::manifest::manifest;
-use crate::process::{ServerProcess, free_port, raise_descriptor_limit, scratch_folder};
+use crate::client::Target;
+use crate::experiment::{adaptive_hash, deadlock_switch, flash_sale, purge_lag, tickets, update_key};
+use crate::process::raise_descriptor_limit;
 
-/// What to run.
+/// Name and one line about each experiment.
+pub const EXPERIMENTS: [(&str, &str); 6] = [
+    ("flash-sale", "E1: one row, 8 to 4,096 buyers"),
+    ("deadlock-switch", "E1, E2: deadlock detection on and off; a cycle planted among 4,000 waiters"),
+    ("purge-lag", "E2: a hot row under an open snapshot, second by second"),
+    ("adaptive-hash", "E3: dbSTRESS with the adaptive hash index on and off, 1 to 256 sessions"),
+    ("tickets", "E4: scans and point selects under innodb_thread_concurrency=1"),
+    ("update-key", "E5: updates of an indexed column, 1 to 64 threads"),
+];
+
+/// What to run, and against whom. What is not said is left to the experiment.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The server's binary, for the run without targets.
+    /// The server's binary.
     pub binary: PathBuf,
-    /// Servers to compare: label, place, process id if it is on this machine.
+    /// Servers of our own to start: label, options.
+    pub own: Vec<(String, Vec<String>)>,
+    /// Servers to compare: label, place, process id if the caller knows it.
     pub targets: Vec<(String, Target, Option<u32>)>,
-    /// Numbers of buyers.
-    pub connections: Vec<usize>,
+    /// Whether the floor takes part.
+    pub floor: bool,
+    /// Numbers of connections.
+    pub connections: Option<Vec<usize>>,
     /// Seconds a cell.
-    pub seconds: u64,
+    pub seconds: Option<f64>,
     /// Rounds; servers take turns within each.
-    pub rounds: usize,
+    pub rounds: Option<usize>,
+    /// Rows of the table.
+    pub rows: Option<u64>,
+    /// Small numbers everywhere: shows that it works, not how fast.
+    pub quick: bool,
     /// Where the JSON goes.
     pub output: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads `--name=value` words.
+    /// Reads `--name=value` and `--name value` words.
     ///
     /// # Errors
     /// A text that says which word cannot be used.
     pub fn read(binary: PathBuf, arguments: &[String]) -> Result<Options, String> {
         let mut options = Options {
             binary,
+            own: Vec::new(),
             targets: Vec::new(),
-            connections: CONNECTIONS.to_vec(),
-            seconds: 5,
-            rounds: 1,
+            floor: false,
+            connections: None,
+            seconds: None,
+            rounds: None,
+            rows: None,
+            quick: false,
             output: None,
         };
-        for argument in arguments {
-            let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
-            let unusable = || format!("cannot use {argument:?}");
-            match name {
-                "--target" => options.targets.push(parse_target(value).ok_or_else(unusable)?),
-                "--connections" => {
-                    let numbers =
-                        value.split(',').map(|number| number.trim().parse().map_err(|_| unusable()));
-                    options.connections = numbers.collect::<Result<_, _>>()?;
+        let mut with_own = true;
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--floor" => options.floor = true,
+                "--quick" => options.quick = true,
+                "--no-own" => with_own = false,
+                _ => {
+                    let (name, value) = match word.split_once('=') {
+                        Some((name, value)) => (name, value),
+                        None => (word.as_str(), words.next().map_or("", String::as_str)),
+                    };
+                    options.set(name, value).ok_or_else(|| format!("cannot use {name}={value}"))?;
                 }
-                "--seconds" => options.seconds = value.parse().map_err(|_| unusable())?,
-                "--rounds" => options.rounds = value.parse().map_err(|_| unusable())?,
-                "--output" if !value.is_empty() => options.output = Some(PathBuf::from(value)),
-                _ => return Err(unusable()),
             }
         }
+        if with_own && options.own.is_empty() {
+            options.own.push(("turnstile".into(), Vec::new()));
+        }
+        if !with_own && options.targets.is_empty() {
+            return Err("--no-own leaves no server: name a --target".into());
+        }
         Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
+            "--target" => self.targets.push(parse_target(value)?),
+            "--own" => {
+                let mut words = value.split_whitespace().map(str::to_string);
+                self.own.push((words.next()?, words.collect()));
+            }
+            "--connections" => {
+                let numbers: Vec<usize> =
+                    value.split(',').map(|number| number.trim().parse().ok()).collect::<Option<_>>()?;
+                self.connections = Some(numbers).filter(|numbers| numbers.iter().all(|&count| count > 0));
+                self.connections.as_ref()?;
+            }
+            "--seconds" => {
+                self.seconds = Some(value.parse().ok().filter(|&s: &f64| s > 0.0 && s < 86_400.0)?);
+            }
+            "--rounds" => self.rounds = Some(value.parse().ok().filter(|&rounds| rounds > 0)?),
+            "--rows" => self.rows = Some(value.parse().ok().filter(|&rows| rows > 0)?),
+            "--output" if !value.is_empty() => self.output = Some(PathBuf::from(value)),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Time of a cell: as asked for, or `full`, or `quick`.
+    pub fn duration(&self, full: f64, quick: f64) -> Duration {
+        Duration::from_secs_f64(self.seconds.unwrap_or(if self.quick { quick } else { full }))
+    }
+
+    /// Numbers of connections: as asked for, or `full`, or `quick`.
+    pub fn connections(&self, full: &[usize], quick: &[usize]) -> Vec<usize> {
+        self.connections.clone().unwrap_or_else(|| if self.quick { quick.to_vec() } else { full.to_vec() })
+    }
+
+    /// Rounds: as asked for, or `full`, or one.
+    pub fn rounds(&self, full: usize) -> usize {
+        self.rounds.unwrap_or(if self.quick { 1 } else { full })
+    }
+
+    /// Rows: as asked for, or `full`, or `quick`.
+    pub fn rows(&self, full: u64, quick: u64) -> u64 {
+        self.rows.unwrap_or(if self.quick { quick } else { full })
+    }
+
+    /// What the command line said, for the JSON file.
+    pub fn json(&self) -> Value {
+        json!({
+            "connections": self.connections,
+            "seconds": self.seconds,
+            "rounds": self.rounds,
+            "rows": self.rows,
+            "floor": self.floor,
+            "quick": self.quick,
+        })
     }
 }
 
@@ -71,55 +154,22 @@ fn parse_target(text: &str) -> Option<(String, Target, Option<u32>)> {
     Some((name, target, label.next().and_then(|pid| pid.parse().ok())))
 }
 
-/// Runs the curve and prints a table for each server.
+/// Runs the experiment of that name.
 ///
 /// # Errors
-/// When a server cannot be started or reached, or loses something.
-pub fn flash_sale(options: &Options) -> Result<(), Box<dyn Error>> {
+/// When a server of our own cannot be started or reached, or loses something.
+pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     raise_descriptor_limit();
-    let mut targets = options.targets.clone();
-    let mut own = None;
-    if targets.is_empty() {
-        let datadir = scratch_folder("bench")?.join("data");
-        let port = free_port()?;
-        let server =
-            ServerProcess::start(&options.binary, &datadir, port, &["--max-connections=5000".to_string()])?;
-        targets.push(("turnstile".into(), Target::local(port), Some(server.id())));
-        own = Some((server, datadir));
-    }
-    for (_, target, _) in &targets {
-        flash_sale::prepare(&mut Client::connect(target)?, 2_000_000_000)?;
-    }
-    let mut results: Vec<Vec<Cell>> = targets.iter().map(|_| Vec::new()).collect();
-    for _ in 0..options.rounds {
-        for &connections in &options.connections {
-            for ((_, target, pid), cells) in targets.iter().zip(&mut results) {
-                cells.push(flash_sale::cell(target, *pid, connections, options.seconds)?);
-            }
-        }
-    }
-    for ((label, ..), cells) in targets.iter().zip(&results) {
-        println!("\n{label}");
-        flash_sale::print_table(cells);
-    }
-    if let Some(path) = &options.output {
-        let servers: Vec<_> = targets
-            .iter()
-            .zip(&results)
-            .map(|((label, ..), cells)| json!({ "server": label, "cells": cells.iter().map(Cell::json).collect::<Vec<_>>() }))
-            .collect();
-        let result = json!({ "experiment": "E1 flash sale", "manifest": manifest(), "servers": servers });
-        fs::write(path, serde_json::to_string_pretty(&result)? + "\n")?;
-    }
-    if let Some((server, datadir)) = own {
-        server.terminate()?;
-        if let Some(folder) = datadir.parent() {
-            fs::remove_dir_all(folder)?;
-        }
-    }
-    let lost = results.iter().flatten().find(|cell| cell.lost != 0 || cell.outcome.errors != 0);
-    match lost {
-        Some(cell) => Err(format!("{} connections: {}", cell.connections, cell.json()).into()),
-        None => Ok(()),
+    match name {
+        "flash-sale" => flash_sale::run(options),
+        "deadlock-switch" => deadlock_switch::run(options),
+        "purge-lag" => purge_lag::run(options),
+        "adaptive-hash" => adaptive_hash::run(options),
+        "tickets" => tickets::run(options),
+        "update-key" => update_key::run(options),
+        _ => Err(format!("no experiment {name:?}").into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,6 +76,16 @@ pub struct Client {
 
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 
+impl ClientError {
+    /// MySQL's number, if the server sent one.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            ClientError::Server { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+}
+
 impl Client {
     /// Connects and logs in.
     ///
@@ -124,10 +134,53 @@ impl Client {
     /// # Errors
     /// Any [`ClientError`].
     pub fn query(&mut self, text: &str) -> Result<Answer, ClientError> {
+        self.send(text)?;
+        self.receive()
+    }
+
+    /// Sends one statement and does not wait for its answer.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    pub fn send(&mut self, text: &str) -> Result<(), ClientError> {
+        self.command(3, text)
+    }
+
+    fn command(&mut self, command: u8, text: &str) -> Result<(), ClientError> {
         self.sequence = 0;
-        let mut packet = vec![3];
+        let mut packet = vec![command];
         packet.extend_from_slice(text.as_bytes());
-        self.write_packet(&packet)?;
+        Ok(self.write_packet(&packet)?)
+    }
+
+    /// Prepares a statement; the answer is its number on this connection.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    pub fn prepare(&mut self, text: &str) -> Result<u32, ClientError> {
+        self.command(0x16, text)?;
+        let reply = self.read_packet()?;
+        if reply.first() == Some(&0xff) {
+            return Err(server_error(&reply));
+        }
+        let bad = || ClientError::Protocol("answer to a prepare");
+        let number = reply.get(1..5).and_then(|b| b.first_chunk::<4>()).ok_or_else(bad)?;
+        let count = |at: usize| reply.get(at..at + 2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+        // Definitions of the columns, then of the parameters, an EOF behind each list that is not empty.
+        for at in [7, 5] {
+            let definitions = count(at).ok_or_else(bad)?;
+            for _ in 0..definitions + u16::from(definitions > 0) {
+                self.read_packet()?;
+            }
+        }
+        Ok(u32::from_le_bytes(*number))
+    }
+
+    /// The answer to a statement that was sent.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    pub fn receive(&mut self) -> Result<Answer, ClientError> {
         let first = self.read_packet()?;
         match first.first() {
             Some(0) => Ok(Answer { affected: lenenc(&first, 1).map_or(0, |(n, _)| n), rows: Vec::new() }),
@@ -174,9 +227,17 @@ impl Client {
     /// # Errors
     /// Any [`ClientError`]; `Protocol` if there is no such number.
     pub fn number(&mut self, text: &str) -> Result<i64, ClientError> {
-        let answer = self.query(text)?;
-        let value = answer.rows.first().and_then(|row| row.first()).and_then(Option::as_ref);
+        let value = self.value(text, 0)?;
         value.and_then(|text| text.parse().ok()).ok_or(ClientError::Protocol("a number was expected"))
+    }
+
+    /// One column of the first row; None if there is no row or the value is NULL.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    pub fn value(&mut self, text: &str, column: usize) -> Result<Option<String>, ClientError> {
+        let answer = self.query(text)?;
+        Ok(answer.rows.first().and_then(|row| row.get(column)).cloned().flatten())
     }
 
     /// Gives up the socket, for the fleet.

@@ -8,12 +8,15 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{Client, Target};
-use crate::flash_sale::{self, CONNECTIONS, ITEMS};
-use crate::fleet::{self, Live};
+use crate::contest::Contestant;
+use crate::experiment::flash_sale::{self, CONNECTIONS};
+use crate::fleet::{self, Live, Load};
+use crate::hot_row::{self, ITEMS, PLENTY, Variant};
 use crate::manifest::manifest;
+use crate::measure::Cells;
 use crate::process::{ServerProcess, free_port, scratch_folder};
 use crate::progress::Progress;
 
@@ -47,34 +50,18 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let target = Target::local(port);
     let sale = first_sale(&target, options.buyers)?;
     let (server, crash) = second_sale(server, &target, options, &datadir, &settings)?;
-    let mut cells = Vec::new();
-    if options.seconds > 0 {
-        println!("\nE1, durable (every commit synced), deadlock detection on, {} s a line:", options.seconds);
-        let mut client = Client::connect(&target)?;
-        flash_sale::prepare(&mut client, 2_000_000_000)?;
-        for connections in CONNECTIONS {
-            cells.push(flash_sale::cell(&target, Some(server.id()), connections, options.seconds)?);
-        }
-        flash_sale::print_table(&cells);
-    }
+    let (cells, faults) = table(&target, server.id(), options.seconds)?;
     let result = json!({
         "experiment": "E1 flash sale",
         "manifest": manifest(),
         "sale": sale,
         "crash": crash,
-        "cells": cells.iter().map(flash_sale::Cell::json).collect::<Vec<_>>(),
+        "cells": cells,
     });
     fs::write(&options.output, serde_json::to_string_pretty(&result)? + "\n")?;
     println!("figures and manifest: {}", options.output.display());
-    if let Some(cell) =
-        cells.iter().find(|cell| cell.lost != 0 || cell.outcome.errors != 0 || cell.outcome.broken != 0)
-    {
-        return Err(format!(
-            "the run with {} connections lost or failed something: {:?}",
-            cell.connections,
-            cell.json()
-        )
-        .into());
+    if let Some(fault) = faults.first() {
+        return Err(fault.clone().into());
     }
     server.terminate()?;
     if let Some(folder) = datadir.parent() {
@@ -83,16 +70,42 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The curve, if it is to take any time: its cells and what is wrong with them.
+fn table(target: &Target, pid: u32, seconds: u64) -> Result<(Vec<Value>, Vec<String>), Box<dyn Error>> {
+    let (mut cells, mut values, mut faults) = (Cells::new(), Vec::new(), Vec::new());
+    if seconds == 0 {
+        return Ok((values, faults));
+    }
+    println!("\nE1, durable (every commit synced), deadlock detection on, {seconds} s a line:");
+    hot_row::prepare(&mut Client::connect(target)?, PLENTY)?;
+    let server = Contestant::given("turnstile", target, Some(pid));
+    for connections in CONNECTIONS {
+        let duration = Duration::from_secs(seconds);
+        let cell = flash_sale::cell(&server, Variant::Plain, connections, duration)?;
+        faults.extend(cell.fault().map(|fault| format!("the run with {connections} connections: {fault}")));
+        values.push(cell.json(json!({})));
+        cells.add(0, connections, cell);
+    }
+    flash_sale::table(&[server], &CONNECTIONS, &cells).print(flash_sale::LEGEND);
+    Ok((values, faults))
+}
+
+/// The load of E1 until the shop is sold out.
+fn sale(target: &Target, buyers: usize) -> Load {
+    let load = hot_row::load(target, Variant::Plain, buyers, Duration::from_secs(600));
+    Load { until_sold_out: true, ..load }
+}
+
 /// The whole stock is sold; every sold piece was acknowledged and every acknowledged piece is gone.
 fn first_sale(target: &Target, buyers: usize) -> Result<serde_json::Value, Box<dyn Error>> {
     let mut client = Client::connect(target)?;
-    flash_sale::prepare(&mut client, ITEMS)?;
+    hot_row::prepare(&mut client, ITEMS)?;
     println!("\nthe sale: {ITEMS} pieces of one item, {buyers} buyers");
     let live = Arc::new(Live::default());
     let progress = Progress::start("sold".into(), live.clone(), SELLABLE as u64);
-    let outcome = fleet::run(&flash_sale::load(target, buyers, Duration::from_secs(600), true), &live)?;
+    let outcome = fleet::run(&sale(target, buyers), &live)?;
     drop(progress);
-    let left = flash_sale::stock(&mut client)?;
+    let left = hot_row::stock(&mut client)?;
     let seconds = outcome.elapsed.as_secs_f64();
     println!(
         "sold out in {seconds:.1} s, {:.0} sales a second; stock left {left}, acknowledged {}",
@@ -123,23 +136,22 @@ fn second_sale(
     settings: &[String],
 ) -> Result<(ServerProcess, serde_json::Value), Box<dyn Error>> {
     let mut client = Client::connect(target)?;
-    flash_sale::prepare(&mut client, ITEMS)?;
+    hot_row::prepare(&mut client, ITEMS)?;
     drop(client);
     println!("\nthe second sale, with SIGKILL in the middle");
     let live = Arc::new(Live::default());
-    let (load, shared) =
-        (flash_sale::load(target, options.buyers, Duration::from_secs(600), true), live.clone());
-    let sale = thread::spawn(move || fleet::run(&load, &shared).map_err(|error| error.to_string()));
-    while live.affected.load(Ordering::SeqCst) < 100_000 && !sale.is_finished() {
+    let (load, shared) = (sale(target, options.buyers), live.clone());
+    let running = thread::spawn(move || fleet::run(&load, &shared).map_err(|error| error.to_string()));
+    while live.affected.load(Ordering::SeqCst) < 100_000 && !running.is_finished() {
         thread::sleep(Duration::from_millis(2));
     }
     let port = server.port;
     server.kill()?;
     // Every connection is cut: the fleet notices and ends.
-    let outcome = sale.join().map_err(|_| "the fleet failed")??;
+    let outcome = running.join().map_err(|_| "the fleet failed")??;
     let server = ServerProcess::start(&options.binary, datadir, port, settings)?;
     let mut client = Client::connect(target)?;
-    let gone = ITEMS - flash_sale::stock(&mut client)?;
+    let gone = ITEMS - hot_row::stock(&mut client)?;
     let acknowledged = outcome.affected as i64;
     let recovery_ms = server.first_answer.as_millis() as u64;
     println!(

@@ -2,7 +2,11 @@
 //!
 //! Each connection sends its script's statements one after another, each as soon as the previous one is answered, and
 //! begins the script again. A thread owns its share of the connections and an epoll instance. Latency is the time from
-//! sending the first statement of a script to the answer of the last.
+//! sending the first statement of a script to the answer of the last. Packets are written into a buffer that is used
+//! again, so that a transaction costs the driver two system calls and no allocation: what is measured is the server.
+
+pub mod answer;
+pub mod steps;
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -16,10 +20,12 @@ use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
-use crate::client::{Client, ClientError, Target, lenenc, packet, server_error};
+use crate::client::{Client, ClientError, Target};
+use answer::{Answer, Reader};
+pub use steps::{Parameter, Steps};
 
-/// Makes the statements of a transaction: fills `texts` for the given connection and turn.
-pub type Script = Arc<dyn Fn(usize, u64, &mut Vec<String>) + Send + Sync>;
+/// Makes the statements of a transaction: fills the steps for the given connection and turn.
+pub type Script = Arc<dyn Fn(usize, u64, &mut Steps) + Send + Sync>;
 
 /// What to run.
 #[derive(Clone)]
@@ -28,6 +34,8 @@ pub struct Load {
     pub target: Target,
     /// Statements every connection runs first.
     pub set_up: Vec<String>,
+    /// Statements every connection prepares; the script executes them by their index.
+    pub prepared: Vec<String>,
     /// The transaction.
     pub script: Script,
     /// How many connections.
@@ -40,19 +48,23 @@ pub struct Load {
     pub until_sold_out: bool,
 }
 
-/// Counters that a progress line reads while the load runs.
+/// Counters that a progress line reads while the load runs, and the switch that ends it early.
 #[derive(Debug, Default)]
 pub struct Live {
-    /// Transactions acknowledged.
+    /// Transactions acknowledged, every statement of them without an error.
     pub transactions: AtomicU64,
-    /// Rows acknowledged as affected by the script's last statement... summed over all its statements.
+    /// Rows acknowledged as affected, summed over all statements of those transactions.
     pub affected: AtomicU64,
+    /// Rows that came in results.
+    pub rows: AtomicU64,
     /// Error packets.
     pub errors: AtomicU64,
-    /// Connections that broke.
+    /// Connections that broke, or never came back.
     pub broken: AtomicU64,
     /// All connections are open and the clock runs.
     pub started: AtomicBool,
+    /// Set by whoever has seen enough: no transaction begins after it.
+    pub stop: AtomicBool,
 }
 
 /// What a run brought.
@@ -64,11 +76,13 @@ pub struct Outcome {
     pub transactions: u64,
     /// Rows acknowledged as affected.
     pub affected: u64,
+    /// Rows that came in results.
+    pub rows: u64,
     /// Error packets.
     pub errors: u64,
     /// The first error's text.
     pub first_error: Option<String>,
-    /// Connections that broke before the end.
+    /// Connections that broke before the end, or were still waiting a minute after it.
     pub broken: u64,
     /// Fewest transactions of any connection: 0 means one starved.
     pub fewest: u64,
@@ -79,12 +93,13 @@ pub struct Outcome {
 struct Buyer {
     socket: TcpStream,
     number: usize,
-    texts: Vec<String>,
+    steps: Steps,
     step: usize,
     turn: u64,
     since: Instant,
     affected: u64,
-    input: Vec<u8>,
+    failed: bool,
+    reader: Reader,
     open: bool,
 }
 
@@ -94,43 +109,70 @@ struct Share {
     first_error: Option<String>,
 }
 
+/// Open connections that have run their set-up statements and wait for the start.
+pub struct Fleet {
+    load: Load,
+    shares: Vec<Vec<Buyer>>,
+}
+
 /// Opens the connections, runs the load, closes them.
 ///
 /// # Errors
 /// When a connection cannot be opened or a set-up statement fails. Later trouble is counted in the outcome.
 pub fn run(load: &Load, live: &Arc<Live>) -> Result<Outcome, ClientError> {
-    let threads = load.threads.clamp(1, load.connections.max(1));
-    let shares = open_all(load, threads)?;
-    live.started.store(true, Ordering::SeqCst);
-    let begin = Instant::now();
-    let drivers: Vec<_> = shares
-        .into_iter()
-        .map(|buyers| {
-            let (load, live) = (load.clone(), live.clone());
-            thread::spawn(move || drive(buyers, &load, &live, begin + load.duration))
-        })
-        .collect();
-    let mut latency_us = new_histogram();
-    let (mut fewest, mut first_error) = (u64::MAX, None);
-    for driver in drivers {
-        let share = driver.join().map_err(|_| ClientError::Protocol("a driver thread failed"))??;
-        latency_us.add(&share.latency_us).map_err(|_| ClientError::Protocol("histogram"))?;
-        fewest = fewest.min(share.fewest);
-        first_error = first_error.or(share.first_error);
-    }
-    Ok(Outcome {
-        elapsed: begin.elapsed(),
-        transactions: live.transactions.load(Ordering::SeqCst),
-        affected: live.affected.load(Ordering::SeqCst),
-        errors: live.errors.load(Ordering::SeqCst),
-        first_error,
-        broken: live.broken.load(Ordering::SeqCst),
-        fewest,
-        latency_us,
-    })
+    Fleet::open(load)?.run(live)
 }
 
-fn new_histogram() -> Histogram<u64> {
+impl Fleet {
+    /// Opens the connections.
+    ///
+    /// # Errors
+    /// When a connection cannot be opened or a set-up statement fails.
+    pub fn open(load: &Load) -> Result<Fleet, ClientError> {
+        let threads = load.threads.clamp(1, load.connections.max(1));
+        Ok(Fleet { load: load.clone(), shares: open_all(load, threads)? })
+    }
+
+    /// Runs the load.
+    ///
+    /// # Errors
+    /// When a driver fails; trouble with a server is counted in the outcome.
+    pub fn run(self, live: &Arc<Live>) -> Result<Outcome, ClientError> {
+        let load = self.load;
+        live.started.store(true, Ordering::SeqCst);
+        let begin = Instant::now();
+        let drivers: Vec<_> = self
+            .shares
+            .into_iter()
+            .map(|buyers| {
+                let (load, live) = (load.clone(), live.clone());
+                thread::spawn(move || drive(buyers, &load, &live, begin + load.duration))
+            })
+            .collect();
+        let mut latency_us = new_histogram();
+        let (mut fewest, mut first_error) = (u64::MAX, None);
+        for driver in drivers {
+            let share = driver.join().map_err(|_| ClientError::Protocol("a driver thread failed"))??;
+            latency_us.add(&share.latency_us).map_err(|_| ClientError::Protocol("histogram"))?;
+            fewest = fewest.min(share.fewest);
+            first_error = first_error.or(share.first_error);
+        }
+        Ok(Outcome {
+            elapsed: begin.elapsed(),
+            transactions: live.transactions.load(Ordering::SeqCst),
+            affected: live.affected.load(Ordering::SeqCst),
+            rows: live.rows.load(Ordering::SeqCst),
+            errors: live.errors.load(Ordering::SeqCst),
+            first_error,
+            broken: live.broken.load(Ordering::SeqCst),
+            fewest,
+            latency_us,
+        })
+    }
+}
+
+/// An empty histogram of microseconds, up to ten minutes.
+pub fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 600_000_000, 3).expect("the bounds are constants that fit")
 }
 
@@ -138,7 +180,7 @@ fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Buyer>>, ClientError>
     let openers: Vec<_> = (0..threads)
         .map(|thread| {
             let load = load.clone();
-            thread::spawn(move || -> Result<Vec<Buyer>, ClientError> {
+            thread::spawn(move || {
                 (thread..load.connections).step_by(threads).map(|number| open(&load, number)).collect()
             })
         })
@@ -154,52 +196,54 @@ fn open(load: &Load, number: usize) -> Result<Buyer, ClientError> {
     for text in &load.set_up {
         client.query(text)?;
     }
+    let statements = load.prepared.iter().map(|text| client.prepare(text)).collect::<Result<_, _>>()?;
     let socket = client.into_socket();
     socket.set_nonblocking(true)?;
-    let now = Instant::now();
     Ok(Buyer {
         socket,
         number,
-        texts: Vec::new(),
+        steps: Steps::new(statements),
         step: 0,
         turn: 0,
-        since: now,
+        since: Instant::now(),
         affected: 0,
-        input: Vec::new(),
+        failed: false,
+        reader: Reader::default(),
         open: true,
     })
 }
 
 impl Buyer {
-    fn begin(&mut self, script: &Script) -> io::Result<()> {
-        self.texts.clear();
-        script(self.number, self.turn, &mut self.texts);
+    fn begin(&mut self, script: &Script, now: Instant) -> io::Result<()> {
+        self.steps.clear();
+        script(self.number, self.turn, &mut self.steps);
         self.step = 0;
         self.affected = 0;
-        self.since = Instant::now();
+        self.failed = false;
+        self.since = now;
         self.send()
     }
 
     fn send(&mut self) -> io::Result<()> {
-        let mut payload = Vec::with_capacity(self.texts[self.step].len() + 1);
-        payload.push(3);
-        payload.extend_from_slice(self.texts[self.step].as_bytes());
         // A statement is far smaller than a socket buffer that the previous answer has just emptied.
-        self.socket.write_all(&packet(&payload, 0))
+        self.socket.write_all(self.steps.packet(self.step))
     }
 
-    /// Takes one answer out of the input: affected rows, or the error's text.
-    fn answer(&mut self) -> Option<Result<u64, String>> {
-        let header = self.input.first_chunk::<4>()?;
-        let len = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
-        let payload = self.input.get(4..4 + len)?;
-        let answer = match payload.first() {
-            Some(0) => Ok(lenenc(payload, 1).map_or(0, |(affected, _)| affected)),
-            Some(0xff) => Err(server_error(payload).to_string()),
-            _ => Err("the fleet runs statements without results only".to_string()),
-        };
-        self.input.drain(..4 + len);
-        Some(answer)
+    /// Reads what there is; an error when the connection is gone.
+    fn fill(&mut self, landing: &mut [u8]) -> io::Result<()> {
+        loop {
+            match self.socket.read(landing) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(len) => {
+                    self.reader.feed(&landing[..len]);
+                    if len < landing.len() {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
@@ -211,7 +255,7 @@ fn drive(mut buyers: Vec<Buyer>, load: &Load, live: &Live, deadline: Instant) ->
         let token = EventData::new_u64(index as u64);
         epoll::add(&poller, &buyer.socket, token, EventFlags::IN | EventFlags::ET)
             .map_err(io::Error::from)?;
-        buyer.begin(&load.script)?;
+        buyer.begin(&load.script, Instant::now())?;
         active += 1;
     }
     let mut events = Vec::with_capacity(1024);
@@ -223,70 +267,65 @@ fn drive(mut buyers: Vec<Buyer>, load: &Load, live: &Live, deadline: Instant) ->
         let _ = epoll::wait(&poller, spare_capacity(&mut events), Some(&timeout));
         for event in &events {
             let buyer = &mut buyers[event.data.u64() as usize];
-            if buyer.open && !turn(buyer, load, live, &mut share, &mut landing, deadline) {
+            if !buyer.open {
+                continue;
+            }
+            let stays = buyer
+                .fill(&mut landing)
+                .and_then(|()| turn(buyer, load, live, &mut share, deadline))
+                .unwrap_or_else(|_| {
+                    live.broken.fetch_add(1, Ordering::Relaxed);
+                    false
+                });
+            if !stays {
                 buyer.open = false;
                 active -= 1;
             }
         }
     }
+    live.broken.fetch_add(active, Ordering::Relaxed);
     share.fewest = buyers.iter().map(|buyer| buyer.turn).min().unwrap_or(0);
     Ok(share)
 }
 
-/// Handles what a socket brought; false when this buyer is done.
+/// Handles the answers that came; false when this buyer is done, an error when its connection is gone.
 fn turn(
     buyer: &mut Buyer,
     load: &Load,
     live: &Live,
     share: &mut Share,
-    landing: &mut [u8],
     deadline: Instant,
-) -> bool {
-    loop {
-        match buyer.socket.read(landing) {
-            Ok(0) => {
-                live.broken.fetch_add(1, Ordering::Relaxed);
-                return false;
-            }
-            Ok(len) => {
-                buyer.input.extend_from_slice(&landing[..len]);
-                if len < landing.len() {
-                    break;
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            Err(_) => {
-                live.broken.fetch_add(1, Ordering::Relaxed);
-                return false;
-            }
-        }
-    }
-    while let Some(answer) = buyer.answer() {
+) -> io::Result<bool> {
+    while let Some(answer) = buyer.reader.take() {
         match answer {
-            Ok(affected) => buyer.affected += affected,
-            Err(text) => {
+            Answer::Done(affected) => buyer.affected += affected,
+            Answer::Rows(rows) => {
+                live.rows.fetch_add(rows, Ordering::Relaxed);
+            }
+            Answer::Failed(text) => {
                 live.errors.fetch_add(1, Ordering::Relaxed);
                 share.first_error.get_or_insert(text);
+                buyer.failed = true;
             }
         }
         buyer.step += 1;
-        let sent = if buyer.step < buyer.texts.len() {
-            buyer.send()
-        } else {
-            let waited = u64::try_from(buyer.since.elapsed().as_micros()).unwrap_or(u64::MAX);
-            share.latency_us.saturating_record(waited);
+        if buyer.step < buyer.steps.count() {
+            buyer.send()?;
+            continue;
+        }
+        let now = Instant::now();
+        buyer.turn += 1;
+        if !buyer.failed {
+            let waited = now.duration_since(buyer.since).as_micros();
+            share.latency_us.saturating_record(u64::try_from(waited).unwrap_or(u64::MAX));
             live.transactions.fetch_add(1, Ordering::Relaxed);
             live.affected.fetch_add(buyer.affected, Ordering::Relaxed);
-            buyer.turn += 1;
-            if Instant::now() >= deadline || (load.until_sold_out && buyer.affected == 0) {
-                return false;
-            }
-            buyer.begin(&load.script)
-        };
-        if sent.is_err() {
-            live.broken.fetch_add(1, Ordering::Relaxed);
-            return false;
         }
+        let enough = now >= deadline || live.stop.load(Ordering::Relaxed);
+        if enough || (load.until_sold_out && buyer.affected == 0) {
+            return Ok(false);
+        }
+        buyer.begin(&load.script, now)?;
     }
-    true
+    Ok(true)
 }

@@ -1,13 +1,17 @@
-//! Turnstile, the laboratory: workloads, drivers and reports; it speaks only the wire.
-//!
-//! A run leaves a JSON file with its manifest beside the table it prints; a number without a manifest is not quoted.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod bench;
 pub mod client;
+pub mod contest;
 pub mod demo;
-pub mod flash_sale;
+pub mod experiment;
 pub mod fleet;
+pub mod floor;
+pub mod hot_row;
 pub mod manifest;
+pub mod measure;
 pub mod process;
 pub mod progress;
+pub mod report;
+pub mod switch;

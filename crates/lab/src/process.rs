@@ -32,19 +32,27 @@ impl ServerProcess {
         port: u16,
         options: &[String],
     ) -> Result<ServerProcess, ClientError> {
+        let mut command = Command::new(binary);
+        command.args(["serve", "--no-defaults"]);
+        command.arg(format!("--datadir={}", datadir.display())).arg(format!("--port={port}")).args(options);
+        ServerProcess::launch(&mut command, &datadir.with_extension("log"), port)
+    }
+
+    /// Starts the floor, `binary bench-floor`, its log in `folder`.
+    ///
+    /// # Errors
+    /// As [`ServerProcess::start`].
+    pub fn start_floor(binary: &Path, folder: &Path, port: u16) -> Result<ServerProcess, ClientError> {
+        let mut command = Command::new(binary);
+        command.args(["bench-floor", &format!("--port={port}")]);
+        ServerProcess::launch(&mut command, &folder.join("floor.log"), port)
+    }
+
+    fn launch(command: &mut Command, log_path: &Path, port: u16) -> Result<ServerProcess, ClientError> {
         raise_descriptor_limit();
-        let log_path = datadir.with_extension("log");
-        let log = fs::OpenOptions::new().create(true).append(true).open(&log_path)?;
+        let log = fs::OpenOptions::new().create(true).append(true).open(log_path)?;
         let begin = Instant::now();
-        let mut child = Command::new(binary)
-            .args(["serve", "--no-defaults"])
-            .arg(format!("--datadir={}", datadir.display()))
-            .arg(format!("--port={port}"))
-            .args(options)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()?;
+        let mut child = command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
         loop {
             let answered =
                 Client::connect(&Target::local(port)).and_then(|mut client| client.query("SELECT 1"));
@@ -53,7 +61,7 @@ impl ServerProcess {
             }
             if child.try_wait()?.is_some() || begin.elapsed() > Duration::from_secs(120) {
                 let _ = child.kill();
-                let text = fs::read_to_string(&log_path).unwrap_or_default();
+                let text = fs::read_to_string(log_path).unwrap_or_default();
                 let tail: Vec<&str> = text.lines().rev().take(20).collect();
                 eprintln!("the server did not start; the end of its log:");
                 tail.iter().rev().for_each(|line| eprintln!("  {line}"));
@@ -118,6 +126,30 @@ pub fn cpu_us(pid: u32) -> Option<u64> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     Some(ticks * 1_000_000 / rustix::param::clock_ticks_per_second())
+}
+
+/// The process that listens on a TCP port of this machine, as far as /proc shows it to us.
+pub fn listening_process(port: u16) -> Option<u32> {
+    let wanted = format!(":{port:04X}");
+    let mut inodes = Vec::new();
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        for line in fs::read_to_string(table).unwrap_or_default().lines().skip(1) {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            // Local address, state (0A is LISTEN), inode.
+            if let (Some(address), Some(&"0A"), Some(inode)) = (fields.get(1), fields.get(3), fields.get(9))
+                && address.ends_with(&wanted)
+            {
+                inodes.push(format!("socket:[{inode}]"));
+            }
+        }
+    }
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).find(|pid| {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        descriptors
+            .filter_map(|descriptor| fs::read_link(descriptor.path()).ok())
+            .any(|link| inodes.iter().any(|inode| link.as_os_str() == inode.as_str()))
+    })
 }
 
 /// Threads of a process; None if it is gone.

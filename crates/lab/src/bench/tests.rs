@@ -1,0 +1,34 @@
+//! The command line of an experiment: both spellings, and what is refused.
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+
+use super::Options;
+
+fn read(words: &str) -> Result<Options, String> {
+    let words: Vec<String> = words.split('|').filter(|w| !w.is_empty()).map(str::to_string).collect();
+    Options::read(PathBuf::from("turnstile"), &words)
+}
+
+#[test]
+fn options_are_read_in_both_spellings() {
+    let options = read("--target=peer@42@mysql://u:p@h:3307|--seconds|1.5|--connections|8,64|--floor");
+    let options = options.unwrap();
+    let (label, target, pid) = &options.targets[0];
+    assert_eq!((label.as_str(), target.port, *pid), ("peer", 3307, Some(42)));
+    assert_eq!(options.connections(&[1], &[2]), [8, 64]);
+    assert_eq!(options.duration(3.0, 1.0).as_millis(), 1500);
+    assert!(options.floor && !options.quick);
+    assert_eq!(options.own, [("turnstile".to_string(), vec![])]);
+    let options = read("--own=threads --thread-handling=one-thread-per-connection|--quick").unwrap();
+    assert_eq!(options.own[0].1, ["--thread-handling=one-thread-per-connection"]);
+    assert_eq!(options.rows(100, 10), 10);
+    assert!(read("--no-own|--target|mysql://127.0.0.1:1").unwrap().own.is_empty());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for words in ["--no-own", "--seconds=0", "--rows", "--connections=8,x", "--connections=0", "--what=1"] {
+        assert!(read(words).is_err(), "{words}");
+    }
+}

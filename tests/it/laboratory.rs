@@ -1,0 +1,117 @@
+//! Every experiment of the laboratory, in small: it runs to its end against our own server and the floor, its JSON has all
+//! the cells, and nothing was lost. How fast anything was is not looked at here.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{Scratch, binary};
+
+/// Runs `turnstile bench NAME --quick` and gives its JSON.
+fn bench(name: &str, arguments: &[&str]) -> Value {
+    let scratch = Scratch::new(&format!("laboratory-{name}"));
+    let output = scratch.0.join("result.json");
+    let run = Command::new(binary())
+        .args(["bench", name, "--quick", &format!("--output={}", output.display())])
+        .args(arguments)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{name}: {text}\n{}", String::from_utf8_lossy(&run.stderr));
+    let result: Value = serde_json::from_str(&std::fs::read_to_string(&output).unwrap()).unwrap();
+    for member in ["command", "date", "kernel", "cores"] {
+        assert!(!result["manifest"][member].is_null(), "{name}: the manifest lacks {member}");
+    }
+    assert_eq!(result["servers"][0]["kind"], "own");
+    assert!(result["servers"][0]["settings"]["innodb_buffer_pool_size"].is_string());
+    for cell in result["cells"].as_array().unwrap() {
+        assert!(cell["lost"].is_null() || cell["lost"] == 0, "{name}: {cell}");
+        assert!(cell["errors"].is_null() || cell["errors"] == 0, "{name}: {cell}");
+        assert!(cell["tps"].is_null() || cell["transactions"].as_u64() > Some(0), "{name}: {cell}");
+    }
+    result
+}
+
+/// How many cells have these members.
+fn count(result: &Value, members: &[(&str, Value)]) -> usize {
+    let cells = result["cells"].as_array().unwrap();
+    cells.iter().filter(|cell| members.iter().all(|(name, value)| cell[name] == *value)).count()
+}
+
+#[test]
+fn flash_sale_has_a_cell_for_each_number_of_buyers() {
+    let result = bench("flash-sale", &["--floor", "--connections=8,64", "--rounds=2"]);
+    for buyers in [8, 64] {
+        for server in ["turnstile", "floor"] {
+            let members = [("connections", buyers.into()), ("server", server.into())];
+            assert_eq!(count(&result, &members), 2, "{server} at {buyers}");
+        }
+    }
+    let ours = result["cells"].as_array().unwrap().iter().filter(|cell| cell["server"] == "turnstile");
+    ours.for_each(|cell| assert_eq!(cell["lost"], 0, "{cell}"));
+}
+
+#[test]
+fn two_servers_of_ours_take_turns() {
+    let arguments = ["--own=first", "--own=second --innodb-deadlock-detect=OFF", "--connections=8"];
+    let result = bench("flash-sale", &arguments);
+    let order: Vec<_> = result["cells"].as_array().unwrap().iter().map(|cell| &cell["server"]).collect();
+    assert_eq!(order, ["first", "second"]);
+    assert_eq!(result["servers"][1]["settings"]["innodb_deadlock_detect"], "OFF");
+}
+
+#[test]
+fn deadlock_switch_has_both_positions_and_breaks_the_planted_cycles() {
+    let result = bench("deadlock-switch", &["--connections=16"]);
+    for variant in ["plain", "private row first"] {
+        for position in ["ON", "OFF"] {
+            let members = [("variant", variant.into()), ("detect", position.into()), ("lost", 0.into())];
+            assert_eq!(count(&result, &members), 1, "{variant}, {position}");
+        }
+    }
+    let members = [("cell", "planted cycle".into()), ("wrong_victims", 0.into())];
+    assert_eq!(count(&result, &members), 1);
+}
+
+#[test]
+fn purge_lag_watches_every_second_and_the_snapshot_stays_exact() {
+    let result = bench("purge-lag", &["--connections=8", "--seconds=3"]);
+    let members = [("snapshot_exact", true.into()), ("lost", 0.into())];
+    let runs = count(&result, &members);
+    assert!(runs > 0);
+    assert_eq!(runs, result["cells"].as_array().unwrap().len());
+    let seconds = result["cells"][0]["seconds"].as_array().unwrap();
+    assert_eq!(seconds.len(), 3);
+    assert!(seconds.iter().all(|second| second["history"].is_i64()));
+}
+
+#[test]
+fn adaptive_hash_runs_every_mix_in_memory_and_out_of_it() {
+    let result = bench("adaptive-hash", &["--connections=4"]);
+    for (pool, mixes) in [
+        ("memory", &["point select", "read-only", "read-write"][..]),
+        ("quarter", &["read-only", "read-write"]),
+    ] {
+        for &mix in mixes {
+            let members = [("pool", pool.into()), ("mix", mix.into()), ("lost", 0.into())];
+            assert!(count(&result, &members) > 0, "{pool}, {mix}");
+        }
+    }
+}
+
+#[test]
+fn tickets_counts_right_with_every_setting() {
+    let result = bench("tickets", &[]);
+    for scans in ["one alone", "two, 500", "two, 10000000"] {
+        assert_eq!(count(&result, &[("cell", scans.into())]), 1, "{scans}");
+    }
+    let members = [("cell", "point selects".into()), ("lost", 0.into())];
+    assert_eq!(count(&result, &members), 5);
+}
+
+#[test]
+fn update_key_loses_nothing() {
+    let result = bench("update-key", &["--floor", "--connections=1,8"]);
+    assert_eq!(count(&result, &[("server", "turnstile".into()), ("lost", 0.into())]), 2);
+    assert_eq!(count(&result, &[("server", "floor".into())]), 2);
+}
