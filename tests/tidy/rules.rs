@@ -24,6 +24,7 @@ const ROOMS: &[(&str, u32)] = &[
 const UNSAFE_FILES: &[&str] = &[
     "crates/sys/src/sync.rs",
     "crates/sys/src/latch.rs",
+    "crates/sys/src/ranked.rs",
     "crates/sys/src/park.rs",
     "crates/engine/src/page/view.rs",
     "crates/engine/src/buffer/frame.rs",

@@ -21,6 +21,7 @@ pub mod lexer;
 pub mod mdl;
 pub mod parser;
 mod plan;
+mod rank;
 pub mod registry;
 pub mod row_codec;
 pub mod session;

@@ -14,18 +14,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use parking_lot::Mutex;
+use turnstile_sys::ranked::RankedMutex;
 
 use crate::error::SqlError;
+use crate::rank;
 use crate::timeout::Deadline;
 
 const EXCLUSIVE: u64 = 1 << 63;
 
 /// A table's gate.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Gate {
     word: AtomicU64,
-    waiters: Mutex<Vec<Waker>>,
+    waiters: RankedMutex<Vec<Waker>>,
 }
 
 /// A shared hold; ends when dropped.
@@ -35,6 +36,13 @@ pub struct SharedHold(Arc<Gate>);
 /// An exclusive hold; ends when dropped.
 #[derive(Debug)]
 pub struct ExclusiveHold(Arc<Gate>);
+
+impl Default for Gate {
+    fn default() -> Self {
+        let waiters = RankedMutex::new(rank::SHORT, &rank::METADATA, Vec::new());
+        Gate { word: AtomicU64::new(0), waiters }
+    }
+}
 
 impl Gate {
     /// Takes the gate shared without waiting.

@@ -24,6 +24,7 @@ mod maintain;
 mod prepared;
 mod set;
 mod show;
+mod show_mutex;
 mod state;
 mod statement;
 mod tables;

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
-use parking_lot::Mutex;
 use rustc_hash::FxHasher;
+use turnstile_sys::ranked::RankedMutex;
 
 use crate::expr::SqlMode;
+use crate::rank;
 use crate::session::CachedStatement;
 
 /// Longest text that is kept, in bytes.
@@ -31,7 +32,7 @@ struct Kept {
 
 /// The cache.
 pub struct StatementCache {
-    shards: [Mutex<HashMap<u64, Kept>>; SHARDS],
+    shards: [RankedMutex<HashMap<u64, Kept>>; SHARDS],
     /// Hashes of texts seen once.
     seen: Box<[AtomicU64]>,
 }
@@ -39,7 +40,9 @@ pub struct StatementCache {
 impl Default for StatementCache {
     fn default() -> Self {
         StatementCache {
-            shards: std::array::from_fn(|_| Mutex::default()),
+            shards: std::array::from_fn(|_| {
+                RankedMutex::new(rank::SHORT, &rank::STATEMENT_CACHE, HashMap::new())
+            }),
             seen: (0..SEEN).map(|_| AtomicU64::new(0)).collect(),
         }
     }

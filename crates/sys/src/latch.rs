@@ -2,108 +2,67 @@
 //! a wait of a session: the guards cannot be sent to another thread.
 //!
 //! ```text
-//!   state:  | readers ... | readers parked | writers parked | writer |
+//!   state:  | readers ... | drain parked | woken | queued | writer |
 //!
-//!   free, no writer parked ──read──> readers 1..n ──last leaves──> free; one parked writer woken
-//!   free ──write──> writer ──leaves──> all parked readers are in at once (granted), else free and one writer woken
+//!   a writer enters in two steps:   claim: sets the writer bit, which keeps everybody else out
+//!                                   drain: waits until the readers inside have left
+//!   a reader enters unless the writer bit is set
 //! ```
 //!
-//! Whoever cannot enter spins for a while, then parks. Writers make progress: a reader does not enter past a parked writer.
-//! Readers are treated fairly: a leaving writer lets in all readers that are parked at that moment, before any other
-//! writer. So writers and batches of readers take turns, the idea of phase-fair locks (Brandenburg and Anderson,
-//! "Spin-based reader-writer synchronization for multiprocessor real-time systems", 2010). Among writers, and between a
-//! writer and spinning newcomers, there is no order: an awake thread may enter before a woken one.
+//! Only the writer bit keeps anybody out, so whoever cannot enter waits for one thing: that the bit is cleared. It spins
+//! for a while, then parks in a queue, first come first served. The drain has a parking place of its own: there is one
+//! claimer at a time, and the last reader out wakes it.
 //!
-//! A thread must not take a shared hold twice: a writer that parks in between would stop the second one for ever.
+//! **Handing on.** A leaving writer wakes the head of the queue and frees the latch: the woken one competes with those that
+//! run, and usually loses to them, which is what keeps the latch busy while the woken one is being scheduled. The `woken`
+//! bit says that such a one is on its way, and while it is set nobody wakes another. If it loses it goes back to the head of
+//! the queue. Competing is bounded: once [`FAIR_EVERY`] has passed since the latch was last handed on in order, a leaving
+//! writer gives it to the head directly, a writer alone or all queued readers together.
+//!
+//! The argument, for progress of both sides:
+//! 1. *Nobody is forgotten.* While the queue is not empty, the writer bit is set or the woken bit is: a thread that queues
+//!    does so only while the writer bit is set; a writer that leaves and finds no woken bit wakes somebody; a woken one that
+//!    enters gives the bit on to the next in the queue, and one that loses clears it only while the writer bit is set.
+//! 2. *A writer waits for a bounded time.* Readers cannot keep it out once it has claimed, and those inside leave. It claims
+//!    at the latest when it is the head at a hand-on in order; the queue ahead of it only shrinks, by one writer or one batch
+//!    of readers each [`FAIR_EVERY`] plus one hold and one wake-up.
+//! 3. *A reader likewise.* It stands in the same queue, and all readers queued at a hand-on in order that finds a reader at the
+//!    head are let in together: readers wait for no more writers than were queued before the first of them.
+//!
+//! (Letting readers pass in batches between writers is the idea of phase-fair locks: Brandenburg and Anderson, "Spin-based
+//! reader-writer synchronization for multiprocessor real-time systems", 2010. Competing with a bound is the idea of
+//! eventual fairness, as in WebKit's WTF::Lock.)
+//!
+//! A thread must not take a shared hold twice: a writer that claims in between would stop the second one for ever.
 //!
 //! | field | changed by | under |
 //! |---|---|---|
 //! | writer bit, reader count | anybody, by compare-and-swap or subtraction | nothing |
-//! | parked bits | who parks, who grants, a woken writer | the queue's mutex |
+//! | queued, woken, drain parked | who parks, who wakes, who was woken | the queue's mutex |
 //! | queue | the same | the queue's mutex |
 
+mod queue;
+
+use crate::contention::spin;
+pub use crate::contention::{LatchClass, Wanted};
 use crate::sync::atomic::{AtomicU32, Ordering};
-use crate::sync::{Condvar, Mutex, spin_loop, wait_on};
+use crate::sync::{Arc, Mutex, MutexGuard};
+use queue::{Queue, Side, Waiter};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU32 as StdAtomicU32, AtomicU64 as StdAtomicU64};
-use std::time::Instant;
+use std::panic::Location;
+
+pub use crate::contention::{
+    ClassKind, LatchStats, WaitStats, WaitingNow, classes, latch_classes, set_pause_multiplier,
+    set_spin_delay, set_spin_rounds, wait_array, waiting_now,
+};
+pub use queue::FAIR_EVERY;
 
 const WRITER: u32 = 1;
-const WRITERS_PARKED: u32 = 2;
-const READERS_PARKED: u32 = 4;
-const READER: u32 = 8;
+const QUEUED: u32 = 2;
+const WOKEN: u32 = 4;
+const DRAIN_PARKED: u32 = 8;
+const READER: u32 = 16;
 const READERS: u32 = !(READER - 1);
-
-/// How often a thread looks again before it parks, by default. A look is some tens of nanoseconds.
-pub const SPIN_ROUNDS_DEFAULT: u32 = 60;
-
-/// Longest pause between two looks, in processor pauses.
-const PAUSES_MAX: u32 = 16;
-
-/// A setting, not part of the protocol, so the model checkers need not see it.
-static SPIN_ROUNDS: StdAtomicU32 = StdAtomicU32::new(SPIN_ROUNDS_DEFAULT);
-
-/// Sets how often threads look before they park, for all latches, from now on.
-pub fn set_spin_rounds(rounds: u32) {
-    SPIN_ROUNDS.store(rounds, Ordering::Relaxed);
-}
-
-/// Latches of one purpose, and how contended they are. Counts only those that could not enter at once.
-#[derive(Debug)]
-pub struct LatchClass {
-    name: &'static str,
-    shared_waits: StdAtomicU64,
-    exclusive_waits: StdAtomicU64,
-    spin_rounds: StdAtomicU64,
-    parks: StdAtomicU64,
-    wait_us: StdAtomicU64,
-}
-
-/// What a class has seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LatchStats {
-    /// Shared holds that had to wait.
-    pub shared_waits: u64,
-    /// Exclusive holds that had to wait.
-    pub exclusive_waits: u64,
-    /// Looks while spinning.
-    pub spin_rounds: u64,
-    /// Waits that parked the thread.
-    pub parks: u64,
-    /// Time spent parked.
-    pub wait_us: u64,
-}
-
-impl LatchClass {
-    /// A class; make it a `static`.
-    pub const fn new(name: &'static str) -> Self {
-        LatchClass {
-            name,
-            shared_waits: StdAtomicU64::new(0),
-            exclusive_waits: StdAtomicU64::new(0),
-            spin_rounds: StdAtomicU64::new(0),
-            parks: StdAtomicU64::new(0),
-            wait_us: StdAtomicU64::new(0),
-        }
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// What it has seen so far.
-    pub fn stats(&self) -> LatchStats {
-        let read = |counter: &StdAtomicU64| counter.load(Ordering::Relaxed);
-        LatchStats {
-            shared_waits: read(&self.shared_waits),
-            exclusive_waits: read(&self.exclusive_waits),
-            spin_rounds: read(&self.spin_rounds),
-            parks: read(&self.parks),
-            wait_us: read(&self.wait_us),
-        }
-    }
-}
 
 static UNCLASSED: LatchClass = LatchClass::new("other");
 
@@ -111,24 +70,14 @@ static UNCLASSED: LatchClass = LatchClass::new("other");
 pub struct Latch {
     state: AtomicU32,
     queue: Mutex<Queue>,
-    readers_wake: Condvar,
-    writers_wake: Condvar,
     class: &'static LatchClass,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    readers: u32,
-    writers: u32,
-    /// Grows when the parked readers are granted the latch.
-    grants: u32,
 }
 
 impl std::fmt::Debug for Latch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.state.load(Ordering::Relaxed);
         f.debug_struct("Latch")
-            .field("class", &self.class.name)
+            .field("class", &self.class.name())
             .field("readers", &(state / READER))
             .field("writer", &(state & WRITER != 0))
             .finish()
@@ -149,40 +98,53 @@ impl Latch {
 
     /// A free latch whose waits are counted in this class.
     pub fn of_class(class: &'static LatchClass) -> Self {
-        Latch {
-            state: AtomicU32::new(0),
-            queue: Mutex::new(Queue::default()),
-            readers_wake: Condvar::new(),
-            writers_wake: Condvar::new(),
-            class,
-        }
+        class.list();
+        Latch { state: AtomicU32::new(0), queue: Mutex::new(Queue::default()), class }
     }
 
     /// Waits for a shared hold.
     #[inline]
+    #[track_caller]
     pub fn lock_shared(&self) {
         if !self.try_lock_shared() {
-            self.lock_shared_slow();
+            self.lock_shared_slow(self.class, Location::caller());
         }
     }
 
     /// Waits for the exclusive hold.
     #[inline]
+    #[track_caller]
     pub fn lock_exclusive(&self) {
         let free = self.state.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed);
         if free.is_err() {
-            self.lock_exclusive_slow();
+            self.lock_exclusive_slow(self.class, Location::caller());
         }
     }
 
-    /// Takes a shared hold if that needs no waiting. Refused, too, while a writer is parked.
+    /// As [`Latch::lock_shared`], counting a wait in another class: what a latch guards may change over its life.
+    #[inline]
+    #[track_caller]
+    pub fn lock_shared_as(&self, class: impl FnOnce() -> &'static LatchClass) {
+        if !self.try_lock_shared() {
+            self.lock_shared_slow(class(), Location::caller());
+        }
+    }
+
+    /// As [`Latch::lock_exclusive`], counting a wait in another class.
+    #[inline]
+    #[track_caller]
+    pub fn lock_exclusive_as(&self, class: impl FnOnce() -> &'static LatchClass) {
+        let free = self.state.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed);
+        if free.is_err() {
+            self.lock_exclusive_slow(class(), Location::caller());
+        }
+    }
+
+    /// Takes a shared hold if that needs no waiting.
     #[must_use]
     #[inline]
     pub fn try_lock_shared(&self) -> bool {
-        self.change(
-            |state| (state & (WRITER | WRITERS_PARKED) == 0).then(|| state + READER),
-            Ordering::Acquire,
-        )
+        self.change(|state| (state & WRITER == 0).then(|| state + READER), Ordering::Acquire)
     }
 
     /// Takes the exclusive hold if that needs no waiting.
@@ -190,6 +152,18 @@ impl Latch {
     #[inline]
     pub fn try_lock_exclusive(&self) -> bool {
         self.change(|state| (state & (WRITER | READERS) == 0).then_some(state | WRITER), Ordering::Acquire)
+    }
+
+    /// First step of a writer: keeps everybody else out.
+    fn try_claim(&self) -> bool {
+        self.change(|state| (state & WRITER == 0).then_some(state | WRITER), Ordering::Acquire)
+    }
+
+    fn try_enter(&self, side: Side) -> bool {
+        match side {
+            Side::Reader => self.try_lock_shared(),
+            Side::Writer => self.try_claim(),
+        }
     }
 
     /// Changes the state as long as `next` gives a new one; false once it does not.
@@ -205,72 +179,109 @@ impl Latch {
         false
     }
 
-    /// Looks again and again for a while, with growing pauses.
-    fn spin(&self, enter: impl Fn() -> bool) -> bool {
-        // A model has no time to pass, only interleavings: spinning would add none and cost all.
-        let rounds = if cfg!(any(loom, shuttle)) { 0 } else { SPIN_ROUNDS.load(Ordering::Relaxed) };
-        for round in 0..rounds {
-            (0..(1 << round.min(4)).min(PAUSES_MAX)).for_each(|_| spin_loop());
-            if enter() {
-                self.class.spin_rounds.fetch_add(u64::from(round) + 1, Ordering::Relaxed);
-                return true;
-            }
+    #[cold]
+    fn lock_shared_slow(&self, class: &'static LatchClass, place: &'static Location<'static>) {
+        let mut rounds = 0;
+        let entered =
+            spin(&mut rounds, || self.state.load(Ordering::Relaxed) & WRITER == 0 && self.try_lock_shared());
+        class.count_spin(Wanted::Shared, rounds);
+        if !entered {
+            self.enter_by_queue(Side::Reader, class, place);
         }
-        self.class.spin_rounds.fetch_add(u64::from(rounds), Ordering::Relaxed);
-        false
     }
 
     #[cold]
-    fn lock_shared_slow(&self) {
-        self.class.shared_waits.fetch_add(1, Ordering::Relaxed);
-        if self.spin(|| self.try_lock_shared()) {
-            return;
-        }
-        let mut queue = self.queue.lock();
-        // Either the latch is entered now, or whoever keeps us out sees the bit when it leaves: a writer that holds it
-        // then, or one that is parked, whose turn to hold it will come.
-        let kept_out = |state: u32| state & (WRITER | WRITERS_PARKED) != 0;
-        while !self.change(|state| kept_out(state).then_some(state | READERS_PARKED), Ordering::Relaxed) {
-            if self.try_lock_shared() {
-                return;
-            }
-        }
-        let parked = self.parked();
-        queue.readers += 1;
-        let before = queue.grants;
-        while queue.grants == before {
-            queue = wait_on(&self.readers_wake, queue);
-        }
-        drop(parked);
-    }
-
-    #[cold]
-    fn lock_exclusive_slow(&self) {
+    fn lock_exclusive_slow(&self, class: &'static LatchClass, place: &'static Location<'static>) {
         if self.try_lock_exclusive() {
             return;
         }
-        self.class.exclusive_waits.fetch_add(1, Ordering::Relaxed);
-        if self.spin(|| self.try_lock_exclusive()) {
-            return;
+        let mut rounds = 0;
+        if !self.try_claim() && !spin(&mut rounds, || self.try_claim()) {
+            self.enter_by_queue(Side::Writer, class, place);
         }
-        let mut queue = self.queue.lock();
-        queue.writers += 1;
-        self.state.fetch_or(WRITERS_PARKED, Ordering::Relaxed);
-        let parked = self.parked();
-        // Whoever leaves after the bit was set takes the mutex and wakes us; who left before is seen to be gone.
-        while !self.try_lock_exclusive() {
-            queue = wait_on(&self.writers_wake, queue);
-        }
-        drop(parked);
-        queue.writers -= 1;
-        if queue.writers == 0 {
-            self.state.fetch_and(!WRITERS_PARKED, Ordering::Relaxed);
+        let drained = || self.state.load(Ordering::Acquire) & READERS == 0;
+        let left = drained() || spin(&mut rounds, drained);
+        class.count_spin(Wanted::Exclusive, rounds);
+        if !left {
+            self.park_for_drain(class, place);
         }
     }
 
-    fn parked(&self) -> Parked {
-        self.class.parks.fetch_add(1, Ordering::Relaxed);
-        Parked { since: Instant::now(), class: self.class }
+    /// Parks until it is let in, or woken and faster than the others. A writer has then claimed, not drained.
+    fn enter_by_queue(&self, side: Side, class: &'static LatchClass, place: &'static Location<'static>) {
+        let waiter = Arc::new(Waiter::new(side));
+        let mut queue = self.queue.lock();
+        if !self.queue_up(side, QUEUED, 0) {
+            return;
+        }
+        queue.push_back(&waiter);
+        loop {
+            drop(queue);
+            let parked = class.park(side.wanted(), place);
+            let granted = waiter.sleep();
+            drop(parked);
+            if granted {
+                return;
+            }
+            let mut rounds = 0;
+            let mut entered = self.try_enter(side) || spin(&mut rounds, || self.try_enter(side));
+            class.count_spin(side.wanted(), rounds);
+            queue = self.queue.lock();
+            let last = queue.came();
+            // Whoever is last of those woken has the woken bit to give on or to clear.
+            if !entered {
+                let clear = if last { WOKEN } else { 0 };
+                entered = !self.queue_up(side, QUEUED, clear);
+            }
+            if entered {
+                return if last {
+                    self.give_on(queue, side)
+                };
+            }
+            queue.push_front(&waiter);
+        }
+    }
+
+    /// With the queue's mutex: either the latch is entered now (false), or the writer bit was seen together with setting
+    /// `set` and clearing `clear` (true).
+    fn queue_up(&self, side: Side, set: u32, clear: u32) -> bool {
+        loop {
+            if self.change(|state| (state & WRITER != 0).then_some((state | set) & !clear), Ordering::Relaxed)
+            {
+                return true;
+            }
+            if self.try_enter(side) {
+                return false;
+            }
+        }
+    }
+
+    /// The last of those woken has entered. A writer wakes others when it leaves; a reader, who may leave unnoticed among
+    /// others, wakes the next now. If nobody is woken, the bits are cleared.
+    fn give_on(&self, mut queue: MutexGuard<'_, Queue>, side: Side) {
+        let woken = if side == Side::Reader { queue.pop_to_compete() } else { Vec::new() };
+        let clear = if woken.is_empty() { WOKEN } else { 0 } | if queue.is_empty() { QUEUED } else { 0 };
+        if clear != 0 {
+            self.state.fetch_and(!clear, Ordering::Relaxed);
+        }
+        drop(queue);
+        woken.iter().for_each(|waiter| waiter.wake(false));
+    }
+
+    fn park_for_drain(&self, class: &'static LatchClass, place: &'static Location<'static>) {
+        let waiter = Arc::new(Waiter::new(Side::Writer));
+        let mut queue = self.queue.lock();
+        // Either the readers are gone, or the last of them sees the bit.
+        let stays = |state: u32| (state & READERS != 0).then_some(state | DRAIN_PARKED);
+        if !self.change(stays, Ordering::Acquire) {
+            // The failing look was relaxed; this one sees all that the readers did.
+            let _ = self.state.load(Ordering::Acquire);
+            return;
+        }
+        queue.drainer = Some(Arc::clone(&waiter));
+        drop(queue);
+        let _parked = class.park(Wanted::Exclusive, place);
+        waiter.sleep();
     }
 
     /// Gives a shared hold back.
@@ -282,8 +293,8 @@ impl Latch {
     pub unsafe fn unlock_shared(&self) {
         let before = self.state.fetch_sub(READER, Ordering::Release);
         debug_assert!(before & READERS != 0, "a shared hold is released that nobody has");
-        if before & READERS == READER && before & WRITERS_PARKED != 0 {
-            self.wake_a_writer();
+        if before & (READERS | DRAIN_PARKED) == READER | DRAIN_PARKED {
+            self.wake_drainer();
         }
     }
 
@@ -302,65 +313,70 @@ impl Latch {
     }
 
     #[cold]
-    fn wake_a_writer(&self) {
-        let queue = self.queue.lock();
-        if queue.writers > 0 {
-            self.writers_wake.notify_one();
+    fn wake_drainer(&self) {
+        let mut queue = self.queue.lock();
+        let drainer = queue.drainer.take();
+        self.state.fetch_and(!DRAIN_PARKED, Ordering::Acquire);
+        drop(queue);
+        if let Some(waiter) = drainer {
+            waiter.wake(true);
         }
     }
 
     #[cold]
     fn unlock_exclusive_slow(&self) {
-        let mut queue = self.queue.lock();
-        // The parked bits change only under the mutex and nobody enters while the writer bit is set, so nothing but this
-        // changes the state between here and the store.
-        if queue.readers > 0 {
-            let granted = std::mem::take(&mut queue.readers) * READER;
-            let writers = self.state.load(Ordering::Relaxed) & WRITERS_PARKED;
-            self.state.store(granted | writers, Ordering::Release);
-            queue.grants = queue.grants.wrapping_add(1);
-            self.readers_wake.notify_all();
-        } else {
-            self.state.fetch_and(!WRITER, Ordering::Release);
-            if queue.writers > 0 {
-                self.writers_wake.notify_one();
-            }
+        let nobody_to_wake = |state: u32| state & (QUEUED | WOKEN) != QUEUED;
+        if self.change(|state| nobody_to_wake(state).then_some(state & !WRITER), Ordering::Release) {
+            return;
         }
+        let mut queue = self.queue.lock();
+        // The woken bit was clear, so it stays so while this thread has the mutex, and nobody enters while the writer bit
+        // is set: the stores below have no competition.
+        let granted = queue.pop_in_order();
+        let woken = if granted.first().is_some_and(|first| first.side() == Side::Writer) {
+            Vec::new()
+        } else {
+            queue.pop_to_compete()
+        };
+        let mut next = match granted.first().map(|first| first.side()) {
+            Some(Side::Writer) => WRITER,
+            Some(Side::Reader) => READER * granted.len() as u32,
+            None => 0,
+        };
+        next |= if queue.is_empty() { 0 } else { QUEUED };
+        next |= if woken.is_empty() { 0 } else { WOKEN };
+        self.state.store(next, Ordering::Release);
+        drop(queue);
+        granted.iter().for_each(|waiter| waiter.wake(true));
+        woken.iter().for_each(|waiter| waiter.wake(false));
     }
 
     /// Waits for a shared hold and returns it as a guard.
+    #[inline]
+    #[track_caller]
     pub fn read(&self) -> LatchReadGuard<'_> {
         self.lock_shared();
         LatchReadGuard { latch: self, stay: PhantomData }
     }
 
     /// Waits for the exclusive hold and returns it as a guard.
+    #[inline]
+    #[track_caller]
     pub fn write(&self) -> LatchWriteGuard<'_> {
         self.lock_exclusive();
         LatchWriteGuard { latch: self, stay: PhantomData }
     }
 
     /// A shared hold as a guard, if that needs no waiting.
+    #[inline]
     pub fn try_read(&self) -> Option<LatchReadGuard<'_>> {
         self.try_lock_shared().then(|| LatchReadGuard { latch: self, stay: PhantomData })
     }
 
     /// The exclusive hold as a guard, if that needs no waiting.
+    #[inline]
     pub fn try_write(&self) -> Option<LatchWriteGuard<'_>> {
         self.try_lock_exclusive().then(|| LatchWriteGuard { latch: self, stay: PhantomData })
-    }
-}
-
-/// A thread is parked, until dropped: counts the time.
-struct Parked {
-    since: Instant,
-    class: &'static LatchClass,
-}
-
-impl Drop for Parked {
-    fn drop(&mut self) {
-        let us = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.class.wait_us.fetch_add(us, Ordering::Relaxed);
     }
 }
 
@@ -376,6 +392,7 @@ pub struct LatchReadGuard<'a> {
 }
 
 impl Drop for LatchReadGuard<'_> {
+    #[inline]
     #[expect(unsafe_code, reason = "gives back the hold this guard stands for")]
     fn drop(&mut self) {
         // SAFETY: a guard is made only after its hold was taken, and is dropped once.
@@ -392,6 +409,7 @@ pub struct LatchWriteGuard<'a> {
 }
 
 impl Drop for LatchWriteGuard<'_> {
+    #[inline]
     #[expect(unsafe_code, reason = "gives back the hold this guard stands for")]
     fn drop(&mut self) {
         // SAFETY: a guard is made only after its hold was taken, and is dropped once.

@@ -1,11 +1,13 @@
 //! The order of latches, checked: in debug builds every thread keeps a stack of the ranks it holds, and taking one that
-//! does not lie further down panics, naming both. Release builds compile all of it away.
+//! does not lie further down panics, naming both. Release builds compile all of it away. [`RankedMutex`] is the mutex of
+//! that order, with a class that counts its waits; `unsafe` here is its door to the value.
 //!
 //! ```text
 //!   held:  2 tree, 3 page, 3 page      take 9 pool shard: fine      take 2 tree: panic "tree (2) under page (3)"
 //! ```
 
-use crate::sync::{Mutex, MutexGuard};
+use crate::contention::LatchClass;
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -124,43 +126,193 @@ mod stack {
     }
 }
 
-/// A mutex with a place in the order.
-#[derive(Debug)]
+/// What keeps others out. The latch; in models the checker's own mutex, for the latch has models of its own, and a model of
+/// something that uses a mutex is not to explore the inside of the mutex too.
+mod gate {
+    use crate::contention::LatchClass;
+
+    #[cfg(not(any(loom, shuttle)))]
+    mod chosen {
+        pub(in super::super) use crate::latch::{
+            Latch as Gate, LatchReadGuard as Shared, LatchWriteGuard as Alone,
+        };
+
+        pub(in super::super) fn new(class: &'static super::LatchClass) -> Gate {
+            Gate::of_class(class)
+        }
+        #[inline]
+        #[track_caller]
+        pub(in super::super) fn shared(gate: &Gate) -> Shared<'_> {
+            gate.read()
+        }
+        #[inline]
+        #[track_caller]
+        pub(in super::super) fn alone(gate: &Gate) -> Alone<'_> {
+            gate.write()
+        }
+    }
+
+    #[cfg(any(loom, shuttle))]
+    mod chosen {
+        pub(in super::super) type Gate = crate::sync::Mutex<()>;
+        pub(in super::super) type Shared<'a> = crate::sync::MutexGuard<'a, ()>;
+        pub(in super::super) type Alone<'a> = crate::sync::MutexGuard<'a, ()>;
+
+        pub(in super::super) fn new(_: &'static super::LatchClass) -> Gate {
+            Gate::new(())
+        }
+        pub(in super::super) fn shared(gate: &Gate) -> Shared<'_> {
+            gate.lock()
+        }
+        pub(in super::super) fn alone(gate: &Gate) -> Alone<'_> {
+            gate.lock()
+        }
+    }
+
+    pub(super) use chosen::*;
+}
+
+/// A mutex with a place in the order and a class whose waits are counted: a [`Latch`](crate::latch::Latch) that is only taken exclusively,
+/// around a value.
 pub struct RankedMutex<T> {
+    latch: gate::Gate,
+    #[cfg(debug_assertions)]
     rank: Rank,
-    inner: Mutex<T>,
+    value: UnsafeCell<T>,
+}
+
+#[expect(unsafe_code, reason = "the latch gives the value to one thread at a time")]
+// SAFETY: the value is reached only through a guard, which holds the latch exclusively, or through `&mut self`.
+unsafe impl<T: Send> Sync for RankedMutex<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for RankedMutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RankedMutex").field("latch", &self.latch).finish_non_exhaustive()
+    }
 }
 
 impl<T> RankedMutex<T> {
-    /// A free mutex of this rank.
-    pub fn new(rank: Rank, value: T) -> Self {
-        RankedMutex { rank, inner: Mutex::new(value) }
+    /// A free mutex of this rank and class.
+    pub fn new(rank: Rank, class: &'static LatchClass, value: T) -> Self {
+        #[cfg(not(debug_assertions))]
+        let _ = rank;
+        RankedMutex {
+            latch: gate::new(class),
+            #[cfg(debug_assertions)]
+            rank,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    #[inline]
+    fn held(&self) -> Held {
+        #[cfg(debug_assertions)]
+        return Held::waiting_for(self.rank);
+        #[cfg(not(debug_assertions))]
+        Held { stay: PhantomData }
     }
 
     /// Waits for the mutex.
+    #[inline]
+    #[track_caller]
     pub fn lock(&self) -> RankedGuard<'_, T> {
-        let held = Held::waiting_for(self.rank);
-        RankedGuard { inner: self.inner.lock(), _held: held }
+        let held = self.held();
+        RankedGuard { value: &self.value, _latched: gate::alone(&self.latch), _held: held }
+    }
+
+    /// The value, for who has the mutex to itself.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
     }
 }
 
 /// The mutex is held until this is dropped.
-#[derive(Debug)]
+#[must_use]
 pub struct RankedGuard<'a, T> {
-    inner: MutexGuard<'a, T>,
+    value: &'a UnsafeCell<T>,
+    _latched: gate::Alone<'a>,
     _held: Held,
+}
+
+impl<T: fmt::Debug> fmt::Debug for RankedGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
 }
 
 impl<T> Deref for RankedGuard<'_, T> {
     type Target = T;
+
+    #[inline]
+    #[expect(unsafe_code, reason = "the guard is the exclusive hold")]
     fn deref(&self) -> &T {
-        &self.inner
+        // SAFETY: this guard has the latch exclusively, and `&mut` through it needs the guard mutably.
+        unsafe { &*self.value.get() }
     }
 }
 
 impl<T> DerefMut for RankedGuard<'_, T> {
+    #[inline]
+    #[expect(unsafe_code, reason = "the guard is the exclusive hold")]
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
+        // SAFETY: this guard has the latch exclusively and is borrowed mutably.
+        unsafe { &mut *self.value.get() }
+    }
+}
+
+/// As [`RankedMutex`], for many readers or one writer. A thread must not take a shared hold twice.
+pub struct RankedRwLock<T> {
+    inner: RankedMutex<T>,
+}
+
+#[expect(unsafe_code, reason = "the latch gives the value to readers, or to one writer")]
+// SAFETY: the value is reached only through guards: shared ones give `&T` to many threads, the exclusive one `&mut T` to one.
+unsafe impl<T: Send + Sync> Sync for RankedRwLock<T> {}
+
+impl<T> fmt::Debug for RankedRwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RankedRwLock").field("latch", &self.inner.latch).finish_non_exhaustive()
+    }
+}
+
+impl<T> RankedRwLock<T> {
+    /// A free lock of this rank and class.
+    pub fn new(rank: Rank, class: &'static LatchClass, value: T) -> Self {
+        RankedRwLock { inner: RankedMutex::new(rank, class, value) }
+    }
+
+    /// Waits for a shared hold.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> RankedReadGuard<'_, T> {
+        let held = self.inner.held();
+        RankedReadGuard { value: &self.inner.value, _latched: gate::shared(&self.inner.latch), _held: held }
+    }
+
+    /// Waits for the exclusive hold.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> RankedGuard<'_, T> {
+        self.inner.lock()
+    }
+}
+
+/// A shared hold, until dropped.
+#[must_use]
+pub struct RankedReadGuard<'a, T> {
+    value: &'a UnsafeCell<T>,
+    _latched: gate::Shared<'a>,
+    _held: Held,
+}
+
+impl<T> Deref for RankedReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    #[expect(unsafe_code, reason = "the guard is a shared hold")]
+    fn deref(&self) -> &T {
+        // SAFETY: while this guard has the latch shared, no guard has it exclusively.
+        unsafe { &*self.value.get() }
     }
 }
 
@@ -174,8 +326,20 @@ mod tests {
     const INNER: Rank = Rank::new(3, "inner");
 
     #[test]
+    fn a_lock_lets_readers_together() {
+        static CLASS: LatchClass = LatchClass::new("test of ranked locks");
+        let shared = RankedRwLock::new(Rank::nested(1, "shared"), &CLASS, 1);
+        let (first, second) = (shared.read(), shared.read());
+        assert_eq!(*first + *second, 2);
+        drop((first, second));
+        *shared.write() += 1;
+        assert_eq!(*shared.read(), 2);
+    }
+
+    #[test]
     fn downwards_and_nested_is_fine() {
-        let (outer, inner) = (RankedMutex::new(OUTER, 1), RankedMutex::new(INNER, 2));
+        static CLASS: LatchClass = LatchClass::mutexes("test of ranks");
+        let (outer, inner) = (RankedMutex::new(OUTER, &CLASS, 1), RankedMutex::new(INNER, &CLASS, 2));
         let _outer = outer.lock();
         let first = Held::waiting_for(MIDDLE);
         let _second = Held::waiting_for(MIDDLE);

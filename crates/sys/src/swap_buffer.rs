@@ -6,13 +6,14 @@
 //!                        start        end
 //! ```
 
-use crate::sync::Mutex;
+use crate::latch::LatchClass;
+use crate::ranked::{Rank, RankedMutex};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// The buffer. Positions count bytes of the whole stream.
 #[derive(Debug)]
 pub struct SwapBuffer {
-    active: Mutex<Active>,
+    active: RankedMutex<Active>,
     /// End of the stream, for those who only ask. Stored under the mutex, so it never lags behind a returned append.
     end: AtomicU64,
 }
@@ -48,12 +49,10 @@ impl Active {
 }
 
 impl SwapBuffer {
-    /// An empty buffer whose first byte will have this position.
-    pub fn new(start: u64, capacity: usize) -> Self {
-        SwapBuffer {
-            active: Mutex::new(Active { bytes: Vec::with_capacity(capacity), start }),
-            end: AtomicU64::new(start),
-        }
+    /// An empty buffer whose first byte will have this position; its mutex has this rank and class.
+    pub fn new(rank: Rank, class: &'static LatchClass, start: u64, capacity: usize) -> Self {
+        let active = Active { bytes: Vec::with_capacity(capacity), start };
+        SwapBuffer { active: RankedMutex::new(rank, class, active), end: AtomicU64::new(start) }
     }
 
     /// Runs the appender's copying; keep it short.

@@ -15,6 +15,27 @@ mod chosen {
         condvar.wait(&mut guard);
         guard
     }
+
+    /// Puts the thread that made it to sleep, until another ends that.
+    #[derive(Debug)]
+    pub struct Sleeper(thread::Thread);
+
+    impl Default for Sleeper {
+        fn default() -> Self {
+            Sleeper(thread::current())
+        }
+    }
+
+    impl Sleeper {
+        /// Sleeps until [`Sleeper::rouse`] was called since the last sleep; may end early. Only for the thread that made it.
+        pub fn sleep(&self) {
+            thread::park();
+        }
+        /// Ends the sleep, or the next one if there is none now.
+        pub fn rouse(&self) {
+            self.0.unpark();
+        }
+    }
 }
 
 #[cfg(loom)]
@@ -76,6 +97,30 @@ mod chosen {
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().expect("no thread of a model panics while it holds a mutex")
         }
+    }
+}
+
+/// As the real one; the park token of loom's threads can get lost in its mutex.
+#[cfg(any(loom, shuttle))]
+#[derive(Debug, Default)]
+pub struct Sleeper {
+    roused: Mutex<bool>,
+    wake: Condvar,
+}
+
+#[cfg(any(loom, shuttle))]
+impl Sleeper {
+    /// Sleeps until [`Sleeper::rouse`] was called since the last sleep.
+    pub fn sleep(&self) {
+        let mut roused = self.roused.lock();
+        while !std::mem::take(&mut *roused) {
+            roused = wait_on(&self.wake, roused);
+        }
+    }
+    /// Ends the sleep, or the next one if there is none now.
+    pub fn rouse(&self) {
+        *self.roused.lock() = true;
+        self.wake.notify_one();
     }
 }
 

@@ -4,11 +4,12 @@ use super::ticket::{Standing, Ticket, Waiting};
 use crate::api::Settings;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use parking_lot::Mutex;
+use crate::rank;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use turnstile_sys::park::WaitCell;
+use turnstile_sys::ranked::RankedMutex;
 
 /// One who waits for a slot.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ pub struct GateCounts {
 #[derive(Debug)]
 pub struct Gate {
     settings: Arc<Settings>,
-    state: Mutex<State>,
+    state: RankedMutex<State>,
     waiting: AtomicU64,
     fresh: AtomicU64,
 }
@@ -61,7 +62,7 @@ impl Gate {
     pub fn new(settings: Arc<Settings>) -> Arc<Self> {
         Arc::new(Gate {
             settings,
-            state: Mutex::default(),
+            state: RankedMutex::new(rank::LEAF, &rank::ADMISSION, State::default()),
             waiting: AtomicU64::new(0),
             fresh: AtomicU64::new(0),
         })

@@ -14,10 +14,12 @@ use crate::buffer::{INDEX_DIRECTORY_PAGE, Mtr, Storage};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn, PageNo};
 use crate::page::{self, PageKind, PageView, Record};
-use parking_lot::{Mutex, RwLock};
+use crate::rank;
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
+use turnstile_sys::ranked::RankedRwLock;
 
 /// The directory's own index id.
 pub const DIRECTORY_INDEX: IndexId = IndexId(0);
@@ -72,14 +74,15 @@ pub struct IndexDirectory {
     /// Held by whoever changes the set of indexes; taken before everything else of this room.
     change: Mutex<()>,
     /// Handles handed out so far. One per index, for it carries the structure mutex.
-    open: RwLock<FxHashMap<IndexId, Arc<Tree>>>,
+    open: RankedRwLock<FxHashMap<IndexId, Arc<Tree>>>,
 }
 
 impl IndexDirectory {
     /// The directory of a data file. Reads nothing yet.
     pub fn open(storage: Arc<Storage>) -> IndexDirectory {
         let tree = Tree::open(Arc::clone(&storage), DIRECTORY_INDEX, INDEX_DIRECTORY_PAGE);
-        IndexDirectory { storage, tree, change: Mutex::new(()), open: RwLock::default() }
+        let open = RankedRwLock::new(rank::INDEXES, &rank::INDEX_DIRECTORY, FxHashMap::default());
+        IndexDirectory { storage, tree, change: Mutex::new(()), open }
     }
 
     /// The directory as a tree, to be verified.

@@ -21,9 +21,10 @@ use crate::buffer::Storage;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, SLOT_SIZE, record_size};
-use parking_lot::Mutex;
+use crate::rank;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use turnstile_sys::ranked::RankedMutex;
 
 /// Bytes of a page that records and their slots may fill.
 pub const CAPACITY: usize = PAGE_SIZE - HEADER_SIZE;
@@ -87,7 +88,7 @@ pub struct Tree {
     storage: Arc<Storage>,
     index: IndexId,
     root: PageNo,
-    structure: Mutex<()>,
+    structure: RankedMutex<()>,
     root_level: AtomicU8,
     gone: AtomicBool,
     counters: TreeCounters,
@@ -100,7 +101,7 @@ impl Tree {
             storage,
             index,
             root,
-            structure: Mutex::new(()),
+            structure: RankedMutex::new(rank::TREE, &rank::INDEX_TREE, ()),
             root_level: AtomicU8::new(0),
             gone: AtomicBool::new(false),
             counters: TreeCounters::default(),

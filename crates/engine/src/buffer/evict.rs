@@ -13,9 +13,10 @@
 use super::frame::{Frames, Vacant};
 use super::table::PageTable;
 use crate::ids::PageNo;
-use parking_lot::Mutex;
+use crate::rank;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
+use turnstile_sys::ranked::RankedMutex;
 
 /// Heat a page needs in the small queue to be moved to the main queue. Its first use is the one it was read for.
 const HEAT_TO_STAY: u8 = 2;
@@ -30,7 +31,7 @@ struct Queues {
 }
 
 pub(crate) struct Evictor {
-    queues: Mutex<Queues>,
+    queues: RankedMutex<Queues>,
     small_target: usize,
     ghost_max: usize,
 }
@@ -46,8 +47,9 @@ pub(crate) enum Eviction<'p> {
 impl Evictor {
     pub(crate) fn new(frame_count: usize) -> Self {
         let free = (0u32..).take(frame_count).collect::<Vec<_>>().into_iter().rev().collect();
+        let queues = Queues { free, ..Queues::default() };
         Evictor {
-            queues: Mutex::new(Queues { free, ..Queues::default() }),
+            queues: RankedMutex::new(rank::POOL_LIST, &rank::POOL_LISTS, queues),
             small_target: (frame_count / 10).max(1),
             ghost_max: frame_count,
         }

@@ -6,6 +6,7 @@
 //! | `page_no` | the owner of the frame while it is vacant (not resident) | everyone; trust it only with a pin |
 //! | `chain` | the holder of the page table shard | lookups, as a hint |
 //! | `heat` | anyone, without care for lost updates | the evictor |
+//! | `kind` | who installs the frame, or holds its exclusive latch | waits for the latch, to be counted in the right class |
 //! | `oldest` | a writer under the exclusive latch sets it; the flusher, under the shared latch, clears it | checkpoint |
 //! | `flushing` | the flusher | checkpoint |
 //! | `latch` | guards | guards |
@@ -19,10 +20,11 @@
 //! it is on disk.
 
 use crate::ids::{Lsn, PageNo};
-use crate::page::PAGE_SIZE;
+use crate::page::{PAGE_SIZE, PageKind};
+use crate::rank;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use turnstile_sys::latch::Latch;
+use turnstile_sys::latch::{Latch, LatchClass};
 use turnstile_sys::pin_count::PinCount;
 
 /// "No frame" in chains.
@@ -38,6 +40,7 @@ pub(crate) struct Frame {
     page_no: AtomicU32,
     pub(crate) chain: AtomicU32,
     heat: AtomicU8,
+    kind: AtomicU8,
     oldest: AtomicU64,
     flushing: AtomicU64,
     pub(crate) latch: Latch,
@@ -50,9 +53,10 @@ impl Frame {
             page_no: AtomicU32::new(0),
             chain: AtomicU32::new(NO_FRAME),
             heat: AtomicU8::new(0),
+            kind: AtomicU8::new(0),
             oldest: AtomicU64::new(CLEAN),
             flushing: AtomicU64::new(CLEAN),
-            latch: Latch::new(),
+            latch: Latch::of_class(&rank::PAGE_OTHER),
         }
     }
 
@@ -97,6 +101,22 @@ impl Frame {
 
     pub(crate) fn set_heat(&self, heat: u8) {
         self.heat.store(heat, Ordering::Relaxed);
+    }
+
+    /// Remembers what the page is, for those who wait for its latch.
+    pub(crate) fn set_kind(&self, kind: PageKind) {
+        self.kind.store(kind as u8, Ordering::Relaxed);
+    }
+
+    /// Where waits for the latch are counted.
+    pub(crate) fn class(&self) -> &'static LatchClass {
+        match PageKind::from_byte(self.kind.load(Ordering::Relaxed)) {
+            Some(PageKind::TreeLeaf) => &rank::PAGE_LEAF,
+            Some(PageKind::TreeInner) => &rank::PAGE_INNER,
+            Some(PageKind::Undo | PageKind::UndoDirectory) => &rank::PAGE_UNDO,
+            Some(PageKind::Bitmap) => &rank::PAGE_MAP,
+            _ => &rank::PAGE_OTHER,
+        }
     }
 
     /// Makes an owned vacant frame visible under this page number, with `pins` pins.

@@ -62,15 +62,17 @@ impl<'p> Pin<'p> {
 
     /// Latches the page for reading. Blocks the thread while a writer holds it.
     #[inline]
+    #[track_caller]
     pub fn read(self) -> ReadGuard<'p> {
-        self.frame().latch.lock_shared();
+        self.frame().latch.lock_shared_as(|| self.frame().class());
         ReadGuard { pin: self, not_send: PhantomData }
     }
 
     /// Latches the page for writing. Blocks the thread while anyone else holds it.
     #[inline]
+    #[track_caller]
     pub fn write(self) -> WriteGuard<'p> {
-        self.frame().latch.lock_exclusive();
+        self.frame().latch.lock_exclusive_as(|| self.frame().class());
         WriteGuard { pin: self, not_send: PhantomData }
     }
 

@@ -122,6 +122,7 @@ impl<'e> Mtr<'e> {
         let taken = &mut self.pages[handle.0];
         let page_no = taken.guard.page_no();
         edit::init_bytes(taken.guard.bytes_mut(), page_no, kind);
+        taken.guard.frame().set_kind(kind);
         taken.changed = true;
         redo::encode_init(&mut self.redo, self.last_page == Some(page_no), page_no, kind);
         self.last_page = Some(page_no);

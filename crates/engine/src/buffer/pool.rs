@@ -192,7 +192,12 @@ impl Pool {
             Err(error) => Err(damaged(page_no, format!("cannot be read: {error}"))),
         };
         match outcome {
-            Ok(()) => Ok(vacant),
+            Ok(()) => {
+                if let Some(kind) = PageView::from_bytes(bytes).kind() {
+                    self.frames.get(vacant.index()).set_kind(kind);
+                }
+                Ok(vacant)
+            }
             Err(error) => {
                 self.evictor.give_back(vacant);
                 Err(error)

@@ -14,7 +14,8 @@ use super::pool::Pool;
 use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView};
-use parking_lot::{Mutex, MutexGuard};
+use crate::rank;
+use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 
 /// Page 0: magic number and format version.
 pub const META_PAGE: PageNo = PageNo(0);
@@ -46,11 +47,11 @@ pub(crate) struct SpaceState {
 }
 
 /// The space latch, held by a mini-transaction.
-pub(crate) type SpaceLatch<'e> = MutexGuard<'e, SpaceState>;
+pub(crate) type SpaceLatch<'e> = RankedGuard<'e, SpaceState>;
 
 /// Allocation of pages in the data file.
 pub struct Space {
-    state: Mutex<SpaceState>,
+    state: RankedMutex<SpaceState>,
 }
 
 fn bitmap_page(group: u32) -> PageNo {
@@ -111,7 +112,7 @@ impl Space {
             pin.keep_for_ever();
             state.groups += 1;
         }
-        Ok(Space { state: Mutex::new(state) })
+        Ok(Space { state: RankedMutex::new(rank::SPACE, &rank::FILE_SPACE, state) })
     }
 
     fn latch<'m, 'e>(&'e self, mtr: &'m mut Mtr<'e>) -> &'m mut SpaceLatch<'e> {

@@ -7,10 +7,11 @@
 use super::frame::{Frames, NO_FRAME};
 use super::load::Load;
 use crate::ids::PageNo;
-use parking_lot::{Mutex, MutexGuard};
+use crate::rank;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 
 const SHARDS: usize = 64;
 /// A chain may be changing under a lookup; after this many steps it asks the shard instead.
@@ -24,7 +25,7 @@ pub(crate) struct Shard {
 }
 
 #[repr(align(64))]
-struct PaddedShard(Mutex<Shard>);
+struct PaddedShard(RankedMutex<Shard>);
 
 pub(crate) struct PageTable {
     buckets: Box<[AtomicU32]>,
@@ -36,7 +37,9 @@ impl PageTable {
         let count = (frame_count * 2).next_power_of_two().max(SHARDS);
         PageTable {
             buckets: (0..count).map(|_| AtomicU32::new(NO_FRAME)).collect(),
-            shards: (0..SHARDS).map(|_| PaddedShard(Mutex::default())).collect(),
+            shards: (0..SHARDS)
+                .map(|_| PaddedShard(RankedMutex::new(rank::POOL_SHARD, &rank::PAGE_HASH, Shard::default())))
+                .collect(),
         }
     }
 
@@ -47,7 +50,7 @@ impl PageTable {
         page_no.0 as usize & (self.buckets.len() - 1)
     }
 
-    pub(crate) fn shard(&self, page_no: PageNo) -> MutexGuard<'_, Shard> {
+    pub(crate) fn shard(&self, page_no: PageNo) -> RankedGuard<'_, Shard> {
         self.shards[page_no.0 as usize % SHARDS].0.lock()
     }
 
@@ -78,7 +81,7 @@ impl PageTable {
     /// Pins the page if it is in the table. What is in the table is resident.
     pub(crate) fn pin(
         &self,
-        _shard: &MutexGuard<'_, Shard>,
+        _shard: &RankedGuard<'_, Shard>,
         frames: &Frames,
         page_no: PageNo,
     ) -> Option<u32> {
@@ -94,7 +97,7 @@ impl PageTable {
     }
 
     /// Whether the page is in the table.
-    pub(crate) fn contains(&self, _shard: &MutexGuard<'_, Shard>, frames: &Frames, page_no: PageNo) -> bool {
+    pub(crate) fn contains(&self, _shard: &RankedGuard<'_, Shard>, frames: &Frames, page_no: PageNo) -> bool {
         let mut index = self.buckets[self.bucket(page_no)].load(Ordering::Acquire);
         while index != NO_FRAME && frames.get(index).page_no() != page_no {
             index = frames.get(index).chain.load(Ordering::Acquire);
@@ -105,7 +108,7 @@ impl PageTable {
     /// Adds an installed frame.
     pub(crate) fn insert(
         &self,
-        _shard: &MutexGuard<'_, Shard>,
+        _shard: &RankedGuard<'_, Shard>,
         frames: &Frames,
         page_no: PageNo,
         index: u32,
@@ -118,7 +121,7 @@ impl PageTable {
     /// Takes a vacated frame out.
     pub(crate) fn remove(
         &self,
-        _shard: &MutexGuard<'_, Shard>,
+        _shard: &RankedGuard<'_, Shard>,
         frames: &Frames,
         page_no: PageNo,
         index: u32,

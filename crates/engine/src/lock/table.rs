@@ -13,10 +13,12 @@ use super::wait::{Outcome, Patience, Wait, Waiter};
 use crate::api::{Settings, TableLock};
 use crate::error::Result;
 use crate::ids::TableId;
+use crate::rank;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use turnstile_sys::ranked::{RankedGuard, RankedMutex};
+use turnstile_sys::sync::Mutex;
 use turnstile_sys::sync::atomic::{AtomicU64, Ordering};
-use turnstile_sys::sync::{Mutex, MutexGuard};
 
 /// Shards; a power of two.
 const SHARDS: usize = 64;
@@ -44,16 +46,16 @@ pub type DeadlockHook = Box<dyn Fn(&Arc<DeadlockRecord>) -> DeadlockBroken + Sen
 pub type DeadlockBroken = Box<dyn FnOnce()>;
 
 #[repr(align(128))]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Slot {
-    shard: Mutex<Shard>,
+    shard: RankedMutex<Shard>,
     /// Releases so far: what a spinning request watches without touching the mutex.
     released: AtomicU64,
 }
 
 impl Slot {
     /// Lets spinning requests look again. The guard is the witness that nobody else counts now.
-    fn note_release(&self, _shard: &MutexGuard<'_, Shard>) {
+    fn note_release(&self, _shard: &RankedGuard<'_, Shard>) {
         self.released.store(self.released.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 }
@@ -63,7 +65,7 @@ pub struct LockTable {
     slots: Box<[Slot]>,
     pub(super) settings: Arc<Settings>,
     pub(super) counters: Counters,
-    pub(super) search: Mutex<Search>,
+    pub(super) search: RankedMutex<Search>,
     pub(super) last_deadlock: Mutex<Option<Arc<DeadlockRecord>>>,
     pub(super) on_deadlock: OnceLock<DeadlockHook>,
 }
@@ -77,15 +79,17 @@ impl std::fmt::Debug for LockTable {
 impl LockTable {
     /// An empty table. `settings.deadlock_detect` is read at every wait.
     pub fn new(settings: Arc<Settings>) -> Self {
-        let slots: Box<[Slot]> = (0..SHARDS).map(|_| Slot::default()).collect();
-        for (number, slot) in slots.iter().enumerate() {
-            slot.shard.lock().number = number as u32;
-        }
+        let slots = (0..SHARDS as u32).map(|number| {
+            let mut shard = Shard::default();
+            shard.number = number;
+            let shard = RankedMutex::new(rank::LOCK_SHARD, &rank::LOCK_SHARDS, shard);
+            Slot { shard, released: AtomicU64::new(0) }
+        });
         LockTable {
-            slots,
+            slots: slots.collect(),
             settings,
             counters: Counters::default(),
-            search: Mutex::default(),
+            search: RankedMutex::new(rank::LOCK_SEARCH, &rank::LOCK_SEARCHES, Search::default()),
             last_deadlock: Mutex::default(),
             on_deadlock: OnceLock::new(),
         }
@@ -94,7 +98,7 @@ impl LockTable {
     fn slot(&self, hash: u64) -> &Slot {
         &self.slots[(hash >> 40) as usize % SHARDS]
     }
-    pub(super) fn shard(&self, number: u32) -> MutexGuard<'_, Shard> {
+    pub(super) fn shard(&self, number: u32) -> RankedGuard<'_, Shard> {
         self.slots[number as usize].shard.lock()
     }
     pub(super) fn shard_numbers(&self) -> impl Iterator<Item = u32> + use<> {

@@ -15,16 +15,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
 use crate::ids::TxnId;
+use crate::rank;
+use turnstile_sys::ranked::RankedMutex;
 
 use super::view::{CommitNo, Cut};
 
 /// The active set and the open views.
 #[derive(Debug)]
 pub struct Registry {
-    inner: Mutex<Inner>,
+    inner: RankedMutex<Inner>,
     low_water: AtomicU64,
     /// Low water of the oldest cut; `u64::MAX` if there is none.
     oldest_low_water: AtomicU64,
@@ -90,15 +90,19 @@ impl Registry {
     /// A registry that hands out ids from `first_id` and commit numbers from `first_commit_no`.
     pub fn new(first_id: TxnId, first_commit_no: CommitNo) -> Self {
         Registry {
-            inner: Mutex::new(Inner {
-                next_id: first_id.0.max(1),
-                next_commit_no: first_commit_no.0.max(1),
-                active: Vec::new(),
-                committing: Vec::new(),
-                cuts: VecDeque::new(),
-                fresh: false,
-                sweep_at: 16,
-            }),
+            inner: RankedMutex::new(
+                rank::REGISTRY,
+                &rank::TRX_SYS,
+                Inner {
+                    next_id: first_id.0.max(1),
+                    next_commit_no: first_commit_no.0.max(1),
+                    active: Vec::new(),
+                    committing: Vec::new(),
+                    cuts: VecDeque::new(),
+                    fresh: false,
+                    sweep_at: 16,
+                },
+            ),
             low_water: AtomicU64::new(first_id.0.max(1)),
             oldest_low_water: AtomicU64::new(u64::MAX),
         }

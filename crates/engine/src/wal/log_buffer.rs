@@ -3,6 +3,7 @@
 
 use super::group::{GROUP_HEADER, MARK_FLAG, header};
 use crate::ids::Lsn;
+use crate::rank;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use turnstile_sys::swap_buffer::{Active, SwapBuffer};
 
@@ -21,7 +22,7 @@ pub(super) struct LogBuffer {
 impl LogBuffer {
     pub(super) fn new(start: Lsn, incarnation: u32) -> Self {
         LogBuffer {
-            stream: SwapBuffer::new(start.0, BUFFER_BYTES),
+            stream: SwapBuffer::new(rank::LOG, &rank::LOG_BUFFER, start.0, BUFFER_BYTES),
             incarnation,
             mark_due: AtomicU64::new(0),
             closed: AtomicBool::new(false),

@@ -15,16 +15,17 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
 use turnstile_engine::ids::TableId;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{
     Change, DICTIONARY_INDEX, Engine, Isolation, Read, RowKeys, ScanIndex, ScanSpec, TableDef, Txn,
     TxnOptions, Updated, Visit,
 };
+use turnstile_sys::ranked::RankedRwLock;
 
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
+use crate::rank;
 
 pub mod encoding;
 pub mod table;
@@ -58,11 +59,20 @@ pub struct Schema {
 }
 
 /// Databases and tables in memory.
-#[derive(Default)]
 pub struct Dictionary {
-    schemas: RwLock<BTreeMap<Box<str>, Schema>>,
+    schemas: RankedRwLock<BTreeMap<Box<str>, Schema>>,
     version: AtomicU64,
     next_table: AtomicU64,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        Dictionary {
+            schemas: RankedRwLock::new(rank::SHORT, &rank::DICTIONARY, BTreeMap::new()),
+            version: AtomicU64::new(0),
+            next_table: AtomicU64::new(0),
+        }
+    }
 }
 
 impl Dictionary {

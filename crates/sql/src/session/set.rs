@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use turnstile_sys::latch;
+
 use super::Session;
 use super::statement::Outcome;
 use crate::accounts::Privileges;
@@ -206,6 +208,9 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
         "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),
         "innodb_thread_concurrency" => settings.thread_concurrency.store(number, Ordering::Relaxed),
         "innodb_concurrency_tickets" => settings.concurrency_tickets.store(number, Ordering::Relaxed),
+        "innodb_sync_spin_loops" => latch::set_spin_rounds(number as u32),
+        "innodb_spin_wait_delay" => latch::set_spin_delay(number as u32),
+        "innodb_spin_wait_pause_multiplier" => latch::set_pause_multiplier(number as u32),
         _ => {}
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Session;
 use super::statement::Outcome;
-use crate::accounts::grants;
+use crate::accounts::{Privileges, grants};
 use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
 use crate::collation::Collation;
 use crate::definition::{create_table_text, default_text, quote_name};
@@ -175,6 +175,10 @@ impl Session {
             Ok(table)
         };
         match what {
+            ShowWhat::Engine { report: ast::EngineReport::Mutex, .. } => {
+                self.require(Privileges::PROCESS, "PROCESS")?;
+                Ok(super::show_mutex::mutex_report())
+            }
             ShowWhat::ProcessList { full } => {
                 let columns = [
                     ("Id", 'n'),

@@ -132,8 +132,11 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_read_only" Global Kind::Bool, "OFF", fixed, "Reported only.";
     "innodb_redo_log_capacity" Global uint(8 << 20, 1 << 39), "104857600", fixed, "Bytes of redo kept at most.";
     "innodb_rollback_on_timeout" Global Kind::Bool, "OFF", fixed, "ON: a lock wait that times out (1205) rolls back the whole transaction, as a deadlock does; OFF: only the statement. Set it for applications that do not expect half a transaction after 1205. Timeouts of metadata locks undo nothing either way.";
+    "innodb_spin_wait_delay" Global uint(0, 1000), "6", dynamic, "Longest pause between two looks at a latch that is held, in units of innodb_spin_wait_pause_multiplier. Raise it on machines with many cores whose threads disturb each other by looking; 0 looks without a pause. How often a thread looks is innodb_sync_spin_loops.";
+    "innodb_spin_wait_pause_multiplier" Global uint(0, 100), "50", dynamic, "Processor pauses per unit of innodb_spin_wait_delay. Lower it where the processor's pause instruction is long.";
     "innodb_stats_persistent" Global Kind::Bool, "OFF", fixed, "Reported only.";
     "innodb_strict_mode" Both Kind::Bool, "ON", dynamic, "No effect.";
+    "innodb_sync_spin_loops" Global uint(0, U32), "30", dynamic, "Looks at a latch that is held before the thread goes to sleep. Raise it when SHOW ENGINE INNODB MUTEX counts many waits beside idle processors; 0 sleeps at once. Row locks are not meant: innodb_lock_wait_timeout is theirs.";
     "innodb_table_locks" Both Kind::Bool, "ON", dynamic, "No effect.";
     "innodb_thread_concurrency" Global uint(0, 1000), "0", dynamic, "Statements inside the engine at once, 0 for no limit.";
     "innodb_version" Global Kind::Text, "8.4.0", fixed, "Reported only.";

@@ -73,25 +73,97 @@ mod real {
         run(writers.chain(readers).collect());
         assert_eq!(pair.read(), 15_000);
         assert_eq!(pair.latch.state.load(Ordering::Relaxed), 0);
-        let stats = CLASS.stats();
-        assert!(stats.parks <= stats.shared_waits + stats.exclusive_waits);
+        let total = CLASS.stats().total();
+        assert!(total.parks <= total.spins, "who parks has spun before: {total:?}");
+        assert!(classes().iter().any(|class| std::ptr::eq(*class, &CLASS)));
+    }
+
+    /// Waits until a bit of the state is set: another thread has got that far.
+    fn until(latch: &Latch, bit: u32) {
+        while latch.state.load(Ordering::Relaxed) & bit == 0 {
+            std::thread::yield_now();
+        }
     }
 
     #[test]
-    fn a_parked_writer_stops_new_readers_and_parked_readers_come_next() {
-        let pair = Arc::new(Pair::default());
+    fn a_claiming_writer_stops_new_readers_and_they_come_after_it() {
+        static CLASS: LatchClass = LatchClass::new("test of claiming");
+        let pair = Arc::new(Pair { latch: Latch::of_class(&CLASS), ..Pair::default() });
         let reading = pair.latch.read();
-        let parked = |bit| {
-            while pair.latch.state.load(Ordering::Relaxed) & bit == 0 {
-                std::thread::yield_now();
+        let writer = spawn(&pair, Pair::write);
+        until(&pair.latch, WRITER);
+        assert!(pair.latch.try_read().is_none(), "a reader does not pass a writer that waits for readers");
+        let reader = spawn(&pair, |pair| assert_eq!(pair.read(), 1, "the writer was first"));
+        until(&pair.latch, QUEUED);
+        until(&pair.latch, DRAIN_PARKED);
+        drop(reading);
+        run(vec![writer, reader]);
+        let stats = CLASS.stats();
+        assert_eq!((stats.shared.parks, stats.exclusive.parks), (1, 1));
+        assert!(stats.parked_ns_max >= stats.parked_ns_min && stats.parked_ns_min > 0);
+        assert!(stats.shared.parked_ns + stats.exclusive.parked_ns >= stats.parked_ns_max);
+    }
+
+    #[test]
+    fn a_parked_thread_is_shown_with_its_place() {
+        static CLASS: LatchClass = LatchClass::new("test of waiting");
+        let pair = Arc::new(Pair { latch: Latch::of_class(&CLASS), ..Pair::default() });
+        let (writing, line) = (pair.latch.write(), line!() + 1);
+        let writer = spawn(&pair, |pair| drop(pair.latch.write()));
+        let shown = loop {
+            match waiting_now().into_iter().find(|one| one.class == CLASS.name()) {
+                Some(one) => break one,
+                None => std::thread::yield_now(),
             }
         };
-        let writer = spawn(&pair, Pair::write);
-        parked(WRITERS_PARKED);
-        assert!(pair.latch.try_read().is_none(), "a reader does not pass a parked writer");
-        let reader = spawn(&pair, |pair| assert!(pair.read() >= 1, "the writer was first"));
-        parked(READERS_PARKED);
-        drop(reading);
+        assert_eq!((shown.wanted, shown.place.line()), (Wanted::Exclusive, line));
+        assert!(shown.place.file().ends_with("tests.rs"));
+        drop(writing);
+        run(vec![writer]);
+        assert!(waiting_now().iter().all(|one| one.class != CLASS.name()), "its seat is free again");
+        let (reserved, signalled) = wait_array();
+        assert!(reserved >= signalled && signalled > 0);
+    }
+
+    #[test]
+    fn the_number_of_looks_is_a_setting() {
+        static CLASS: LatchClass = LatchClass::new("test of spinning");
+        let pair = Arc::new(Pair { latch: Latch::of_class(&CLASS), ..Pair::default() });
+        for rounds in [7, 0] {
+            let before = CLASS.stats().exclusive.rounds;
+            set_spin_rounds(rounds);
+            let writing = pair.latch.write();
+            let writer = spawn(&pair, |pair| drop(pair.latch.write()));
+            until(&pair.latch, QUEUED);
+            drop(writing);
+            run(vec![writer]);
+            let looks = CLASS.stats().exclusive.rounds - before;
+            // Once before it parks; it may spin again when it is woken.
+            assert!(
+                looks == u64::from(rounds) || looks == u64::from(2 * rounds),
+                "{looks} looks for {rounds}"
+            );
+        }
+        set_spin_rounds(crate::contention::SPIN_ROUNDS_DEFAULT);
+    }
+
+    /// A writer that takes the latch again and again must let a queued reader in before it has finished.
+    #[test]
+    fn a_reader_gets_in_between_the_holds_of_a_tireless_writer() {
+        let (pair, read) = (Arc::new(Pair::default()), Arc::new(AtomicU32::new(0)));
+        let done = Arc::clone(&read);
+        let writer = spawn(&pair, move |pair| {
+            while done.load(Ordering::Relaxed) == 0 {
+                pair.write();
+            }
+        });
+        let reader = {
+            let read = Arc::clone(&read);
+            spawn(&pair, move |pair| {
+                (0..100).for_each(|_| assert!(pair.read() < u32::MAX));
+                read.store(1, Ordering::Relaxed);
+            })
+        };
         run(vec![writer, reader]);
     }
 }
@@ -166,6 +238,42 @@ mod model {
                 assert!(pair.same() <= 2);
             }
             run(vec![other]);
+        });
+    }
+
+    /// Three in the queue behind a writer: a batch is handed the latch in order, the rest compete.
+    #[test]
+    fn loom_latch_queue_of_three() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let pair = Arc::new(Pair::default());
+            let writing = pair.latch.write();
+            let threads = vec![
+                spawn(&pair, |pair| assert!(pair.read() <= 1)),
+                spawn(&pair, Pair::write),
+                spawn(&pair, |pair| assert!(pair.read() <= 1)),
+            ];
+            drop(writing);
+            run(threads);
+            assert_eq!(pair.read(), 1);
+            assert_eq!(pair.latch.state.load(Ordering::Relaxed), 0);
+        });
+    }
+
+    /// A writer that claims while readers are inside sleeps until the last has left, whichever that is.
+    #[test]
+    fn loom_latch_drain() {
+        bounded(|| {
+            let pair = Arc::new(Pair::default());
+            let reading = pair.latch.read();
+            let writer = spawn(&pair, Pair::write);
+            let reader = spawn(&pair, |pair| assert!(pair.read() <= 1));
+            assert!(pair.same() == 0, "the writer waits for us");
+            drop(reading);
+            run(vec![writer, reader]);
+            assert_eq!(pair.read(), 1);
+            assert_eq!(pair.latch.state.load(Ordering::Relaxed), 0);
         });
     }
 }

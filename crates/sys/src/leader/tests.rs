@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use super::Leader;
+use crate::latch::LatchClass;
+use crate::ranked::Rank;
 use crate::swap_buffer::SwapBuffer;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, thread};
+
+static CLASS: LatchClass = LatchClass::mutexes("test of the leader");
 
 /// A miniature log: append to the swap buffer, one drains for all, the drained position is published.
 struct Log {
@@ -17,7 +21,7 @@ struct Log {
 impl Log {
     fn new() -> Self {
         Log {
-            buffer: SwapBuffer::new(0, 16),
+            buffer: SwapBuffer::new(Rank::new(1, "buffer"), &CLASS, 0, 16),
             leader: Leader::new(),
             drained: AtomicU64::new(0),
             disk: Mutex::new(Vec::new()),

@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use super::SwapBuffer;
+use crate::latch::LatchClass;
+use crate::ranked::Rank;
 use crate::sync::{Arc, thread};
 
+static CLASS: LatchClass = LatchClass::mutexes("test of the buffer");
+
 fn appenders_and_a_drainer(appenders: u8, each: u8, drains: usize) {
-    let buffer = Arc::new(SwapBuffer::new(100, 16));
+    let buffer = Arc::new(SwapBuffer::new(Rank::new(1, "buffer"), &CLASS, 100, 16));
     let threads: Vec<_> = (0..appenders)
         .map(|appender| {
             let buffer = Arc::clone(&buffer);

@@ -1,0 +1,16 @@
+//! Ranks and classes of the mutexes above the engine. Each is held for some instructions and nothing else is taken under it,
+//! so all have the engine's deepest rank.
+
+use turnstile_engine::rank;
+use turnstile_sys::latch::LatchClass;
+use turnstile_sys::ranked::Rank;
+
+/// Of every mutex here.
+pub const SHORT: Rank = rank::LEAF;
+
+/// Databases and tables in memory.
+pub static DICTIONARY: LatchClass = LatchClass::new("dict_operation_lock");
+/// Shards of the statement cache.
+pub static STATEMENT_CACHE: LatchClass = LatchClass::mutexes("statement_cache_mutex");
+/// Those who wait at metadata gates.
+pub static METADATA: LatchClass = LatchClass::mutexes("mdl_waiters_mutex");
