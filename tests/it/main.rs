@@ -6,7 +6,10 @@
 
 mod kill_rounds;
 mod laboratory;
+mod patience;
 mod restart;
+mod threads;
+mod vanish;
 mod waiters;
 
 use std::path::{Path, PathBuf};

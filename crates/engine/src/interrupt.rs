@@ -42,7 +42,11 @@ impl Interrupt {
     }
     /// Forgets a killed statement (not a killed connection).
     pub fn clear_query(&self) {
-        self.state.fetch_and(CONNECTION, Ordering::SeqCst);
+        // Every statement begins with it, and hardly any was killed: a load then, no exchange. A kill that comes just now
+        // is one that comes a moment later.
+        if self.state.load(Ordering::Relaxed) & QUERY != 0 {
+            self.state.fetch_and(CONNECTION, Ordering::SeqCst);
+        }
     }
     /// Whether the statement is to end.
     pub fn is_killed(&self) -> bool {

@@ -6,6 +6,7 @@ pub mod btree;
 pub mod buffer;
 mod engine;
 pub mod error;
+pub mod give_way;
 pub mod ids;
 pub mod interrupt;
 pub mod limits;

@@ -10,12 +10,15 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use turnstile_sql::error::SqlError;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
+use turnstile_sql::variables::SessionSettings;
 
 use crate::auth;
+use crate::deadline::within;
 use crate::scheduler::Readiness;
 use crate::server::Shared;
 use crate::sink::WireSink;
@@ -41,6 +44,29 @@ struct StatementState {
     failed: Option<SqlError>,
 }
 
+/// How long a client may take to read the error that ends its connection.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// How a connection came to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The client said so.
+    Quit,
+    /// It went away, or somebody ended it.
+    Gone,
+    /// It was told why, and may still be sending.
+    Told,
+}
+
+/// A connection's number, and the door it came in by.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Connection id.
+    pub id: u64,
+    /// It came through `extra_port`.
+    pub extra: bool,
+}
+
 /// Whether the connection goes on after a command.
 #[derive(PartialEq, Eq)]
 enum Next {
@@ -51,8 +77,11 @@ enum Next {
 /// A client that has been let in.
 struct Connection {
     stream: Stream,
+    readiness: Arc<Readiness>,
     shared: Arc<Shared>,
     session: Session,
+    /// The variables that the stream's patience was taken from.
+    settings: Option<Arc<SessionSettings>>,
     peer: Peer,
     capabilities: u32,
     scramble: [u8; handshake::SCRAMBLE_BYTES],
@@ -75,19 +104,29 @@ pub struct Peer {
 }
 
 /// Serves one client until it leaves. Errors of the socket end it silently: there is nobody to tell.
-pub async fn serve(mut stream: Stream, readiness: Arc<Readiness>, shared: Arc<Shared>, peer: Peer) {
-    let id = shared.database.registry().next_id();
+pub async fn serve(
+    mut stream: Stream,
+    readiness: Arc<Readiness>,
+    shared: Arc<Shared>,
+    peer: Peer,
+    arrival: Arrival,
+) {
     let mut scramble = [0; handshake::SCRAMBLE_BYTES];
     auth::fill_scramble(&mut scramble);
-    match log_in(&mut stream, &shared, &peer, id, &mut scramble).await {
-        Ok(Some((session, capabilities))) => {
+    let patience = Duration::from_secs(shared.limit("connect_timeout"));
+    let login = within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble)).await;
+    match login {
+        Some(Ok(Some((session, capabilities)))) => {
+            stream.interrupt = Some(session.interrupt().clone());
             readiness.interrupt_on_hangup(session.interrupt().clone());
             let statements = HashMap::new();
             let packet_bytes_max = shared.limit("max_allowed_packet") as usize;
             let mut connection = Connection {
                 stream,
+                readiness,
                 shared,
                 session,
+                settings: None,
                 peer,
                 capabilities,
                 scramble,
@@ -95,11 +134,19 @@ pub async fn serve(mut stream: Stream, readiness: Arc<Readiness>, shared: Arc<Sh
                 packet_bytes_max,
             };
             // The client may vanish at any point; the session is finished all the same.
-            let _ = connection.run().await;
+            connection.follow_settings();
+            let end = connection.run().await.unwrap_or(End::Gone);
             connection.publish_traffic();
+            if end != End::Quit {
+                connection.shared.database.status().client_aborted();
+            }
             connection.session.finish().await;
+            if end == End::Told {
+                connection.stream.close_gently(FAREWELL).await;
+            }
         }
-        Ok(None) | Err(_) => {
+        None => shared.database.status().refused(),
+        Some(_) => {
             shared.database.status().refused();
             let _ = stream.flush().await;
         }
@@ -110,17 +157,17 @@ async fn log_in(
     stream: &mut Stream,
     shared: &Arc<Shared>,
     peer: &Peer,
-    id: u64,
+    arrival: Arrival,
     scramble: &mut [u8; handshake::SCRAMBLE_BYTES],
 ) -> Result<Option<(Session, u32)>, ReadError> {
-    if let Some(error) = shared.refusal() {
+    if let Some(error) = shared.refusal(arrival.extra, true) {
         write_error(stream, &error);
         return Ok(None);
     }
     let offered = OFFERED | if shared.tls.is_some() { client::SSL } else { 0 };
     let greeting = handshake::Greeting {
         version: turnstile_sql::database::VERSION,
-        connection_id: id as u32,
+        connection_id: arrival.id as u32,
         scramble,
         capabilities: offered,
         collation: 255,
@@ -144,7 +191,7 @@ async fn log_in(
     };
     let capabilities = response.capabilities & offered;
     let opened = match auth::authenticate(stream, shared, peer, &response, scramble).await? {
-        Ok(account) => Session::new(shared.database.clone(), session_init(id, peer, &response, account)),
+        Ok(account) => open_session(shared, peer, &response, account, arrival),
         Err(error) => Err(error),
     };
     match opened {
@@ -159,6 +206,31 @@ async fn log_in(
             Ok(None)
         }
     }
+}
+
+/// Begins the session of a client that has proved who it is, if there is room for it.
+fn open_session(
+    shared: &Arc<Shared>,
+    peer: &Peer,
+    response: &Response,
+    account: turnstile_sql::accounts::AccountName,
+    arrival: Arrival,
+) -> Result<Session, SqlError> {
+    let init = session_init(arrival.id, peer, response, account);
+    let mut session = Session::new(shared.database.clone(), init)?;
+    if !session.may_exceed_connections()
+        && let Some(error) = shared.refusal(arrival.extra, false)
+    {
+        return Err(error);
+    }
+    let most = shared.limit("max_user_connections");
+    if most > 0 && session.sessions_of_account() > most {
+        return Err(SqlError::too_many_user_connections(&response.user));
+    }
+    if response.capabilities & client::INTERACTIVE != 0 {
+        session.set_interactive();
+    }
+    Ok(session)
 }
 
 fn session_init(
@@ -189,21 +261,26 @@ pub fn write_error(stream: &mut Stream, error: &SqlError) {
 const TRAFFIC_BYTES: u64 = 16 * 1024;
 
 impl Connection {
-    async fn run(&mut self) -> io::Result<()> {
+    async fn run(&mut self) -> io::Result<End> {
         let mut message = Vec::new();
         loop {
             match self.next_message(&mut message).await {
                 Ok(()) => {}
                 Err(ReadError::TooLarge) => {
                     let text = "Got a packet bigger than 'max_allowed_packet' bytes";
-                    write_error(&mut self.stream, &SqlError::new(1153, b"08S01", text));
-                    return self.stream.flush().await;
+                    return self.part(&SqlError::new(1153, b"08S01", text)).await;
                 }
+                Err(ReadError::TooSlow) => return self.part(&SqlError::net_read_interrupted()).await,
                 Err(ReadError::OutOfOrder) => {
-                    write_error(&mut self.stream, &SqlError::new(1156, b"08S01", "Got packets out of order"));
-                    return self.stream.flush().await;
+                    return self.part(&SqlError::new(1156, b"08S01", "Got packets out of order")).await;
                 }
-                Err(ReadError::Closed) => return Ok(()),
+                Err(ReadError::Closed) if self.session.was_ended_for_idleness() => {
+                    self.stream.writer.sequence = 0;
+                    self.part(&SqlError::client_interaction_timeout()).await?;
+                    // It has sent nothing, so there is nothing to wait for.
+                    return Ok(End::Gone);
+                }
+                Err(ReadError::Closed) => return Ok(End::Gone),
                 Err(ReadError::Io(error)) => return Err(error),
             }
             let next = match parse(&message) {
@@ -214,16 +291,39 @@ impl Connection {
                 }
             };
             self.stream.flush().await?;
+            self.readiness.go_first(self.session.goes_first());
+            self.follow_settings();
             if self.stream.traffic() >= TRAFFIC_BYTES {
                 self.publish_traffic();
             }
-            if next == Next::Close || self.session.is_killed() {
-                return Ok(());
+            if next == Next::Close {
+                return Ok(End::Quit);
+            }
+            if self.session.is_killed() {
+                return Ok(End::Gone);
             }
             if message.capacity() > LOGIN_BYTES_MAX {
                 message = Vec::new();
             }
         }
+    }
+
+    /// Tells the client why the connection ends.
+    async fn part(&mut self, error: &SqlError) -> io::Result<End> {
+        write_error(&mut self.stream, error);
+        self.stream.flush().await?;
+        Ok(End::Told)
+    }
+
+    /// Takes the stream's patience from the session's variables when these have changed.
+    fn follow_settings(&mut self) {
+        let settings = self.session.settings();
+        if self.settings.as_ref().is_some_and(|known| Arc::ptr_eq(known, settings)) {
+            return;
+        }
+        self.stream.read_patience = Duration::from_secs(settings.net_read_timeout_s);
+        self.stream.write_patience = Duration::from_secs(settings.net_write_timeout_s);
+        self.settings = Some(settings.clone());
     }
 
     /// Adds what went over the socket to the server's totals.
@@ -235,9 +335,21 @@ impl Connection {
     /// The client's next message, unless somebody ends the connection first.
     async fn next_message(&mut self, message: &mut Vec<u8>) -> Result<(), ReadError> {
         let len_max = self.packet_bytes_max;
-        let interrupt = self.session.interrupt();
+        let (session, readiness) = (&self.session, &self.readiness);
+        let interrupt = session.interrupt();
         let mut read = pin!(self.stream.read_packet(message, len_max));
-        poll_fn(|context| {
+        let mut within = false;
+        let done = poll_fn(|context| {
+            if interrupt.is_connection_killed() {
+                return Poll::Ready(Err(ReadError::Closed));
+            }
+            if let Poll::Ready(done) = read.as_mut().poll(context) {
+                return Poll::Ready(done);
+            }
+            if readiness.is_within_message() && !within {
+                within = true;
+                session.set_idle(false);
+            }
             while interrupt.poll_killed(context).is_ready() {
                 if interrupt.is_connection_killed() {
                     return Poll::Ready(Err(ReadError::Closed));
@@ -245,9 +357,13 @@ impl Connection {
                 // KILL QUERY of a session that runs none has no effect.
                 interrupt.clear_query();
             }
-            read.as_mut().poll(context)
+            Poll::Pending
         })
-        .await
+        .await;
+        if within {
+            session.set_idle(true);
+        }
+        done
     }
 
     async fn command(&mut self, command: Command<'_>) -> Next {
@@ -273,7 +389,11 @@ impl Connection {
                 return Next::Command;
             }
             // The rare ones live in a box so that an idle session's future stays small.
-            other => Box::pin(self.rare_command(other)).await,
+            other => {
+                let done = Box::pin(self.rare_command(other)).await;
+                self.session.set_idle(true);
+                done
+            }
         };
         if let Err(error) = done {
             write_error(&mut self.stream, &error);

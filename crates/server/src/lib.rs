@@ -3,6 +3,9 @@
 
 mod auth;
 pub mod connection;
+mod deadline;
+pub mod hosts;
+mod janitor;
 pub mod listener;
 mod log;
 pub mod options;

@@ -1,21 +1,23 @@
-//! Accepts connections and hands each to the worker with the fewest sessions.
+//! Accepts connections and hands each to what runs it.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
-use crate::connection::{Peer, serve};
-use crate::scheduler::{Pool, Readiness};
+use crate::connection::{Arrival, Peer, serve};
+use crate::hosts::Hosts;
+use crate::scheduler::Readiness;
 use crate::server::Shared;
 use crate::stream::Stream;
 
-/// The listening thread: one for TCP and the Unix socket together.
+/// The listening thread: one for TCP, `extra_port` and the Unix socket together. It only accepts and hands over, so a
+/// pool that is held up does not keep it from serving `extra_port`.
 pub struct Listeners {
     stopping: Arc<AtomicBool>,
     bell: Arc<OwnedFd>,
@@ -23,11 +25,26 @@ pub struct Listeners {
 }
 
 /// Counts a connection for as long as it exists, however it ends.
-struct Counted(Arc<Shared>);
+struct Counted {
+    shared: Arc<Shared>,
+    extra: bool,
+    /// The listener's doorbell, if it waits for a connection to end.
+    bell: Option<Arc<OwnedFd>>,
+}
+
+impl Counted {
+    fn counter(shared: &Shared, extra: bool) -> &AtomicUsize {
+        if extra { &shared.extra_connected } else { &shared.connected }
+    }
+}
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.connected.fetch_sub(1, Ordering::Relaxed);
+        Counted::counter(&self.shared, self.extra).fetch_sub(1, Ordering::SeqCst);
+        if let Some(bell) = &self.bell {
+            // As with the workers' bells there is nothing to handle.
+            let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
+        }
     }
 }
 
@@ -37,34 +54,55 @@ impl Listeners {
     /// # Errors
     /// When the thread or its doorbell cannot be made.
     pub fn start(
-        tcp: Option<TcpListener>,
+        [tcp, extra]: [Option<TcpListener>; 2],
         unix: Option<UnixListener>,
         shared: Arc<Shared>,
-        pool: Arc<Pool>,
+        hosts: Arc<Hosts>,
     ) -> io::Result<Listeners> {
         let stopping = Arc::new(AtomicBool::new(false));
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        if let Some(listener) = &tcp {
+        let back_log = shared.limit("back_log").clamp(1, 65535) as i32;
+        for listener in [&tcp, &extra].into_iter().flatten() {
             listener.set_nonblocking(true)?;
             // A thousand buyers arrive at once; the standard library's backlog of 128 would turn them away.
-            rustix::net::listen(listener, 4096)?;
+            rustix::net::listen(listener, back_log)?;
         }
         if let Some(listener) = &unix {
             listener.set_nonblocking(true)?;
-            rustix::net::listen(listener, 4096)?;
+            rustix::net::listen(listener, back_log)?;
         }
         let (stop, doorbell) = (stopping.clone(), bell.clone());
         let thread = thread::Builder::new().name("listener".into()).spawn(move || {
+            let one_by_one = hosts.takes_one_by_one();
+            let takes_more = || !one_by_one || shared.connected.load(Ordering::SeqCst) == 0;
+            let adopt = |socket: OwnedFd, peer: Peer, extra: bool| {
+                let bell = (one_by_one && !extra).then(|| doorbell.clone());
+                adopt(socket, peer, Counted { shared: shared.clone(), extra, bell }, &hosts);
+            };
             while !stop.load(Ordering::SeqCst) {
-                wait(&doorbell, tcp.as_ref(), unix.as_ref());
-                while let Some((socket, from)) = tcp.as_ref().and_then(|l| accepted(l.accept())) {
+                let open = takes_more();
+                wait(
+                    &doorbell,
+                    [tcp.as_ref().filter(|_| open), extra.as_ref()],
+                    unix.as_ref().filter(|_| open),
+                );
+                let next =
+                    |listener: &Option<TcpListener>| listener.as_ref().and_then(|l| accepted(l.accept()));
+                while let Some((socket, from)) = next(&extra) {
                     let _ = socket.set_nodelay(true);
-                    let peer = tcp_peer(from);
-                    adopt(socket.into(), peer, &shared, &pool);
+                    adopt(socket.into(), tcp_peer(from), true);
                 }
-                while let Some((socket, _)) = unix.as_ref().and_then(|l| accepted(l.accept())) {
-                    let peer = socket_peer();
-                    adopt(socket.into(), peer, &shared, &pool);
+                while takes_more()
+                    && let Some((socket, from)) = next(&tcp)
+                {
+                    let _ = socket.set_nodelay(true);
+                    adopt(socket.into(), tcp_peer(from), false);
+                }
+                let next = || unix.as_ref().and_then(|l| accepted(l.accept()));
+                while takes_more()
+                    && let Some((socket, _)) = next()
+                {
+                    adopt(socket.into(), socket_peer(), false);
                 }
             }
         })?;
@@ -80,9 +118,9 @@ impl Listeners {
     }
 }
 
-fn wait(bell: &OwnedFd, tcp: Option<&TcpListener>, unix: Option<&UnixListener>) {
+fn wait(bell: &OwnedFd, [tcp, extra]: [Option<&TcpListener>; 2], unix: Option<&UnixListener>) {
     let mut watched = vec![PollFd::new(bell, PollFlags::IN)];
-    let sockets = [tcp.map(AsFd::as_fd), unix.map(AsFd::as_fd)];
+    let sockets = [tcp.map(AsFd::as_fd), extra.map(AsFd::as_fd), unix.map(AsFd::as_fd)];
     for socket in sockets.iter().flatten() {
         watched.push(PollFd::new(socket, PollFlags::IN));
     }
@@ -90,6 +128,8 @@ fn wait(bell: &OwnedFd, tcp: Option<&TcpListener>, unix: Option<&UnixListener>) 
         // Out of descriptors or memory for a moment: do not spin.
         thread::sleep(std::time::Duration::from_millis(10));
     }
+    // Nobody rings when nothing has happened: the read then fails at once.
+    let _ = rustix::io::read(bell, &mut [0u8; 8]);
 }
 
 fn tcp_peer(from: SocketAddr) -> Peer {
@@ -114,18 +154,24 @@ fn accepted<T>(result: io::Result<T>) -> Option<T> {
     }
 }
 
-fn adopt(socket: OwnedFd, peer: Peer, shared: &Arc<Shared>, pool: &Arc<Pool>) {
+fn adopt(socket: OwnedFd, peer: Peer, counted: Counted, hosts: &Arc<Hosts>) {
+    let (shared, extra) = (counted.shared.clone(), counted.extra);
+    // From here on the connection counts, whatever becomes of it.
+    let before = Counted::counter(&shared, extra).fetch_add(1, Ordering::SeqCst);
     if rustix::io::ioctl_fionbio(&socket, true).is_err() {
         return;
     }
-    let before = shared.connected.fetch_add(1, Ordering::Relaxed);
-    shared.database.status().connected(before as u64 + 1);
+    let fits = extra || (before as u64) < shared.limit("max_connections");
+    let now = shared.connected.load(Ordering::Relaxed) + shared.extra_connected.load(Ordering::Relaxed);
+    shared.database.status().connected(fits.then_some(now as u64));
     let socket = Arc::new(socket);
     let readiness = Arc::new(Readiness::default());
     let stream = Stream::new(socket.clone(), readiness.clone());
-    let counted = Counted(shared.clone());
-    let session = serve(stream, readiness.clone(), shared.clone(), peer);
-    pool.least_loaded().spawn(
+    let id = shared.database.registry().next_id();
+    let session = serve(stream, readiness.clone(), shared.clone(), peer, Arrival { id, extra });
+    hosts.spawn(
+        extra,
+        id,
         socket,
         readiness,
         Box::pin(async move {

@@ -16,6 +16,7 @@ use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, VARIABLES};
 use turnstile_sys::disk::RealDisk;
 
+use crate::hosts::ThreadHandling;
 use crate::server::{Options, Server};
 use crate::{log, options, tls};
 
@@ -116,6 +117,8 @@ fn server_options(globals: &Globals, datadir: &std::path::Path) -> Options {
     Options {
         tcp: networking.then(|| (text(globals, "bind_address"), number(globals, "port") as u16)),
         socket: (!socket.is_empty()).then(|| datadir.join(socket)),
+        extra_port: Some(number(globals, "extra_port") as u16).filter(|port| *port != 0),
+        thread_handling: ThreadHandling::named(&text(globals, "thread_handling")),
         thread_pool_size: number(globals, "thread_pool_size") as usize,
     }
 }

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use turnstile_engine::Engine;
 use turnstile_sql::database::Database;
 use turnstile_sql::error::SqlError;
 
+use crate::hosts::{Hosts, ThreadHandling};
+use crate::janitor::Janitor;
 use crate::listener::Listeners;
-use crate::scheduler::{Host, Pool};
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -21,7 +21,11 @@ pub struct Options {
     pub tcp: Option<(String, u16)>,
     /// Unix socket path, if any.
     pub socket: Option<PathBuf>,
-    /// `thread_pool_size`.
+    /// `extra_port` on the same host, if any.
+    pub extra_port: Option<u16>,
+    /// `thread_handling`.
+    pub thread_handling: ThreadHandling,
+    /// `thread_pool_size`, 0 for the number of processors.
     pub thread_pool_size: usize,
 }
 
@@ -33,15 +37,27 @@ pub struct Shared {
     pub tls: Option<Arc<rustls::ServerConfig>>,
     /// Limits.
     pub options: Options,
-    /// Connections that exist.
+    /// Connections that exist, those of `extra_port` aside.
     pub connected: AtomicUsize,
+    /// Connections of `extra_port` that exist.
+    pub extra_connected: AtomicUsize,
 }
 
 impl Shared {
-    /// Why a new connection must be refused, if it must.
-    pub fn refusal(&self) -> Option<SqlError> {
-        let full = self.connected.load(Ordering::Relaxed) as u64 > self.limit("max_connections");
-        full.then(|| SqlError::new(1040, b"08004", "Too many connections"))
+    /// Why a connection must be refused now, if it must. An administrator may be one more than the limit; before it is
+    /// known who comes, anybody may be one.
+    pub fn refusal(&self, extra: bool, is_administrator: bool) -> Option<SqlError> {
+        let (connected, limit) = if extra {
+            (&self.extra_connected, "extra_max_connections")
+        } else {
+            (&self.connected, "max_connections")
+        };
+        let most = self.limit(limit).saturating_add(u64::from(is_administrator));
+        let full = connected.load(Ordering::Relaxed) as u64 > most;
+        full.then(|| {
+            self.database.status().refused_for_limit();
+            SqlError::too_many_connections()
+        })
     }
 
     /// A global variable that is a count or a size, as it stands now; 0 if there is no such variable.
@@ -56,23 +72,17 @@ impl Shared {
     /// The line of COM_STATISTICS.
     pub fn statistics_line(&self) -> String {
         let uptime = self.database.registry().now_us() / 1_000_000;
-        format!("Uptime: {uptime}  Threads: {}", self.connected.load(Ordering::Relaxed))
-    }
-}
-
-struct EngineHost(Arc<Engine>);
-
-impl Host for EngineHost {
-    fn turn_end(&self) {
-        self.0.turn_end();
+        let connected = self.connected.load(Ordering::Relaxed) + self.extra_connected.load(Ordering::Relaxed);
+        format!("Uptime: {uptime}  Threads: {connected}")
     }
 }
 
 /// A running server.
 pub struct Server {
     shared: Arc<Shared>,
-    pool: Arc<Pool>,
+    hosts: Arc<Hosts>,
     listeners: Listeners,
+    janitor: Janitor,
 }
 
 impl Server {
@@ -87,15 +97,29 @@ impl Server {
     ) -> io::Result<Server> {
         let tcp =
             options.tcp.as_ref().map(|(host, port)| TcpListener::bind((host.as_str(), *port))).transpose()?;
+        let extra = match (&options.tcp, options.extra_port) {
+            (Some((host, _)), Some(port)) => Some(TcpListener::bind((host.as_str(), port))?),
+            _ => None,
+        };
         let unix = options.socket.as_ref().map(bind_unix).transpose()?;
         // The workers call `turn_end` after each turn from here on.
         database.engine().promise_turns();
-        let host = Arc::new(EngineHost(database.engine().clone()));
-        let pool = Arc::new(Pool::start(options.thread_pool_size, host)?);
-        let connected = AtomicUsize::new(0);
-        let shared = Arc::new(Shared { database, tls, options, connected });
-        let listeners = Listeners::start(tcp, unix, shared.clone(), pool.clone())?;
-        Ok(Server { shared, pool, listeners })
+        let size = match options.thread_pool_size {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            size => size,
+        };
+        let hosts = Hosts::start(options.thread_handling, size, &database)?;
+        database.set_thread_pool(hosts.clone());
+        let janitor = Janitor::start(database.clone())?;
+        let shared = Arc::new(Shared {
+            database,
+            tls,
+            options,
+            connected: AtomicUsize::new(0),
+            extra_connected: AtomicUsize::new(0),
+        });
+        let listeners = Listeners::start([tcp, extra], unix, shared.clone(), hosts.clone())?;
+        Ok(Server { shared, hosts, listeners, janitor })
     }
 
     /// What connections share.
@@ -107,7 +131,8 @@ impl Server {
     /// engine afterwards.
     pub fn stop(self) {
         self.listeners.stop();
-        self.pool.stop();
+        self.janitor.stop();
+        self.hosts.stop();
         if let Some(path) = &self.shared.options.socket {
             // Somebody else may have removed it already.
             let _ = std::fs::remove_file(path);

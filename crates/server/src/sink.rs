@@ -77,8 +77,8 @@ impl ResultSink for WireSink<'_> {
         self.stream.should_flush()
     }
 
-    fn poll_flush(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), SqlError>> {
-        self.stream.poll_flush().map(|sent| {
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SqlError>> {
+        self.stream.poll_flush(context).map(|sent| {
             sent.map_err(|_| SqlError::new(1160, b"08S01", "Got an error writing communication packets"))
         })
     }

@@ -9,16 +9,21 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags};
+use turnstile_engine::interrupt::Interrupt;
 
+use crate::deadline::Deadline;
 use crate::scheduler::Readiness;
 use crate::wire::write::PacketWriter;
 use crate::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 
 /// Output beyond this many bytes is sent before more is produced.
 pub const FLUSH_BYTES: usize = 16 << 10;
+/// Patience with a client before its session says otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes taken by one read.
 const READ_BYTES: usize = 64 << 10;
 /// Buffers are given back when they have grown past this and are empty.
@@ -39,6 +44,9 @@ pub enum ReadError {
     /// Packets out of order.
     #[error("got packets out of order")]
     OutOfOrder,
+    /// The client paused too long within a message.
+    #[error("got timeout reading communication packets")]
+    TooSlow,
 }
 
 thread_local! {
@@ -103,6 +111,14 @@ pub struct Stream {
     input: Vec<u8>,
     read_to: usize,
     sent: usize,
+    /// When the client must have taken more of the answer, while the socket is full.
+    write_deadline: Option<Deadline>,
+    /// Longest pause of the client within a message.
+    pub read_patience: Duration,
+    /// Longest pause of the client while it should take its answer.
+    pub write_patience: Duration,
+    /// Ends a wait for the client.
+    pub interrupt: Option<Arc<Interrupt>>,
     /// Where answers are written.
     pub writer: PacketWriter,
 }
@@ -126,6 +142,10 @@ impl Stream {
             input: Vec::new(),
             read_to: 0,
             sent: 0,
+            write_deadline: None,
+            read_patience: PATIENCE,
+            write_patience: PATIENCE,
+            interrupt: None,
             writer: PacketWriter::default(),
         }
     }
@@ -163,6 +183,8 @@ impl Stream {
             if let Some(header) = waiting.first_chunk::<HEADER_BYTES>() {
                 let len = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
                 if payload.len() + len > len_max {
+                    // A client reads no answer before it has sent its message.
+                    self.skip_message().await?;
                     return Err(ReadError::TooLarge);
                 }
                 if let Some(piece) = waiting.get(HEADER_BYTES..HEADER_BYTES + len) {
@@ -179,8 +201,60 @@ impl Stream {
                     continue;
                 }
             }
-            self.fill().await?;
+            let within = !waiting.is_empty() || !payload.is_empty();
+            self.fill(within).await?;
         }
+    }
+
+    /// Reads the rest of a message, throws it away and takes over its sequence number.
+    async fn skip_message(&mut self) -> Result<(), ReadError> {
+        loop {
+            while self.input.len() - self.read_to < HEADER_BYTES {
+                self.fill(true).await?;
+            }
+            let header = &self.input[self.read_to..self.read_to + HEADER_BYTES];
+            let len = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+            self.writer.sequence = header[3].wrapping_add(1);
+            self.read_to += HEADER_BYTES;
+            let mut left = len;
+            loop {
+                let have = (self.input.len() - self.read_to).min(left);
+                self.read_to += have;
+                left -= have;
+                self.tidy_input();
+                if left == 0 {
+                    break;
+                }
+                self.fill(true).await?;
+            }
+            if len < PAYLOAD_BYTES_MAX {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends all output, says that no more will come, and waits until the client has closed its side or `patience` is
+    /// over: a socket that is closed with unread input tells the client of a broken connection in place of the answer.
+    pub async fn close_gently(&mut self, patience: Duration) {
+        if self.flush().await.is_err() {
+            return;
+        }
+        if rustix::net::shutdown(&self.socket.fd, rustix::net::Shutdown::Write).is_err() {
+            return;
+        }
+        let mut deadline = Deadline::after(patience);
+        poll_fn(|context| {
+            loop {
+                self.input.clear();
+                self.read_to = 0;
+                match self.try_fill() {
+                    Ok(len) if len > 0 => {}
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => return deadline.poll(context),
+                    _ => return Poll::Ready(()),
+                }
+            }
+        })
+        .await;
     }
 
     fn tidy_input(&mut self) {
@@ -194,18 +268,30 @@ impl Stream {
     }
 
     /// Waits for more input.
-    async fn fill(&mut self) -> Result<(), ReadError> {
-        poll_fn(|context| match self.try_fill() {
+    async fn fill(&mut self, within_message: bool) -> Result<(), ReadError> {
+        let mut deadline: Option<Deadline> = None;
+        let filled = poll_fn(|context| match self.try_fill() {
             Ok(0) => Poll::Ready(Err(ReadError::Closed)),
             Ok(_) => Poll::Ready(Ok(())),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if !within_message {
+                    return Poll::Pending;
+                }
+                self.socket.readiness.within_message(true);
+                let deadline = deadline.get_or_insert_with(|| Deadline::after(self.read_patience));
+                deadline.poll(context).map(|()| Err(ReadError::TooSlow))
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
             Err(error) => Poll::Ready(Err(error.into())),
         })
-        .await
+        .await;
+        if within_message {
+            self.socket.readiness.within_message(false);
+        }
+        filled
     }
 
     fn try_fill(&mut self) -> io::Result<usize> {
@@ -253,16 +339,38 @@ impl Stream {
     /// # Errors
     /// When the client has gone.
     pub async fn flush(&mut self) -> io::Result<()> {
-        poll_fn(|_| self.poll_flush()).await
+        poll_fn(|context| self.poll_flush(context)).await
     }
 
-    /// One attempt to send all output; `Pending` until the socket takes more.
-    pub fn poll_flush(&mut self) -> Poll<io::Result<()>> {
-        match self.try_flush() {
-            Ok(()) => Poll::Ready(Ok(())),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
-            Err(error) => Poll::Ready(Err(error)),
+    /// One attempt to send all output; `Pending` until the socket takes more. The client's patience and a kill of the
+    /// connection end the wait.
+    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let before = self.socket.sent;
+        let done = match self.try_flush() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.poll_full(self.socket.sent > before, context).map(Err)
+            }
+            other => Poll::Ready(other),
+        };
+        if done.is_ready() && self.write_deadline.is_some() {
+            self.write_deadline = None;
         }
+        done
+    }
+
+    /// The socket is full: how long still?
+    fn poll_full(&mut self, progress: bool, context: &mut Context<'_>) -> Poll<io::Error> {
+        if progress || self.write_deadline.is_none() {
+            self.write_deadline = Some(Deadline::after(self.write_patience));
+        }
+        if let Some(interrupt) = &self.interrupt {
+            // KILL QUERY is the statement's to notice, if it still runs.
+            if interrupt.poll_killed(context).is_ready() && interrupt.is_connection_killed() {
+                return Poll::Ready(ErrorKind::ConnectionAborted.into());
+            }
+        }
+        let deadline = self.write_deadline.as_mut().expect("set above if it was not");
+        deadline.poll(context).map(|()| ErrorKind::TimedOut.into())
     }
 
     fn try_flush(&mut self) -> io::Result<()> {

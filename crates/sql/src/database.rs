@@ -1,7 +1,7 @@
 //! Everything that sessions share: engine, dictionary, accounts, global variables, session registry.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
@@ -14,6 +14,7 @@ use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
 use crate::status::deadlock::Deadlocks;
+use crate::thread_pool::ThreadPoolView;
 use crate::variables::Globals;
 
 /// What the server says it is. Drivers choose their behaviour by the leading number.
@@ -32,6 +33,7 @@ pub struct Database {
     statements: StatementCache,
     deadlocks: Deadlocks,
     fresh: bool,
+    thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
 }
 
 impl Database {
@@ -79,6 +81,7 @@ impl Database {
         let statements = StatementCache::default();
         let registry = Registry::default();
         let deadlocks = Deadlocks::default();
+        let thread_pool = OnceLock::new();
         let db = Arc::new(Database {
             engine,
             dictionary,
@@ -89,6 +92,7 @@ impl Database {
             statements,
             deadlocks,
             fresh,
+            thread_pool,
         });
         Deadlocks::watch(&db);
         if fresh {
@@ -159,6 +163,16 @@ impl Database {
     /// Counters.
     pub fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// Says who runs the sessions. The first to say so is believed.
+    pub fn set_thread_pool(&self, pool: Arc<dyn ThreadPoolView>) {
+        let _ = self.thread_pool.set(pool);
+    }
+
+    /// Who runs the sessions, if somebody has said so.
+    pub fn thread_pool(&self) -> Option<&Arc<dyn ThreadPoolView>> {
+        self.thread_pool.get()
     }
 
     /// Makes a database durable.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use turnstile_engine::interrupt::Interrupt;
@@ -59,6 +59,8 @@ pub struct Entry {
     pub card: Arc<SessionCard>,
     command: AtomicU8,
     since_us: AtomicU64,
+    idle_max_s: AtomicU64,
+    ended_for_idleness: AtomicBool,
     shown: Mutex<Shown>,
 }
 
@@ -67,6 +69,8 @@ pub struct Entry {
 pub struct Shown {
     /// User name.
     pub user: String,
+    /// The account, as `user@host`.
+    pub account: String,
     /// Client host and port.
     pub host: String,
     /// Current database.
@@ -90,6 +94,26 @@ impl Entry {
     /// Since when, on the clock of [`Registry::now_us`].
     pub fn since_us(&self) -> u64 {
         self.since_us.load(Ordering::Relaxed)
+    }
+
+    /// Seconds after which the session's owner is to end it when its client says nothing.
+    pub fn set_idle_max_s(&self, seconds: u64) {
+        self.idle_max_s.store(seconds, Ordering::Relaxed);
+    }
+
+    /// Ends the session if it has waited for its client too long.
+    fn end_if_idle(&self, now_us: u64) {
+        let idle_us = now_us.saturating_sub(self.since_us());
+        let most_us = self.idle_max_s.load(Ordering::Relaxed).saturating_mul(1_000_000);
+        if self.command() == Command::Sleep && idle_us >= most_us && !self.interrupt.is_connection_killed() {
+            self.ended_for_idleness.store(true, Ordering::Release);
+            self.interrupt.kill_connection();
+        }
+    }
+
+    /// Whether it was [`Registry::end_idle`] that ended the session.
+    pub fn was_ended_for_idleness(&self) -> bool {
+        self.ended_for_idleness.load(Ordering::Acquire)
     }
 
     /// Changes what is shown.
@@ -140,6 +164,8 @@ impl Registry {
             card: Arc::new(SessionCard::new(id)),
             command: AtomicU8::new(Command::Sleep as u8),
             since_us: AtomicU64::new(self.now_us()),
+            idle_max_s: AtomicU64::new(u64::MAX),
+            ended_for_idleness: AtomicBool::new(false),
             shown: Mutex::new(shown),
         });
         self.entries.lock().insert(id, entry.clone());
@@ -159,6 +185,13 @@ impl Registry {
     /// All sessions, by id.
     pub fn list(&self) -> Vec<Arc<Entry>> {
         self.entries.lock().values().cloned().collect()
+    }
+
+    /// Ends the sessions whose clients have been silent for longer than their `wait_timeout`. A statement that arrives in
+    /// that very moment is ended with its connection.
+    pub fn end_idle(&self) {
+        let now_us = self.now_us();
+        self.list().iter().for_each(|entry| entry.end_if_idle(now_us));
     }
 
     /// How many there are.

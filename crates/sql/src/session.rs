@@ -16,7 +16,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::parser::{ParseOptions, parse_at};
 use crate::registry::{Command, Entry, Shown};
 use crate::sink::{ColumnMeta, ResultSink, status_flag};
-use crate::variables::SessionSettings;
+use crate::variables::{Priority, SessionSettings};
 
 mod definition;
 mod explain;
@@ -87,7 +87,8 @@ impl Session {
     /// Begins a session. Fails if its database does not exist or its account may not use it.
     pub fn new(db: Arc<Database>, init: SessionInit) -> Result<Session, SqlError> {
         let interrupt = Arc::new(Interrupt::new());
-        let shown = Shown { user: init.user.clone(), host: init.host.clone(), database: None, text: None };
+        let (user, host, account) = (init.user.clone(), init.host.clone(), init.account.text());
+        let shown = Shown { user, host, account, database: None, text: None };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
         let state =
             Arc::new(SessionState::new(db.clone(), init.connection_id, identity(&init), init.found_rows));
@@ -113,7 +114,7 @@ impl Session {
         self.multi_statements = init.multi_statements;
         self.state.set_found_rows_flag(init.found_rows);
         self.state.set_schema(None);
-        self.settings = self.state.settings();
+        self.settings_changed();
         match &init.database {
             Some(name) if !name.is_empty() => self.use_schema(name),
             _ => Ok(()),
@@ -138,6 +139,61 @@ impl Session {
     /// Somebody ended the connection with KILL.
     pub fn is_killed(&self) -> bool {
         self.interrupt.is_connection_killed()
+    }
+
+    /// The client is a person at a terminal: `interactive_timeout` is its `wait_timeout`.
+    pub fn set_interactive(&mut self) {
+        let (from, to) =
+            (crate::variables::find("interactive_timeout"), crate::variables::find("wait_timeout"));
+        if let (Some(from), Some(to)) = (from, to) {
+            let patience = self.db.globals().get(from);
+            self.state.set_variable(to, patience);
+            self.settings_changed();
+        }
+    }
+
+    /// Whether the session waits for its client from now on, for `wait_timeout`; statements say so by themselves.
+    pub fn set_idle(&self, idle: bool) {
+        self.entry.set_idle_max_s(if idle { self.settings.wait_timeout_s } else { u64::MAX });
+        self.entry.set_command(Command::Sleep, self.db.registry().now_us());
+    }
+
+    /// Whether it may be one more than `max_connections`.
+    pub fn may_exceed_connections(&self) -> bool {
+        use crate::accounts::Privileges as P;
+        let account = self.state.account();
+        account.is_none_or(|account| account.may(P::CONNECTION_ADMIN, None) || account.may(P::SUPER, None))
+    }
+
+    /// Sessions of its account, itself among them.
+    pub fn sessions_of_account(&self) -> u64 {
+        let account = self.own_account().text();
+        self.db.registry().list().iter().filter(|one| one.shown().account == account).count() as u64
+    }
+
+    /// Decodes the variables anew.
+    pub(crate) fn settings_changed(&mut self) {
+        self.settings = self.state.settings();
+        self.entry.set_idle_max_s(self.settings.wait_timeout_s);
+    }
+
+    /// Decoded variables.
+    pub fn settings(&self) -> &Arc<SessionSettings> {
+        &self.settings
+    }
+
+    /// Whether its worker should run it before others, by `thread_pool_priority`.
+    pub fn goes_first(&self) -> bool {
+        match self.settings.priority {
+            Priority::Auto => self.holds_others_up(),
+            Priority::High => true,
+            Priority::Low => false,
+        }
+    }
+
+    /// Somebody ended the connection because its client was silent for too long.
+    pub fn was_ended_for_idleness(&self) -> bool {
+        self.entry.was_ended_for_idleness()
     }
 
     /// [`status_flag`] bits as they stand.
@@ -287,7 +343,7 @@ impl Session {
     pub async fn reset(&mut self) -> Result<(), SqlError> {
         self.rollback().await?;
         self.state.reset();
-        self.settings = self.state.settings();
+        self.settings_changed();
         self.next_txn = transaction::NextTxn::default();
         self.prepared.clear();
         self.named.clear();
@@ -298,7 +354,10 @@ impl Session {
     pub async fn change_user(&mut self, init: SessionInit) -> Result<(), SqlError> {
         self.reset().await?;
         *self.state.identity.lock() = identity(&init);
-        self.entry.show(|shown| (shown.user, shown.host) = (init.user.clone(), init.host.clone()));
+        self.entry.show(|shown| {
+            (shown.user, shown.host) = (init.user.clone(), init.host.clone());
+            shown.account = init.account.text();
+        });
         self.begin_as(&init)
     }
 

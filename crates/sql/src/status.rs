@@ -17,6 +17,10 @@ pub struct Status {
     bytes_received: AtomicU64,
     bytes_sent: AtomicU64,
     aborted_connects: AtomicU64,
+    aborted_clients: AtomicU64,
+    refused_for_limit: AtomicU64,
+    gate_waits: AtomicU64,
+    sleeps: AtomicU64,
     max_used_connections: AtomicU64,
     commands: [AtomicU64; COMMANDS.len()],
 }
@@ -49,15 +53,47 @@ impl Status {
         }
     }
 
-    /// A client has connected; so many are connected now.
-    pub fn connected(&self, now: u64) {
+    /// A client has connected; so many are connected now. None: it is one too many and will be refused.
+    pub fn connected(&self, now: Option<u64>) {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        self.max_used_connections.fetch_max(now, Ordering::Relaxed);
+        if let Some(now) = now {
+            self.max_used_connections.fetch_max(now, Ordering::Relaxed);
+        }
     }
 
     /// A client was refused.
     pub fn refused(&self) {
         self.aborted_connects.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client that was let in went away without saying so, or was sent away.
+    pub fn client_aborted(&self) {
+        self.aborted_clients.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client was refused because of `max_connections`.
+    pub fn refused_for_limit(&self) {
+        self.refused_for_limit.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A session waits for a table's metadata gate.
+    pub fn gate_wait(&self) {
+        self.gate_waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often sessions waited for a metadata gate.
+    pub fn gate_waits(&self) -> u64 {
+        self.gate_waits.load(Ordering::Relaxed)
+    }
+
+    /// A session waits in SLEEP.
+    pub fn sleep(&self) {
+        self.sleeps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often sessions waited in SLEEP.
+    pub fn sleeps(&self) -> u64 {
+        self.sleeps.load(Ordering::Relaxed)
     }
 
     /// Bytes went over the network.
@@ -73,14 +109,21 @@ pub fn list(db: &Database) -> Vec<(String, String)> {
     let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed).to_string();
     let running =
         db.registry().list().iter().filter(|one| one.command() != crate::registry::Command::Sleep).count();
+    let threads = db.thread_pool().map(|pool| pool.threads()).unwrap_or_default();
     let mut all = vec![
+        ("Aborted_clients".into(), number(&status.aborted_clients)),
         ("Aborted_connects".into(), number(&status.aborted_connects)),
         ("Bytes_received".into(), number(&status.bytes_received)),
         ("Bytes_sent".into(), number(&status.bytes_sent)),
+        ("Connection_errors_max_connections".into(), number(&status.refused_for_limit)),
         ("Connections".into(), number(&status.connections)),
         ("Max_used_connections".into(), number(&status.max_used_connections)),
         ("Queries".into(), number(&status.questions)),
         ("Questions".into(), number(&status.questions)),
+        ("Threadpool_idle_threads".into(), threads.idle.to_string()),
+        ("Threadpool_threads".into(), threads.pool.to_string()),
+        ("Threads_cached".into(), "0".into()),
+        ("Threads_created".into(), threads.created.to_string()),
         ("Threads_connected".into(), db.registry().len().to_string()),
         ("Threads_running".into(), running.to_string()),
         ("Uptime".into(), (db.registry().now_us() / 1_000_000).to_string()),

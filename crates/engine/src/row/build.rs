@@ -14,6 +14,7 @@ use crate::btree::overflow::ChainReader;
 use crate::btree::{Direction, Position, Tree};
 use crate::buffer::{Mtr, with_pages};
 use crate::error::{Error, Result};
+use crate::give_way::give_way;
 use crate::ids::TxnId;
 use crate::page::DELETE_MARK;
 use crate::txn::kernel::Kernel;
@@ -38,6 +39,7 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
     let mut portion: Vec<Entry> = Vec::new();
     let mut bytes = 0;
     loop {
+        give_way().await;
         let mut chained = Vec::new();
         let before = portion.len();
         let more = with_pages(storage, || {
@@ -53,7 +55,10 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
         bytes += portion[before..].iter().map(|(key, _)| key.bytes.len() + 48).sum::<usize>();
         if bytes >= PORTION_BYTES || !more {
             portion.sort_unstable_by(|(a, _), (b, _)| a.bytes.cmp(&b.bytes));
-            for (key, pk_len) in portion.drain(..) {
+            for (done, (key, pk_len)) in portion.drain(..).enumerate() {
+                if done % 64 == 63 {
+                    give_way().await;
+                }
                 storage.reserve().await?;
                 let unique = def.unique && key.whole;
                 if let Some(other) = with_pages(storage, || add(kernel, &tree, &key, pk_len, unique)).await? {

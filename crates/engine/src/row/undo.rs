@@ -15,6 +15,7 @@ use crate::api::Savepoint;
 use crate::btree::Position;
 use crate::buffer::Mtr;
 use crate::error::{Error, Result};
+use crate::give_way::give_way;
 use crate::ids::{RollPtr, TxnId};
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
@@ -25,6 +26,9 @@ use crate::txn::undo_record::{
 };
 
 use super::value::{Payload, RowValue, entry_value, split_entry, writer_of};
+
+/// Records taken back between two chances for other sessions.
+const RECORDS_AT_ONCE: u64 = 64;
 
 /// Copies the bytes of the item at `ptr` out of its page.
 pub(crate) fn copy_item(kernel: &Kernel, ptr: RollPtr) -> Result<Vec<u8>> {
@@ -126,6 +130,9 @@ impl Txn {
     pub async fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
         let kernel = self.kernel.clone();
         while self.records > savepoint.0 {
+            if self.records.is_multiple_of(RECORDS_AT_ONCE) {
+                give_way().await;
+            }
             kernel.storage.reserve().await?;
             let id = self.id;
             let undone = paged!(

@@ -117,6 +117,11 @@ impl TxnLockState {
         }
     }
 
+    /// Whether it has asked for a lock.
+    pub fn has_any(&self) -> bool {
+        self.locks.is_some()
+    }
+
     /// Tells how much a rollback would undo.
     #[inline]
     pub fn set_undo_records(&self, count: u64) {

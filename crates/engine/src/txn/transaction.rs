@@ -58,6 +58,11 @@ impl Txn {
         (self.id.0 != 0).then_some(self.id)
     }
 
+    /// Whether it may hold somebody up: it has written, or asked for a lock.
+    pub fn holds_locks(&self) -> bool {
+        self.hold.is_some() || self.locks.has_any()
+    }
+
     /// Its options.
     pub fn options(&self) -> &TxnOptions {
         &self.options

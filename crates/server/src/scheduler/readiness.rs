@@ -14,6 +14,12 @@ pub struct Readiness {
     readable: AtomicBool,
     writable: AtomicBool,
     interrupt: OnceLock<Arc<Interrupt>>,
+    /// The session goes before others; written by the session, read when it is queued.
+    goes_first: AtomicBool,
+    /// The client has closed its side.
+    hung_up: AtomicBool,
+    /// A part of a message has come, its rest has not.
+    within_message: AtomicBool,
 }
 
 impl Default for Readiness {
@@ -22,6 +28,9 @@ impl Default for Readiness {
             readable: AtomicBool::new(true),
             writable: AtomicBool::new(true),
             interrupt: OnceLock::new(),
+            goes_first: AtomicBool::new(false),
+            hung_up: AtomicBool::new(false),
+            within_message: AtomicBool::new(false),
         }
     }
 }
@@ -40,12 +49,35 @@ impl Readiness {
     pub fn interrupt_on_hangup(&self, interrupt: Arc<Interrupt>) {
         // A second call would be a second session on one socket; the first one's interrupt stays.
         let _ = self.interrupt.set(interrupt);
+        // The client may have gone while it was still logging in.
+        if self.hung_up.load(Ordering::SeqCst) {
+            self.hang_up();
+        }
     }
     /// The client has closed its side: whatever the session waits for, it waits in vain.
     pub fn hang_up(&self) {
+        self.hung_up.store(true, Ordering::SeqCst);
         if let Some(interrupt) = self.interrupt.get() {
             interrupt.kill_connection();
         }
+    }
+    /// Says whether the session goes before others from now on.
+    pub fn go_first(&self, first: bool) {
+        if self.goes_first.load(Ordering::Relaxed) != first {
+            self.goes_first.store(first, Ordering::Relaxed);
+        }
+    }
+    /// Whether the session goes before others.
+    pub fn goes_first(&self) -> bool {
+        self.goes_first.load(Ordering::Relaxed)
+    }
+    /// Notes whether a part of a message is there.
+    pub fn within_message(&self, within: bool) {
+        self.within_message.store(within, Ordering::Relaxed);
+    }
+    /// Whether a part of a message is there.
+    pub fn is_within_message(&self) -> bool {
+        self.within_message.load(Ordering::Relaxed)
     }
     /// Whether a read may bring something.
     pub fn is_readable(&self) -> bool {

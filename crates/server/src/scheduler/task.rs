@@ -1,4 +1,4 @@
-//! A task's waker and the inbox through which other threads reach a worker.
+//! A task's waker, and the inbox through which other threads reach a group.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Wake;
+use std::task::{Wake, Waker};
 
 use parking_lot::Mutex;
 
@@ -15,8 +15,10 @@ use super::Readiness;
 /// What a worker runs.
 pub type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A session on its way to a worker.
+/// A session on its way to a group.
 pub struct NewTask {
+    /// Connection id, for INFORMATION_SCHEMA.THREAD_POOL_QUEUES.
+    pub connection: u64,
     /// The socket to watch. The session holds its own handle of it.
     pub socket: Arc<OwnedFd>,
     /// Where events are noted.
@@ -25,55 +27,117 @@ pub struct NewTask {
     pub session: Session,
 }
 
-/// What other threads hand to a worker.
-pub struct Inbox {
-    /// Tells the worker's own thread from others; never 0.
-    pub worker: usize,
+/// The part of a task that a thread takes along while it polls it.
+pub struct Work {
+    /// The session.
+    pub session: Session,
+    /// Its waker.
+    pub waker: Waker,
+}
+
+/// What lies in an inbox.
+#[derive(Default)]
+pub struct Mail {
     /// Tasks woken by other threads.
-    pub ready: Mutex<Vec<u32>>,
+    pub ready: Vec<u32>,
     /// Sessions to adopt.
-    pub new_tasks: Mutex<Vec<NewTask>>,
-    /// True while the worker blocks, or is about to, in `epoll_wait`.
+    pub new_tasks: Vec<NewTask>,
+    /// Tasks whose poll outlasted the baton; None when the session has ended.
+    pub returned: Vec<(u32, Option<Work>)>,
+    /// The group has ended: whatever comes now is dropped by who brings it.
+    pub closed: bool,
+}
+
+impl Mail {
+    /// Nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.new_tasks.is_empty() && self.returned.is_empty()
+    }
+}
+
+/// What other threads hand to a group.
+pub struct Inbox {
+    /// Tells the group's own threads from others; never 0.
+    pub group: usize,
+    /// What was handed in.
+    pub mail: Mutex<Mail>,
+    /// True while the group's thread blocks, or is about to, in `epoll_wait`.
     pub asleep: AtomicBool,
-    /// Ends the worker after its current turn.
+    /// Ends the group after its current turn.
     pub stop: AtomicBool,
     /// Its doorbell.
     pub bell: OwnedFd,
 }
 
 impl Inbox {
-    /// Rings the bell if the worker sleeps. Call after the entry is in.
+    /// Rings the bell if the group sleeps. Call after the entry is in.
     pub fn ring(&self) {
         if self.asleep.swap(false, Ordering::SeqCst) {
             // The counter of an eventfd only overflows after 2^64 - 2 unread rings; nothing to handle.
             let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
         }
     }
+
+    /// Hands a task back whose poll outlasted the baton.
+    pub fn give_back(&self, index: u32, work: Option<Work>) {
+        let mut mail = self.mail.lock();
+        if mail.closed {
+            drop(mail);
+            drop(work);
+            return;
+        }
+        mail.returned.push((index, work));
+        drop(mail);
+        self.ring();
+    }
 }
+
+/// What a thread of a group has woken itself since it last looked.
+struct Woken {
+    /// The group this thread works for (0: none).
+    group: usize,
+    /// The task being polled.
+    current: u32,
+    others: Vec<u32>,
+    /// Tasks that woke themselves while they were polled: long statements that give way.
+    yielded: Vec<u32>,
+}
+
+/// No task.
+pub const NOBODY: u32 = u32::MAX;
 
 thread_local! {
-    /// The worker this thread is (0: none) and the tasks it has woken itself during this turn.
-    static LOCAL: RefCell<(usize, Vec<u32>)> = const { RefCell::new((0, Vec::new())) };
+    static WOKEN: RefCell<Woken> =
+        const { RefCell::new(Woken { group: 0, current: NOBODY, others: Vec::new(), yielded: Vec::new() }) };
 }
 
-/// Makes the current thread the worker with this number.
-pub fn enter_worker(worker: usize) {
-    LOCAL.with(|local| local.borrow_mut().0 = worker);
+/// Makes the current thread one of this group's.
+pub fn enter_group(group: usize) {
+    WOKEN.with(|woken| woken.borrow_mut().group = group);
 }
 
-/// Moves the locally woken tasks into `ready`.
-pub fn take_local(ready: &mut Vec<u32>) {
-    LOCAL.with(|local| ready.append(&mut local.borrow_mut().1));
+/// Moves what this thread has woken into `ready`, and what gave way into `yielded`; then says which task is polled next.
+pub fn take_woken(ready: &mut Vec<u32>, yielded: &mut impl Extend<u32>, next: u32) {
+    WOKEN.with(|woken| {
+        let mut woken = woken.borrow_mut();
+        woken.current = next;
+        if !woken.others.is_empty() {
+            ready.append(&mut woken.others);
+        }
+        if !woken.yielded.is_empty() {
+            yielded.extend(woken.yielded.drain(..));
+        }
+    });
 }
 
-/// Puts a task on its worker's ready list, once.
+/// Puts a task on its group's ready list, once.
 pub struct TaskWaker {
-    /// Its place in the worker's slab. May be reused after the task ends: a late wake then polls a stranger once
+    /// Its place in the group's slab. May be reused after the task ends: a late wake then polls a stranger once
     /// too often, which is harmless.
     pub index: u32,
     /// On a ready list already.
     pub queued: AtomicBool,
-    /// Its worker.
+    /// Its group.
     pub inbox: Arc<Inbox>,
 }
 
@@ -86,16 +150,18 @@ impl Wake for TaskWaker {
         if self.queued.swap(true, Ordering::SeqCst) {
             return;
         }
-        let local = LOCAL.with(|local| {
-            let mut local = local.borrow_mut();
-            let mine = local.0 == self.inbox.worker;
-            if mine {
-                local.1.push(self.index);
+        let local = WOKEN.with(|woken| {
+            let mut woken = woken.borrow_mut();
+            let mine = woken.group == self.inbox.group;
+            if mine && woken.current == self.index {
+                woken.yielded.push(self.index);
+            } else if mine {
+                woken.others.push(self.index);
             }
             mine
         });
         if !local {
-            self.inbox.ready.lock().push(self.index);
+            self.inbox.mail.lock().ready.push(self.index);
             self.inbox.ring();
         }
     }

@@ -43,11 +43,62 @@ fn a_packet_may_come_byte_by_byte() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_before_it_is_read() {
-    let (mut stream, mut client, _) = pair();
-    client.write_all(&[0xff, 0xff, 0xff, 0]).unwrap();
+fn what_is_too_long_is_read_to_its_end_and_refused() {
+    let (mut stream, mut client, readiness) = pair();
+    client.write_all(&[0xd0, 0x07, 0, 4]).unwrap();
     let mut payload = Vec::new();
-    assert!(matches!(poll(stream.read_packet(&mut payload, 1000)), Poll::Ready(Err(ReadError::TooLarge))));
+    let mut asked = Box::pin(stream.read_packet(&mut payload, 1000));
+    let mut ask = || asked.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(ask().is_pending(), "the client is still sending");
+    client.write_all(&[7; 2000]).unwrap();
+    client.write_all(b"\x01\0\0\0z").unwrap();
+    readiness.note(true, false);
+    let refused = ask();
+    assert!(matches!(refused, Poll::Ready(Err(ReadError::TooLarge))), "{refused:?}");
+    drop(asked);
+    assert_eq!(stream.writer.sequence, 5, "the error's number follows the message's");
+}
+
+/// A message of two packets whose first alone is as long as a packet can be.
+#[test]
+fn a_message_of_several_packets_counts_as_a_whole() {
+    let (mut stream, mut client, readiness) = pair();
+    let sending = std::thread::spawn(move || {
+        client.write_all(&[0xff, 0xff, 0xff, 0]).unwrap();
+        client.write_all(&vec![1; 0xff_ffff]).unwrap();
+        client.write_all(&[0x64, 0, 0, 1]).unwrap();
+        client.write_all(&[2; 100]).unwrap();
+        client
+    });
+    let mut payload = Vec::new();
+    let mut asked = Box::pin(stream.read_packet(&mut payload, 0xff_ffff + 50));
+    let refused = loop {
+        readiness.note(true, false);
+        if let Poll::Ready(done) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            break done;
+        }
+        std::thread::yield_now();
+    };
+    assert!(matches!(refused, Err(ReadError::TooLarge)));
+    drop(asked);
+    assert_eq!(stream.writer.sequence, 2);
+    drop(sending.join().unwrap());
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_waited_for_no_longer_than_its_patience() {
+    let (mut stream, _client, _) = pair();
+    stream.write_patience = std::time::Duration::ZERO;
+    let refused = loop {
+        stream.writer.begin().extend_from_slice(&[5; 50_000]);
+        stream.writer.end();
+        match stream.poll_flush(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) => break error,
+            Poll::Pending => panic!("it waits though its patience is over"),
+        }
+    };
+    assert_eq!(refused.kind(), std::io::ErrorKind::TimedOut);
 }
 
 #[test]
@@ -67,7 +118,7 @@ fn a_full_socket_holds_the_output_back() {
         stream.writer.begin().extend_from_slice(&[5; 50_000]);
         stream.writer.end();
         sent += 50_004;
-        if stream.poll_flush().is_pending() {
+        if stream.poll_flush(&mut Context::from_waker(Waker::noop())).is_pending() {
             break sent;
         }
     };
@@ -78,8 +129,8 @@ fn a_full_socket_holds_the_output_back() {
         if let Ok(len) = client.read(&mut landing) {
             got += len;
         }
-        let _ = stream.poll_flush();
+        let _ = stream.poll_flush(&mut Context::from_waker(Waker::noop()));
     }
     assert_eq!(got, waiting);
-    assert!(stream.poll_flush().is_ready());
+    assert!(stream.poll_flush(&mut Context::from_waker(Waker::noop())).is_ready());
 }

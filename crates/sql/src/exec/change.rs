@@ -15,7 +15,7 @@ use turnstile_engine::Visit;
 
 use super::Exec;
 use super::scan::{Fields, TableScan};
-use super::tail::{FrameRow, Kept, limits, sort_rows};
+use super::tail::{FrameRow, Kept, limits};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::query::{Source, Step, TableSource};
@@ -138,15 +138,17 @@ impl Exec<'_> {
                 let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
                 keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
             }
-            sort_rows(&mut keyed, &plan.select.order);
+            let keyed = self.sorted(keyed, &plan.select.order).await?;
             for (_, row) in keyed.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
                 let Some(Value::UInt(nth)) = row.first() else { continue };
+                self.pace().await?;
                 let (pk, mut frame) = std::mem::take(&mut waiting[*nth as usize]);
                 self.apply(plan, target, &pk, &mut frame, done).await?;
             }
             return Ok(());
         }
         for (pk, mut frame) in waiting {
+            self.pace().await?;
             self.apply(plan, target, &pk, &mut frame, done).await?;
         }
         Ok(())
@@ -213,6 +215,7 @@ impl Exec<'_> {
         self.frames(&plan.select, &mut kept).await?;
         let mut seen: HashSet<(usize, Vec<u8>)> = HashSet::new();
         for mut frame in kept.rows {
+            self.pace().await?;
             for (nth, target) in plan.targets.iter().enumerate() {
                 let columns = &frame[target.base..target.base + target.table.columns().len()];
                 let mut pk = Vec::new();

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use turnstile_engine::Txn;
+use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
 
 use crate::database::Database;
@@ -20,10 +22,31 @@ mod order;
 pub mod range;
 pub mod scan;
 mod select;
+mod sort;
 mod subquery;
 pub mod tail;
 
 pub use tail::{ClientOut, Kept};
+
+/// A statement gives way after this long.
+const SLICE: Duration = Duration::from_millis(1);
+
+/// When a statement last gave way, as far as it has looked; None: it has not looked yet.
+#[derive(Default)]
+pub struct Slice(Option<Instant>);
+
+impl Slice {
+    /// Lets other sessions of the same worker run if the slice is over.
+    pub async fn breathe(&mut self) {
+        let began = *self.0.get_or_insert_with(Instant::now);
+        if began.elapsed() >= SLICE {
+            give_way().await;
+            self.0 = Some(Instant::now());
+        }
+    }
+}
+/// Rows between two looks at the clock.
+const PACE_ROWS: u32 = 32;
 
 /// One statement while it runs.
 pub struct Exec<'e> {
@@ -39,8 +62,8 @@ pub struct Exec<'e> {
     pub interrupt: &'e Arc<Interrupt>,
     stored_sources: HashMap<usize, Arc<select::Stored>>,
     subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
-    batches: u32,
-    joined: u32,
+    slice: Slice,
+    paced: u32,
 }
 
 impl<'e> Exec<'e> {
@@ -60,26 +83,23 @@ impl<'e> Exec<'e> {
             interrupt,
             stored_sources: HashMap::new(),
             subquery_results: HashMap::new(),
-            batches: 0,
-            joined: 0,
+            slice: Slice::default(),
+            paced: 0,
         }
     }
 
-    /// Lets other sessions of the same worker run now and then.
+    /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the slice is over.
     async fn breathe(&mut self) {
-        self.batches = self.batches.wrapping_add(1);
-        if self.batches.is_multiple_of(64) {
-            yield_now().await;
-        }
+        self.slice.breathe().await;
     }
 
-    /// Called for every row a join tries: rows kept in memory cost no page access, where a statement otherwise notices
-    /// KILL and gives way.
+    /// Called for every row that is joined, changed, inserted or passed on: rows kept in memory cost no page access, where a
+    /// statement otherwise notices KILL and gives way.
     async fn pace(&mut self) -> SqlResult<()> {
-        self.joined = self.joined.wrapping_add(1);
-        if self.joined.is_multiple_of(1024) {
+        self.paced = self.paced.wrapping_add(1);
+        if self.paced.is_multiple_of(PACE_ROWS) {
             self.interrupt.check()?;
-            yield_now().await;
+            self.breathe().await;
         }
         Ok(())
     }
@@ -87,18 +107,4 @@ impl<'e> Exec<'e> {
     fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Vec<Vec<Value>>> {
         information_schema::rows(table, self.db, self.session)
     }
-}
-
-/// Gives way once.
-pub async fn yield_now() {
-    let mut waited = false;
-    std::future::poll_fn(|context| {
-        if waited {
-            return std::task::Poll::Ready(());
-        }
-        waited = true;
-        context.waker().wake_by_ref();
-        std::task::Poll::Pending
-    })
-    .await;
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use turnstile_engine::Visit;
 
 use super::scan::{Fields, TableScan};
-use super::tail::{FrameRow, Kept, RowOut, Tail, limits, sort_rows};
+use super::tail::{FrameRow, Kept, RowOut, Tail, limits};
 use super::{Exec, hash_key};
 use crate::ast::SetOperator;
 use crate::collation::Collation;
@@ -31,6 +31,9 @@ pub struct Stored {
     rows: Vec<Vec<Value>>,
     index: Option<HashMap<Vec<u8>, Vec<u32>>>,
 }
+
+/// Rows kept in memory are handed on in pieces of so many.
+const ROWS_AT_ONCE: usize = 1024;
 
 /// Where joined frames go.
 enum End<'t, 'p, 'o> {
@@ -106,17 +109,61 @@ impl Exec<'_> {
             }
         }
         if tail.groups() {
-            for mut frame in tail.close_groups(context)? {
-                self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?;
-                if self.holds(plan, &plan.having, &mut frame).await?
-                    && self.project(&mut frame, &mut tail)? == Visit::Stop
-                {
+            while let Some(frames) = tail.close_groups(context)? {
+                self.breathe().await;
+                if !self.deliver_groups(plan, frames, &mut tail).await? {
                     break;
                 }
             }
         }
-        tail.finish().await?;
+        self.finish(&mut tail).await?;
         Ok(tail.found)
+    }
+
+    /// Passes some groups on; false when no more are wanted.
+    async fn deliver_groups(
+        &mut self,
+        plan: &SelectPlan,
+        frames: Vec<Vec<Value>>,
+        tail: &mut Tail<'_, '_>,
+    ) -> SqlResult<bool> {
+        for mut frame in frames {
+            self.pace().await?;
+            self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?;
+            if self.holds(plan, &plan.having, &mut frame).await?
+                && self.project(&mut frame, tail)? == Visit::Stop
+            {
+                return Ok(false);
+            }
+        }
+        self.trim(tail).await?;
+        Ok(true)
+    }
+
+    /// With ORDER BY and LIMIT only the first rows matter.
+    async fn trim(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+        if let Some(wanted) = tail.wants_trim() {
+            let held = tail.take_held();
+            let mut held = self.sorted(held, &tail.plan.order).await?;
+            held.truncate(wanted);
+            tail.put_held(held);
+        }
+        Ok(())
+    }
+
+    /// Delivers what was held back for sorting.
+    async fn finish(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+        if tail.sorts() {
+            let held = tail.take_held();
+            for (_, items) in self.sorted(held, &tail.plan.order).await? {
+                self.pace().await?;
+                if tail.deliver_sorted(items)? == Visit::Stop {
+                    break;
+                }
+                tail.flush().await?;
+            }
+        }
+        tail.flush().await
     }
 
     /// Runs a block's steps and keeps whole frames.
@@ -173,6 +220,7 @@ impl Exec<'_> {
                 return Ok(());
             }
             tail.flush().await?;
+            self.trim(tail).await?;
             self.breathe().await;
         }
     }
@@ -212,6 +260,7 @@ impl Exec<'_> {
                 }
                 if let End::Tail(tail) = end {
                     tail.flush().await?;
+                    self.trim(tail).await?;
                 }
             }
             if step.left_join && !matched {
@@ -290,12 +339,14 @@ impl Exec<'_> {
             Source::Table(source)
                 if keep || !first && source.access.is_full() && source.locking.is_none() =>
             {
-                Ok(Rows::Stored(self.stored(plan, step).await?))
+                Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
             }
             Source::Table(source) => {
                 Ok(Rows::Scan(Box::new(TableScan::open(source, &FrameRow(frame), self.eval)?), source))
             }
-            Source::Derived(_) | Source::Virtual(_) => Ok(Rows::Stored(self.stored(plan, step).await?)),
+            Source::Derived(_) | Source::Virtual(_) => {
+                Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
+            }
             Source::Group(steps) => {
                 let mut frames = Vec::new();
                 self.step(plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
@@ -314,7 +365,7 @@ impl Exec<'_> {
     ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
         match rows {
             Rows::Listed(list) => Ok((std::mem::take(list), false)),
-            Rows::Stored(stored) => Ok((stored.matching(step, frame, self.eval)?, false)),
+            Rows::Stored(stored, place) => stored.matching(step, frame, self.eval, place),
             Rows::Scan(scan, source) => {
                 let context = self.eval;
                 let columns = step.base..step.base + step.columns;
@@ -360,11 +411,25 @@ impl Exec<'_> {
         };
         let mut stored = Stored { rows, index: None };
         if !step.hash.is_empty() {
-            stored.build_index(step);
+            self.build_index(&mut stored, step).await?;
         }
         let stored = Arc::new(stored);
         self.stored_sources.insert(name, stored.clone());
         Ok(stored)
+    }
+
+    async fn build_index(&mut self, stored: &mut Stored, step: &Step) -> SqlResult<()> {
+        let mut index: HashMap<Vec<u8>, Vec<u32>> = HashMap::new();
+        for (nth, row) in stored.rows.iter().enumerate() {
+            self.pace().await?;
+            let mut key = Vec::new();
+            let values = step.hash.iter().map(|(_, column, collation)| (&row[*column], *collation));
+            if append_all(values, &mut key) {
+                index.entry(key).or_default().push(nth as u32);
+            }
+        }
+        stored.index = Some(index);
+        Ok(())
     }
 
     async fn whole_table(
@@ -415,6 +480,7 @@ impl Exec<'_> {
             let mut kept = Kept::default();
             self.query(member, outer, &mut kept).await?;
             for row in &mut kept.rows {
+                self.pace().await?;
                 for (value, kind) in row.iter_mut().zip(&plan.kinds) {
                     *value = coerce_value(std::mem::take(value), kind, self.eval)?;
                 }
@@ -441,21 +507,23 @@ impl Exec<'_> {
     ) -> SqlResult<u64> {
         let context = self.eval;
         let (count, offset) = limits(limit, context)?;
-        let keyed = rows.into_iter().map(|row| {
+        let mut keyed = Vec::with_capacity(rows.len());
+        for row in rows {
+            self.pace().await?;
             let keys = order
                 .iter()
                 .map(|key| key.expr.eval(&FrameRow(&row), context))
                 .collect::<SqlResult<Vec<_>>>()?;
-            Ok((keys, row))
-        });
-        let mut keyed = keyed.collect::<SqlResult<Vec<_>>>()?;
-        sort_rows(&mut keyed, order);
+            keyed.push((keys, row));
+        }
+        let keyed = self.sorted(keyed, order).await?;
         let found = keyed.len() as u64;
         let most = usize::try_from(count).unwrap_or(usize::MAX);
         for (nth, (_, row)) in keyed.iter().skip(offset as usize).take(most).enumerate() {
             if out.row(row)? == Visit::Stop {
                 break;
             }
+            self.pace().await?;
             if nth % 256 == 255 {
                 super::tail::flush(out).await?;
             }
@@ -477,40 +545,45 @@ fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
 /// A source while a frame runs through it.
 enum Rows<'p> {
     Scan(Box<TableScan<'p>>, &'p TableSource),
-    Stored(Arc<Stored>),
+    Stored(Arc<Stored>, Place),
     Listed(Vec<Vec<Value>>),
 }
 
-impl Stored {
-    fn build_index(&mut self, step: &Step) {
-        let mut index: HashMap<Vec<u8>, Vec<u32>> = HashMap::new();
-        for (nth, row) in self.rows.iter().enumerate() {
-            let mut key = Vec::new();
-            let values = step.hash.iter().map(|(_, column, collation)| (&row[*column], *collation));
-            if append_all(values, &mut key) {
-                index.entry(key).or_default().push(nth as u32);
-            }
-        }
-        self.index = Some(index);
-    }
+/// How far a frame is in the rows kept in memory.
+#[derive(Default)]
+struct Place {
+    /// Rows with the frame's key, once they are looked up.
+    found: Option<Vec<u32>>,
+    next: usize,
+}
 
+impl Stored {
+    /// The next rows for a frame, and whether there are more: so many at once that nobody waits for their copying.
     fn matching(
         &self,
         step: &Step,
         frame: &[Value],
         context: &EvalContext<'_>,
-    ) -> SqlResult<Vec<Vec<Value>>> {
-        let Some(index) = &self.index else { return Ok(self.rows.clone()) };
-        let mut values = Vec::new();
-        for (expr, _, collation) in &step.hash {
-            values.push((expr.eval(&FrameRow(frame), context)?, *collation));
+        place: &mut Place,
+    ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
+        if let (Some(index), None) = (&self.index, &place.found) {
+            let mut values = Vec::new();
+            for (expr, _, collation) in &step.hash {
+                values.push((expr.eval(&FrameRow(frame), context)?, *collation));
+            }
+            let mut key = Vec::new();
+            let known = append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key);
+            let found = if known { index.get(&key).cloned() } else { None };
+            place.found = Some(found.unwrap_or_default());
         }
-        let mut key = Vec::new();
-        if !append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key) {
-            return Ok(Vec::new());
-        }
-        let found = index.get(&key).map_or(&[][..], Vec::as_slice);
-        Ok(found.iter().map(|nth| self.rows[*nth as usize].clone()).collect())
+        let end = place.found.as_ref().map_or(self.rows.len(), Vec::len);
+        let (from, to) = (place.next, (place.next + ROWS_AT_ONCE).min(end));
+        place.next = to;
+        let rows = match &place.found {
+            None => self.rows[from..to].to_vec(),
+            Some(found) => found[from..to].iter().map(|nth| self.rows[*nth as usize].clone()).collect(),
+        };
+        Ok((rows, to < end))
     }
 }
 

@@ -18,6 +18,7 @@ impl Exec<'_> {
         if let SubqueryKind::Sleep(seconds) = &subquery.kind {
             let seconds = to_double(&seconds.eval(&FrameRow(frame), self.eval)?, self.eval)?;
             let duration = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+            self.db.status().sleep();
             let slept = crate::timeout::sleep(duration, self.interrupt.clone()).await;
             frame[subquery.position] = Value::boolean(!slept);
             return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };

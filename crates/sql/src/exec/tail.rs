@@ -86,7 +86,12 @@ struct Grouping<'p> {
     index: HashMap<Vec<u8>, usize>,
     groups: Vec<Group>,
     key: Vec<u8>,
+    /// No more rows come.
+    closing: bool,
 }
+
+/// Groups are finished in pieces of so many, so that other sessions get in between.
+const GROUPS_AT_ONCE: usize = 256;
 
 impl Grouping<'_> {
     fn add(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
@@ -110,20 +115,31 @@ impl Grouping<'_> {
         Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
     }
 
-    fn close(&mut self, width: usize, context: &EvalContext<'_>) -> SqlResult<Vec<Vec<Value>>> {
-        if self.groups.is_empty() && self.plan.implicit {
-            let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-            self.groups.push(Group { frame: vec![Value::Null; width], accumulators });
+    /// Some of the groups that are left, finished; None when all are.
+    fn close(&mut self, width: usize, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
+        if !self.closing {
+            self.closing = true;
+            self.index = HashMap::new();
+            if self.groups.is_empty() && self.plan.implicit {
+                let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
+                self.groups.push(Group { frame: vec![Value::Null; width], accumulators });
+            }
+            // Taken from the end, delivered in the order of their first rows.
+            self.groups.reverse();
         }
-        let mut frames = Vec::with_capacity(self.groups.len());
-        for group in self.groups.drain(..) {
+        if self.groups.is_empty() {
+            return Ok(None);
+        }
+        let first = self.groups.len().saturating_sub(GROUPS_AT_ONCE);
+        let mut frames = Vec::with_capacity(GROUPS_AT_ONCE.min(self.groups.len()));
+        for group in self.groups.drain(first..).rev() {
             let mut frame = group.frame;
             for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
                 frame[aggregate.position] = accumulator.result(aggregate, context)?;
             }
             frames.push(frame);
         }
-        Ok(frames)
+        Ok(Some(frames))
     }
 }
 
@@ -138,10 +154,11 @@ impl Row for FrameRow<'_> {
 
 /// The end of a SELECT block's pipeline.
 pub struct Tail<'p, 'o> {
-    plan: &'p SelectPlan,
+    /// The block's plan.
+    pub plan: &'p SelectPlan,
     out: &'o mut dyn RowOut,
     grouping: Option<Grouping<'p>>,
-    sorted: Vec<(Vec<Value>, Vec<Value>)>,
+    sorted: Vec<Keyed>,
     seen: Option<HashSet<Vec<u8>>>,
     left: u64,
     skip: u64,
@@ -163,6 +180,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             index: HashMap::new(),
             groups: Vec::new(),
             key: Vec::new(),
+            closing: false,
         });
         let seen = plan.distinct.then(HashSet::new);
         Ok(Tail { plan, out, grouping, sorted: Vec::new(), seen, left, skip, found: 0, items: Vec::new() })
@@ -197,10 +215,10 @@ impl<'p, 'o> Tail<'p, 'o> {
         Ok(())
     }
 
-    /// The groups, one frame each.
-    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Vec<Vec<Value>>> {
+    /// Some more groups, one frame each; None when all have come.
+    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
         let width = self.plan.width;
-        self.grouping.as_mut().map_or(Ok(Vec::new()), |grouping| grouping.close(width, context))
+        self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(width, context))
     }
 
     /// Computes the select list of a frame and passes it on.
@@ -225,21 +243,20 @@ impl<'p, 'o> Tail<'p, 'o> {
         let keys =
             self.plan.order.iter().map(|key| key.expr.eval(&row, context)).collect::<SqlResult<_>>()?;
         self.sorted.push((keys, std::mem::take(&mut self.items)));
-        self.trim();
         Ok(Visit::Continue)
     }
 
-    /// With a LIMIT only the first rows matter: keeps twice as many at most.
-    fn trim(&mut self) {
+    /// How many rows matter, if it is time to throw the others away: with a LIMIT about twice as many are kept.
+    pub fn wants_trim(&self) -> Option<usize> {
         let wanted = self.left.saturating_add(self.skip);
-        if !self.plan.calc_found_rows && wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000 {
-            self.sort();
-            self.sorted.truncate(wanted as usize);
-        }
+        let trims =
+            !self.plan.calc_found_rows && wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000;
+        trims.then_some(wanted as usize)
     }
 
-    fn sort(&mut self) {
-        sort_rows(&mut self.sorted, &self.plan.order);
+    /// Holds rows back again that were sorted and trimmed.
+    pub fn put_held(&mut self, held: Vec<Keyed>) {
+        self.sorted = held;
     }
 
     fn deliver(&mut self) -> SqlResult<Visit> {
@@ -256,21 +273,20 @@ impl<'p, 'o> Tail<'p, 'o> {
         Ok(if self.is_full() { Visit::Stop } else { visit })
     }
 
-    /// Delivers what was held back for sorting.
-    pub async fn finish(&mut self) -> SqlResult<()> {
-        if !self.plan.order.is_empty() {
-            self.sort();
-            for (nth, (_, items)) in std::mem::take(&mut self.sorted).into_iter().enumerate() {
-                self.items = items;
-                if self.deliver()? == Visit::Stop {
-                    break;
-                }
-                if nth % 256 == 255 {
-                    self.flush().await?;
-                }
-            }
-        }
-        self.flush().await
+    /// Rows are held back until all have come.
+    pub fn sorts(&self) -> bool {
+        !self.plan.order.is_empty()
+    }
+
+    /// What was held back, to be sorted.
+    pub fn take_held(&mut self) -> Vec<Keyed> {
+        std::mem::take(&mut self.sorted)
+    }
+
+    /// Passes on the next row in order.
+    pub fn deliver_sorted(&mut self, items: Vec<Value>) -> SqlResult<Visit> {
+        self.items = items;
+        self.deliver()
     }
 
     /// Waits for the client if it is behind.
@@ -284,8 +300,11 @@ pub async fn flush(out: &mut dyn RowOut) -> SqlResult<()> {
     if out.should_flush() { std::future::poll_fn(|context| out.poll_flush(context)).await } else { Ok(()) }
 }
 
-/// Sorts (keys, row) pairs; stable.
-pub fn sort_rows(rows: &mut [(Vec<Value>, Vec<Value>)], keys: &[OrderKey]) {
+/// A row with the keys it is sorted by.
+pub type Keyed = (Vec<Value>, Vec<Value>);
+
+/// Sorts (keys, row) pairs; stable. For a few thousand at most: it does not give way.
+pub fn sort_rows(rows: &mut [Keyed], keys: &[OrderKey]) {
     let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
     rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
 }

@@ -12,6 +12,7 @@ use crate::value::Value;
 
 pub mod catalog;
 mod server;
+mod thread_pool;
 
 /// A table of information_schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +41,20 @@ pub enum VirtualTable {
     Plugins,
     UserPrivileges,
     SchemaPrivileges,
+    ThreadPoolGroups,
+    ThreadPoolQueues,
+    ThreadPoolStats,
+    ThreadPoolWaits,
 }
 
 /// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `d` DATETIME; upper case may be NULL.
 type Shape = (&'static str, &'static [(&'static str, char)]);
 
 const SHAPES: &[(VirtualTable, Shape)] = &[
+    (VirtualTable::ThreadPoolGroups, thread_pool::GROUPS),
+    (VirtualTable::ThreadPoolQueues, thread_pool::QUEUES),
+    (VirtualTable::ThreadPoolStats, thread_pool::STATS),
+    (VirtualTable::ThreadPoolWaits, thread_pool::WAITS),
     (
         VirtualTable::Schemata,
         (
@@ -460,6 +469,10 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::UserPrivileges => server::user_privileges(db, session),
         V::SchemaPrivileges => server::schema_privileges(db, session),
         V::Plugins => server::plugins(),
+        V::ThreadPoolGroups => thread_pool::groups(db),
+        V::ThreadPoolQueues => thread_pool::queues(db),
+        V::ThreadPoolStats => thread_pool::stats(db),
+        V::ThreadPoolWaits => thread_pool::waits(db),
         V::Views
         | V::Routines
         | V::Triggers

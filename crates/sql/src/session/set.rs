@@ -96,7 +96,7 @@ impl Session {
         }
         self.follow(definition.name, &value);
         self.state.set_variable(at, value);
-        self.settings = self.state.settings();
+        self.settings_changed();
         Ok(())
     }
 

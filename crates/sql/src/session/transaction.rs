@@ -105,6 +105,11 @@ impl Session {
         Ok(())
     }
 
+    /// Whether others may have to wait for it: it has an open transaction that has written, or its holder may hold locks.
+    pub fn holds_others_up(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !open.autocommit && open.txn.holds_locks())
+    }
+
     /// BEGIN, which commits what is open.
     pub(super) async fn begin(&mut self, begin: Begin) -> SqlResult<()> {
         self.commit().await?;
@@ -233,7 +238,10 @@ impl Session {
             }
             let hold = match table.gate.try_shared() {
                 Some(hold) => hold,
-                None => table.gate.shared(&mut self.gate_deadline()).await?,
+                None => {
+                    self.db.status().gate_wait();
+                    table.gate.shared(&mut self.gate_deadline()).await?
+                }
             };
             let now = self.db.dictionary().table(schema, name)?;
             if Arc::ptr_eq(&now.gate, &table.gate) {

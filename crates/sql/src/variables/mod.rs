@@ -16,7 +16,7 @@ use crate::value::Value;
 mod settings;
 pub mod table;
 
-pub use settings::{SessionSettings, isolation};
+pub use settings::{Priority, SessionSettings, isolation};
 pub use table::VARIABLES;
 
 /// Where a variable lives.

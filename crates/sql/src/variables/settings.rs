@@ -50,6 +50,17 @@ fn mode_named(name: &str) -> SqlMode {
     }
 }
 
+/// `thread_pool_priority`: whether a session goes before others on its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// While its transaction holds locks.
+    Auto,
+    /// Always.
+    High,
+    /// Never.
+    Low,
+}
+
 /// Decoded session variables.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -75,6 +86,14 @@ pub struct SessionSettings {
     pub sql_notes: bool,
     /// `timestamp` in microseconds since 1970 when it is set.
     pub fixed_now_us: Option<i64>,
+    /// `thread_pool_priority`
+    pub priority: Priority,
+    /// Longest idle time of the connection in seconds.
+    pub wait_timeout_s: u64,
+    /// Longest pause within a message of the client in seconds.
+    pub net_read_timeout_s: u64,
+    /// Longest time in seconds that a client may take to accept more of an answer.
+    pub net_write_timeout_s: u64,
     pub chain: bool,
     pub release: bool,
 }
@@ -134,6 +153,14 @@ impl SessionSettings {
                 Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
                 _ => None,
             },
+            priority: match &*text("thread_pool_priority") {
+                "high" => Priority::High,
+                "low" => Priority::Low,
+                _ => Priority::Auto,
+            },
+            wait_timeout_s: number("wait_timeout"),
+            net_read_timeout_s: number("net_read_timeout"),
+            net_write_timeout_s: number("net_write_timeout"),
             chain: completion == "CHAIN",
             release: completion == "RELEASE",
         }

@@ -35,6 +35,7 @@ impl Exec<'_> {
         match &plan.source {
             InsertSource::Rows(rows) => {
                 for row in rows {
+                    self.pace().await?;
                     self.fill(plan, row, &mut frame, done.records + 1)?;
                     self.insert_row(plan, &mut frame, &mut buffers, &mut done).await?;
                 }
@@ -43,6 +44,7 @@ impl Exec<'_> {
                 let mut kept = Kept::default();
                 self.query(query, &[], &mut kept).await?;
                 for row in kept.rows {
+                    self.pace().await?;
                     self.fill_from_query(plan, row, &mut frame, done.records + 1)?;
                     self.insert_row(plan, &mut frame, &mut buffers, &mut done).await?;
                 }

@@ -12,6 +12,7 @@ use turnstile_engine::{Error as EngineError, Isolation, Read, ScanIndex, ScanSpe
 use super::super::Session;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::row_codec::RowView;
 use crate::value::Value;
@@ -56,7 +57,9 @@ impl Session {
         let mut copied = 0u64;
         let mut waiting: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         let automatic = AtomicU64::new(1);
+        let mut slice = Slice::default();
         loop {
+            slice.breathe().await;
             let mut visit = |_: &[u8], pk: &[u8], row: &[u8]| {
                 waiting.push((pk.to_vec(), row.to_vec()));
                 Visit::Continue
@@ -86,7 +89,11 @@ impl Session {
     ) -> SqlResult<u64> {
         let count = rows.len() as u64;
         let mut encoded = Vec::with_capacity(rows.len());
+        let mut slice = Slice::default();
         for (nth, (pk, row)) in rows.into_iter().enumerate() {
+            if nth % 32 == 31 {
+                slice.breathe().await;
+            }
             let view = RowView::new(&old.layout, &row).map_err(|_| SqlError::crashed_table(old.name()))?;
             let values = self.convert(&view, new, origins, done + nth as u64 + 1, automatic)?;
             let key = new_key(old, new, &values, pk);
@@ -95,7 +102,10 @@ impl Session {
             encoded.push((key, bytes, values));
         }
         let mut txn = self.copy_txn();
-        for (key, bytes, values) in encoded {
+        for (nth, (key, bytes, values)) in encoded.into_iter().enumerate() {
+            if nth % 32 == 31 {
+                slice.breathe().await;
+            }
             match txn.insert(&new.engine, &key, &bytes).await {
                 Ok(()) => {}
                 Err(error @ EngineError::DuplicateKey { .. }) => {

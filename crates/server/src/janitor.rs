@@ -1,0 +1,50 @@
+//! The janitor: a thread that ends connections whose clients have been silent for longer than their `wait_timeout`.
+//!
+//! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a statement
+//! nothing: the janitor looks at those notes once a second. Timeouts within a message, an answer or a login are deadlines
+//! set where the wait is, since these waits are rare.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use turnstile_sql::database::Database;
+
+/// Time between two rounds.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// The thread.
+pub struct Janitor {
+    stopping: Arc<(Mutex<bool>, Condvar)>,
+    thread: JoinHandle<()>,
+}
+
+impl Janitor {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When the kernel refuses a thread.
+    pub fn start(database: Arc<Database>) -> io::Result<Janitor> {
+        let stopping = Arc::new((Mutex::new(false), Condvar::new()));
+        let seen = stopping.clone();
+        let thread = thread::Builder::new().name("janitor".into()).spawn(move || {
+            let (stopping, bell) = &*seen;
+            let mut stop = stopping.lock();
+            while !*stop {
+                bell.wait_for(&mut stop, ROUND);
+                database.registry().end_idle();
+            }
+        })?;
+        Ok(Janitor { stopping, thread })
+    }
+
+    /// Ends it.
+    pub fn stop(self) {
+        *self.stopping.0.lock() = true;
+        self.stopping.1.notify_all();
+        // The thread has no failure of its own to report.
+        let _ = self.thread.join();
+    }
+}

@@ -1,0 +1,308 @@
+//! The sessions of a group and the loop that drives them. Only the thread that holds the baton is in here.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use parking_lot::MutexGuard;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+
+use super::group::{BELL, Group, Member};
+use super::readiness::Readiness;
+use super::task::{NOBODY, NewTask, TaskWaker, Work, take_woken};
+
+/// Events taken from the kernel in one turn.
+const EVENTS_PER_TURN_MAX: usize = 1024;
+
+/// A place in the slab.
+struct Slot {
+    /// None while a thread polls it.
+    work: Option<Work>,
+    /// Its turn came while it was away.
+    missed: bool,
+    handle: Arc<TaskWaker>,
+    socket: Arc<OwnedFd>,
+    readiness: Arc<Readiness>,
+}
+
+/// Sessions and ready lists of a group.
+#[derive(Default)]
+pub struct Core {
+    slots: Vec<Option<Slot>>,
+    free: Vec<u32>,
+    /// Ready, not yet sorted by priority.
+    ready: Vec<u32>,
+    high: VecDeque<u32>,
+    low: VecDeque<u32>,
+    /// Statements that gave way; one of them runs in each turn.
+    yielded: VecDeque<u32>,
+    /// Since when low ones have been made to wait for high ones.
+    low_since: Option<Instant>,
+}
+
+/// The baton, in the hands of this thread.
+type Baton<'g> = MutexGuard<'g, Core>;
+
+impl Core {
+    /// Collects what this thread has woken; `next` is polled from here on.
+    fn take_woken(&mut self, next: u32) {
+        take_woken(&mut self.ready, &mut self.yielded, next);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.ready.is_empty() && self.high.is_empty() && self.low.is_empty() && self.yielded.is_empty()
+    }
+
+    /// Moves what is ready behind those of its priority.
+    fn sort(&mut self) {
+        let Core { ready, slots, high, low, .. } = self;
+        for index in ready.drain(..) {
+            let slot = slots.get(index as usize).and_then(Option::as_ref);
+            if slot.is_some_and(|slot| slot.readiness.goes_first()) {
+                high.push_back(index);
+            } else {
+                low.push_back(index);
+            }
+        }
+    }
+
+    /// Whether low ones may run now: nobody went before them in this turn, or they have waited long enough.
+    fn low_may_run(&mut self, high_ran: bool, kickup: Duration) -> bool {
+        if self.low.is_empty() {
+            return false;
+        }
+        if high_ran && self.low_since.get_or_insert_with(Instant::now).elapsed() < kickup {
+            return false;
+        }
+        self.low_since = None;
+        true
+    }
+}
+
+impl Group {
+    /// Runs the loop until the group ends (true) or the baton is lost to another thread (false).
+    pub fn drive(&self, core: Baton<'_>) -> bool {
+        let mut core = core;
+        let mut events: Vec<Event> = Vec::with_capacity(EVENTS_PER_TURN_MAX);
+        while !self.is_stopping() {
+            self.collect(&mut core, &mut events);
+            self.open_mail(&mut core);
+            core.sort();
+            let Some(next) = self.turn(core) else { return false };
+            core = next;
+            if self.ends_when_empty && self.session_count() == 0 {
+                break;
+            }
+        }
+        let mut mail = self.inbox.mail.lock();
+        mail.closed = true;
+        let (new_tasks, returned) = (std::mem::take(&mut mail.new_tasks), std::mem::take(&mut mail.returned));
+        drop(mail);
+        // Sessions are dropped here, on their own thread.
+        drop((new_tasks, returned));
+        core.slots.clear();
+        self.roster.lock().clear();
+        true
+    }
+
+    /// Polls what is ready by priority, then lets the host sync for all of them and polls those whom the sync woke.
+    fn turn<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
+        let high_ran = !core.high.is_empty();
+        let mut core = self.poll_high(core)?;
+        let kickup = Duration::from_millis(self.settings.kickup_ms.load(Ordering::Relaxed));
+        if core.low_may_run(high_ran, kickup) {
+            for _ in 0..core.low.len() {
+                let Some(index) = core.low.pop_front() else { break };
+                core = self.poll(core, index)?;
+            }
+        }
+        if let Some(index) = core.yielded.pop_front() {
+            core = self.poll(core, index)?;
+        }
+        core = self.lend(core, || self.host.turn_end())?;
+        core.take_woken(NOBODY);
+        // Woken by others of this turn or by the sync: they have an answer to send, or a lock.
+        let Core { ready, high, .. } = &mut *core;
+        high.extend(ready.drain(..));
+        core = self.poll_high(core)?;
+        core.take_woken(NOBODY);
+        Some(core)
+    }
+
+    fn poll_high<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
+        let mut core = core;
+        for _ in 0..core.high.len() {
+            let Some(index) = core.high.pop_front() else { break };
+            core = self.poll(core, index)?;
+        }
+        Some(core)
+    }
+
+    /// Waits for events, unless there is something to do already, and marks their tasks ready.
+    fn collect(&self, core: &mut Core, events: &mut Vec<Event>) {
+        let mut timeout = Some(rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 });
+        if core.is_idle() {
+            self.inbox.asleep.store(true, Ordering::SeqCst);
+            if self.inbox.mail.lock().is_empty() && !self.is_stopping() {
+                timeout = None;
+            }
+        }
+        events.clear();
+        // EINTR is an empty turn.
+        let _ = epoll::wait(&self.epoll, spare_capacity(events), timeout.as_ref());
+        self.inbox.asleep.store(false, Ordering::SeqCst);
+        for event in events.iter() {
+            let token = event.data.u64();
+            if token == BELL {
+                let _ = rustix::io::read(&self.inbox.bell, &mut [0u8; 8]);
+                continue;
+            }
+            let flags = event.flags;
+            let readable =
+                flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+            let writable = flags.intersects(EventFlags::OUT | EventFlags::HUP | EventFlags::ERR);
+            let index = token as u32;
+            if let Some(Some(slot)) = core.slots.get(index as usize) {
+                slot.readiness.note(readable, writable);
+                if flags.intersects(EventFlags::RDHUP | EventFlags::HUP) {
+                    slot.readiness.hang_up();
+                }
+                // A waker that comes in between puts the task on a list once more, which is harmless.
+                if !slot.handle.queued.load(Ordering::Relaxed) {
+                    slot.handle.queued.store(true, Ordering::Relaxed);
+                    core.ready.push(index);
+                }
+            }
+        }
+    }
+
+    fn open_mail(&self, core: &mut Core) {
+        let mut mail = self.inbox.mail.lock();
+        core.ready.append(&mut mail.ready);
+        if mail.is_empty() {
+            return;
+        }
+        let (new_tasks, returned) = (std::mem::take(&mut mail.new_tasks), std::mem::take(&mut mail.returned));
+        drop(mail);
+        for (index, work) in returned {
+            match (work, core.slots.get_mut(index as usize)) {
+                (Some(work), Some(Some(slot))) => {
+                    slot.work = Some(work);
+                    slot.missed = false;
+                    // Whoever woke it meanwhile found it away: one more poll finds out.
+                    slot.handle.queued.store(true, Ordering::SeqCst);
+                    core.ready.push(index);
+                }
+                _ => self.bury(core, index),
+            }
+        }
+        for task in new_tasks {
+            self.adopt(core, task);
+        }
+    }
+
+    fn adopt(&self, core: &mut Core, task: NewTask) {
+        let NewTask { connection, socket, readiness, session } = task;
+        let index = core.free.pop().unwrap_or_else(|| {
+            core.slots.push(None);
+            (core.slots.len() - 1) as u32
+        });
+        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        if epoll::add(&self.epoll, &*socket, EventData::new_u64(u64::from(index)), interest).is_err() {
+            core.free.push(index);
+            self.sessions.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let handle = Arc::new(TaskWaker { index, queued: AtomicBool::new(true), inbox: self.inbox.clone() });
+        let waker = Waker::from(handle.clone());
+        let member = Member { connection, handle: handle.clone(), readiness: readiness.clone() };
+        self.roster.lock().insert(index, member);
+        core.slots[index as usize] =
+            Some(Slot { work: Some(Work { session, waker }), missed: false, handle, socket, readiness });
+        core.ready.push(index);
+    }
+
+    /// Frees the place of a session that has ended.
+    fn bury(&self, core: &mut Core, index: u32) {
+        if let Some(slot) = core.slots.get_mut(index as usize).and_then(Option::take) {
+            // The kernel forgets the socket when its last handle closes, but the session may share it.
+            let _ = epoll::delete(&self.epoll, &*slot.socket);
+            core.free.push(index);
+            self.roster.lock().remove(&index);
+            self.sessions.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Polls one task without the baton. None: the poll outlasted it, and what came of it lies in the inbox.
+    fn poll<'g>(&'g self, core: Baton<'g>, index: u32) -> Option<Baton<'g>> {
+        let mut core = core;
+        let Some(Some(slot)) = core.slots.get_mut(index as usize) else { return Some(core) };
+        // Away with another thread: it is polled when it comes back.
+        let Some(mut work) = slot.work.take() else {
+            slot.missed = true;
+            return Some(core);
+        };
+        // An exchange: whoever found the task queued before it has its condition seen by this poll.
+        slot.handle.queued.swap(false, Ordering::AcqRel);
+        core.take_woken(index);
+        let polls = &self.counters.polls;
+        polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        drop(core);
+        let mut context = Context::from_waker(&work.waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
+        let work = if matches!(polled, Ok(Poll::Pending)) {
+            Some(work)
+        } else {
+            // A panic in a destructor must not take the thread along.
+            let _ = catch_unwind(AssertUnwindSafe(move || drop(work)));
+            None
+        };
+        let Some(mut core) = self.core.try_lock() else {
+            self.inbox.give_back(index, work);
+            self.mail_woken();
+            return None;
+        };
+        match (work, core.slots.get_mut(index as usize)) {
+            (Some(work), Some(Some(slot))) => {
+                slot.work = Some(work);
+                // The baton went through other hands meanwhile and came back.
+                if std::mem::take(&mut slot.missed) {
+                    core.ready.push(index);
+                }
+            }
+            _ => self.bury(&mut core, index),
+        }
+        Some(core)
+    }
+
+    /// Does something that may take long without the baton. None: it was lost meanwhile.
+    fn lend<'g>(&'g self, core: Baton<'g>, work: impl FnOnce()) -> Option<Baton<'g>> {
+        let mut core = core;
+        core.take_woken(NOBODY);
+        let polls = &self.counters.polls;
+        polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        drop(core);
+        work();
+        let core = self.core.try_lock();
+        if core.is_none() {
+            self.mail_woken();
+        }
+        core
+    }
+
+    /// What this thread woke goes through the inbox when it has no baton.
+    fn mail_woken(&self) {
+        let (mut ready, mut yielded) = (Vec::new(), Vec::new());
+        take_woken(&mut ready, &mut yielded, NOBODY);
+        ready.append(&mut yielded);
+        if !ready.is_empty() {
+            self.inbox.mail.lock().ready.append(&mut ready);
+            self.inbox.ring();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The thread pool's tables, with MariaDB's columns. A group is a worker with its standby threads; a group has no
+//! listener thread, the thread that holds the baton looks for events itself.
+
+use super::{Shape, row, text};
+use crate::database::Database;
+use crate::thread_pool::PoolGroup;
+use crate::value::Value;
+
+type Rows = Vec<Vec<Value>>;
+
+/// Columns of THREAD_POOL_GROUPS.
+pub const GROUPS: Shape = (
+    "THREAD_POOL_GROUPS",
+    &[
+        ("GROUP_ID", 'n'),
+        ("CONNECTIONS", 'n'),
+        ("THREADS", 'n'),
+        ("ACTIVE_THREADS", 'n'),
+        ("STANDBY_THREADS", 'n'),
+        ("QUEUE_LENGTH", 'n'),
+        ("HAS_LISTENER", 'n'),
+        ("IS_STALLED", 'n'),
+    ],
+);
+/// Columns of THREAD_POOL_QUEUES.
+pub const QUEUES: Shape = (
+    "THREAD_POOL_QUEUES",
+    &[
+        ("GROUP_ID", 'n'),
+        ("POSITION", 'n'),
+        ("PRIORITY", 'n'),
+        ("CONNECTION_ID", 'n'),
+        ("QUEUEING_TIME_MICROSECONDS", 'n'),
+    ],
+);
+/// Columns of THREAD_POOL_STATS.
+pub const STATS: Shape = (
+    "THREAD_POOL_STATS",
+    &[
+        ("GROUP_ID", 'n'),
+        ("THREAD_CREATIONS", 'n'),
+        ("THREAD_CREATIONS_DUE_TO_STALL", 'n'),
+        ("WAKES", 'n'),
+        ("WAKES_DUE_TO_STALL", 'n'),
+        ("THROTTLES", 'n'),
+        ("STALLS", 'n'),
+        ("POLLS_BY_LISTENER", 'n'),
+        ("POLLS_BY_WORKER", 'n'),
+        ("DEQUEUES_BY_LISTENER", 'n'),
+        ("DEQUEUES_BY_WORKER", 'n'),
+    ],
+);
+/// Columns of THREAD_POOL_WAITS.
+pub const WAITS: Shape = ("THREAD_POOL_WAITS", &[("REASON", 's'), ("COUNT", 'n')]);
+
+fn of_groups(db: &Database, show: impl Fn(PoolGroup) -> Vec<Value>) -> Rows {
+    db.thread_pool().map_or(Vec::new(), |pool| pool.groups().into_iter().map(show).collect())
+}
+
+/// THREAD_POOL_GROUPS
+pub fn groups(db: &Database) -> Rows {
+    let n = Value::UInt;
+    of_groups(db, |one| {
+        row([
+            n(one.id),
+            n(one.connections),
+            n(one.threads),
+            n(one.active_threads),
+            n(one.standby_threads),
+            n(one.queue_length),
+            n(0),
+            n(u64::from(one.is_stalled)),
+        ])
+    })
+}
+
+/// THREAD_POOL_QUEUES
+pub fn queues(db: &Database) -> Rows {
+    let n = Value::UInt;
+    let queued = db.thread_pool().map_or(Vec::new(), |pool| pool.queued());
+    let show = |one: crate::thread_pool::QueuedSession| {
+        row([n(one.group), n(one.position), n(one.priority), n(one.connection), n(one.queueing_us)])
+    };
+    queued.into_iter().map(show).collect()
+}
+
+/// THREAD_POOL_STATS
+pub fn stats(db: &Database) -> Rows {
+    let n = Value::UInt;
+    of_groups(db, |one| {
+        row([
+            n(one.id),
+            n(one.thread_creations),
+            n(one.thread_creations_due_to_stall),
+            n(one.wakes),
+            n(one.wakes),
+            n(one.throttles),
+            n(one.stalls),
+            n(0),
+            n(one.polls),
+            n(0),
+            n(one.polls),
+        ])
+    })
+}
+
+/// THREAD_POOL_WAITS: sessions that waited, by reason. None of these waits holds a thread here.
+pub fn waits(db: &Database) -> Rows {
+    let (engine, status) = (db.engine(), db.status());
+    let counts = [
+        ("DISKIO", engine.storage().pool.counters().reads),
+        ("ROW_LOCK", engine.locks().statistics().row_waits),
+        ("META_DATA_LOCK", status.gate_waits()),
+        ("SLEEP", status.sleeps()),
+    ];
+    counts.into_iter().map(|(reason, count)| row([text(reason), Value::UInt(count)])).collect()
+}

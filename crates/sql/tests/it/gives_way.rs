@@ -1,0 +1,63 @@
+//! Long statements give way: each of these runs for many milliseconds without ever having to wait, and must let its
+//! worker's other sessions in meanwhile. The same statements show that working in pieces gives the right result.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use super::{Text, database, run, session};
+
+/// Runs a statement and counts how often it gave way.
+fn pauses(session: &mut turnstile_sql::Session, statement: &str) -> (u32, String) {
+    let mut out = Text::default();
+    let mut pauses = 0;
+    {
+        let mut query = pin!(session.query(statement.as_bytes(), &mut out));
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            match query.as_mut().poll(&mut context) {
+                Poll::Ready(done) => break done.unwrap(),
+                Poll::Pending => pauses += 1,
+            }
+        }
+    }
+    (pauses, out.text)
+}
+
+#[test]
+fn long_statements_give_way() {
+    let db = database();
+    let mut session = session(&db);
+    run(&mut session, "CREATE TABLE n (i INT PRIMARY KEY, k INT)");
+    for thousand in 0..6 {
+        let rows: Vec<String> =
+            (0..1000).map(|i| thousand * 1000 + i).map(|i| format!("({i}, {})", i * 7919 % 6000)).collect();
+        run(&mut session, &format!("INSERT INTO n VALUES {}", rows.join(",")));
+    }
+    run(&mut session, "CREATE TABLE copy (i INT PRIMARY KEY, k INT)");
+    // Statement, how it must end.
+    let statements = [
+        ("SELECT k, i FROM n ORDER BY k % 10, k DESC", "9 | 3111\n"),
+        ("SELECT k, i FROM n ORDER BY k DESC LIMIT 1500", "4500 | 1500\n"),
+        ("SELECT k DIV 4 AS g, COUNT(*), SUM(i) FROM n GROUP BY g ORDER BY g", "1499 | 4 | 13210\n"),
+        ("SELECT COUNT(*) FROM n a JOIN n b ON a.k = b.i JOIN n c ON c.k = b.k", "6000\n"),
+        ("SELECT COUNT(*) FROM n a, n b WHERE a.i < 20 AND a.k + b.k = 6000", ""),
+        ("SELECT DISTINCT k FROM n UNION SELECT i + 3000 FROM n ORDER BY 1 DESC LIMIT 1", "8999\n"),
+        ("INSERT INTO copy SELECT i, k FROM n", "ok 6000 (Records: 6000  Duplicates: 0  Warnings: 0)\n"),
+        (
+            "UPDATE copy SET k = k + 1 ORDER BY k",
+            "ok 6000 (Rows matched: 6000  Changed: 6000  Warnings: 0)\n",
+        ),
+        ("ALTER TABLE copy ADD COLUMN more INT, ADD KEY (k)", ""),
+        ("DELETE FROM copy", "ok 6000\n"),
+    ];
+    for (statement, end) in statements {
+        let (pauses, text) = pauses(&mut session, statement);
+        assert!(text.ends_with(end), "{statement}: {}", text.lines().last().unwrap_or_default());
+        assert!(pauses >= 3, "{statement} gave way {pauses} times only");
+    }
+    run(&mut session, "BEGIN");
+    run(&mut session, "UPDATE n SET k = -k");
+    let (pauses, _) = pauses(&mut session, "ROLLBACK");
+    assert!(pauses >= 3, "ROLLBACK gave way {pauses} times only");
+    assert_eq!(run(&mut session, "SELECT SUM(k) FROM n"), "17997000\n");
+}
