@@ -258,7 +258,7 @@ impl Session {
                 let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
                 return Err(SqlError::parse_error(near, 1));
             }
-            self.run_statement(&parsed.statement, &[], out, more).await?;
+            Box::pin(self.run_statement(&parsed.statement, &[], out, more)).await?;
             if !more {
                 return Ok(());
             }

@@ -43,6 +43,22 @@ type Found = (Vec<u8>, Vec<Value>);
 impl Exec<'_> {
     /// Runs UPDATE and DELETE.
     pub async fn change(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
+        if let Some((step, source, target)) = point::target(plan) {
+            let mut done = Changed::default();
+            if limits(&plan.select.limit, self.eval)?.0 == 0 {
+                return Ok(done);
+            }
+            let frame = vec![Value::Null; plan.select.width];
+            if self.change_point(plan, step, source, target, &frame, &mut done).await? {
+                return Ok(done);
+            }
+        }
+        // In a box: its future is kilobytes, and awaiting copies a future into its place.
+        Box::pin(self.change_rows(plan)).await
+    }
+
+    /// The general path.
+    async fn change_rows(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
         let mut done = Changed::default();
         let mut frame = vec![Value::Null; plan.select.width];
         for subquery in plan.select.subqueries.iter().filter(|one| !one.correlated) {
@@ -97,11 +113,6 @@ impl Exec<'_> {
     ) -> SqlResult<()> {
         let (count, _) = limits(&plan.select.limit, self.eval)?;
         if count == 0 {
-            return Ok(());
-        }
-        if point::is_point(plan, step, source, target)
-            && self.change_point(plan, step, source, target, &frame, done).await?
-        {
             return Ok(());
         }
         let sorts = !plan.select.order.is_empty();

@@ -134,7 +134,7 @@ impl Session {
             return Err(SqlError::wrong_arguments("EXECUTE"));
         }
         if !is_row_statement(&prepared.statement) {
-            return self.run_statement(&prepared.statement, params, out, false).await;
+            return Box::pin(self.run_statement(&prepared.statement, params, out, false)).await;
         }
         self.run_kept(prepared, params, out).await
     }

@@ -323,7 +323,8 @@ impl Session {
     }
 }
 
-/// Runs a plan; result rows go out, what was changed comes back.
+/// Runs a plan; result rows go out, what was changed comes back. The large futures are in boxes: awaiting a future copies it
+/// into its place, at every level above, and the point change should not pay for what others need.
 async fn run_plan(
     exec: &mut Exec<'_>,
     plan: &RowPlan,
@@ -334,12 +335,12 @@ async fn run_plan(
         RowPlan::Query(plan) if into.is_empty() => {
             exec.fix_moment(plan);
             out.columns(plan.columns())?;
-            let found = exec.query(plan, &[], &mut ClientOut(out)).await?;
+            let found = Box::pin(exec.query(plan, &[], &mut ClientOut(out))).await?;
             exec.session.set_found_rows(found);
             Ok(Outcome { rows: true, ..Outcome::default() })
         }
-        RowPlan::Query(plan) => select_into(exec, plan, into).await,
-        RowPlan::Insert(plan) => exec.insert(plan).await.map(|done| insert_outcome(plan, done, exec)),
+        RowPlan::Query(plan) => Box::pin(select_into(exec, plan, into)).await,
+        RowPlan::Insert(plan) => Box::pin(exec.insert(plan)).await.map(|done| insert_outcome(plan, done, exec)),
         RowPlan::Change(plan, update) => {
             let done = exec.change(plan).await?;
             if !*update && let [target] = plan.targets.as_slice() {

@@ -12,13 +12,21 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, range};
 use crate::plan::change::{ChangePlan, ChangeTarget};
-use crate::plan::query::{Step, TableSource};
+use crate::plan::query::{Source, Step, TableSource};
 use crate::row_codec::RowView;
 use crate::value::Value;
 
+/// The parts of a change of this kind; `None` if it is of another.
+pub fn target(plan: &ChangePlan) -> Option<(&Step, &TableSource, &ChangeTarget)> {
+    let ([step], [target]) = (plan.select.steps.as_slice(), plan.targets.as_slice()) else { return None };
+    let Source::Table(source) = &step.source else { return None };
+    let plain = plan.select.preconditions.is_empty();
+    (plain && is_point(plan, step, source, target)).then_some((step, source, target))
+}
+
 /// Whether a change is of this kind: one range, equal in every part of the primary key, nothing but plain conditions, and
 /// neither the primary key nor a unique key among what is assigned.
-pub fn is_point(plan: &ChangePlan, step: &Step, source: &TableSource, target: &ChangeTarget) -> bool {
+fn is_point(plan: &ChangePlan, step: &Step, source: &TableSource, target: &ChangeTarget) -> bool {
     let access = &source.access;
     let table = &target.table;
     let assigned = |column: &usize| target.assignments.iter().flatten().any(|(at, _)| at == column);
