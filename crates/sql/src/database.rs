@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use turnstile_engine::ids::TxnId;
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
@@ -179,17 +180,17 @@ impl Database {
     pub(crate) async fn save_schema(&self, name: &str, collation: Collation) -> SqlResult<()> {
         let mut row = encoding::Writer::new(1);
         row.collation(collation);
-        write_rows(&self.engine, &[(row_key(RowKind::Schema, name.as_bytes()), Some(row.0))]).await
+        write_rows(&self.engine, &[(row_key(RowKind::Schema, name.as_bytes()), Some(row.0))]).await.map(drop)
     }
 
     /// Makes an account durable.
     pub(crate) async fn save_account(&self, account: &Account) -> SqlResult<()> {
         let key = row_key(RowKind::Account, &account.row_name());
-        write_rows(&self.engine, &[(key, Some(account.encode()))]).await
+        write_rows(&self.engine, &[(key, Some(account.encode()))]).await.map(drop)
     }
 
     /// Makes a table's definition durable, or its end.
-    pub(crate) async fn save_tables(&self, changes: &[(&Definition, bool)]) -> SqlResult<()> {
+    pub(crate) async fn save_tables(&self, changes: &[(&Definition, bool)]) -> SqlResult<TxnId> {
         let row = |(definition, lives): &(&Definition, bool)| {
             let key = row_key(RowKind::Table, &definition.id.0.to_be_bytes());
             (key, lives.then(|| definition.encode()))

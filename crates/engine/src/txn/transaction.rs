@@ -76,6 +76,11 @@ impl Txn {
         }
     }
 
+    /// Whether its reads see the changes of `id`: always, before a view is open.
+    pub fn sees_changes_of(&self, id: TxnId) -> bool {
+        self.view.as_ref().is_none_or(|cut| cut.sees(id))
+    }
+
     /// Takes the read view now (START TRANSACTION WITH CONSISTENT SNAPSHOT).
     pub fn open_view(&mut self) {
         if self.view.is_none() {

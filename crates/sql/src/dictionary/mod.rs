@@ -15,7 +15,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnstile_engine::ids::TableId;
+use turnstile_engine::ids::{TableId, TxnId};
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{
     Change, DICTIONARY_INDEX, Engine, Isolation, Read, RowKeys, ScanIndex, ScanSpec, TableDef, Txn,
@@ -206,7 +206,7 @@ pub async fn read_rows(engine: &Arc<Engine>) -> SqlResult<Vec<(u8, Vec<u8>, Vec<
 }
 
 /// Writes rows (None deletes one), all or nothing; durable when it returns.
-pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<()> {
+pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<TxnId> {
     let mut txn = begin(engine);
     let table = rows();
     for (key, row) in changes {
@@ -222,8 +222,9 @@ pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8
             txn.insert(&table, key, row).await?;
         }
     }
+    let id = txn.id().unwrap_or_default();
     if let Some(lsn) = txn.commit()? {
         engine.wait_durable(lsn).await?;
     }
-    Ok(())
+    Ok(id)
 }

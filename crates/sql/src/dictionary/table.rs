@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use turnstile_engine::ids::{IndexId, TableId};
+use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::{RowKeys, ScanIndex, SecondaryDef, TableDef};
 
 use super::encoding::{Damaged, Reader, Writer};
@@ -132,6 +132,8 @@ pub struct Table {
     pub counters: Arc<Counters>,
     /// Position of the AUTO_INCREMENT column.
     pub auto_column: Option<usize>,
+    /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its trees.
+    pub made_by: TxnId,
 }
 
 struct Keys {
@@ -186,7 +188,13 @@ impl Table {
             keys: Arc::new(keys),
         };
         let auto_column = definition.columns.iter().position(|column| column.auto_increment);
-        Table { definition, engine, layout, key_parts, gate, counters, auto_column }
+        let made_by = TxnId(0);
+        Table { definition, engine, layout, key_parts, gate, counters, auto_column, made_by }
+    }
+
+    /// With the transaction that made its trees.
+    pub fn made_by(self, made_by: TxnId) -> Table {
+        Table { made_by, ..self }
     }
 
     /// `schema.name`

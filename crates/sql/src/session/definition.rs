@@ -276,10 +276,11 @@ impl Session {
         let (table, hold) = self.take_alone(&schema, &name.table).await?;
         let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
         self.make_trees(&mut definition)?;
-        self.db.save_tables(&[(&definition, true)]).await?;
+        let made_by = self.db.save_tables(&[(&definition, true)]).await?;
         let counters = Arc::<Counters>::default();
         counters.rows.store(0, Ordering::Relaxed);
-        self.db.dictionary().put_table(Arc::new(Table::new(definition, table.gate.clone(), counters)));
+        let empty = Table::new(definition, table.gate.clone(), counters).made_by(made_by);
+        self.db.dictionary().put_table(Arc::new(empty));
         drop(hold);
         let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
         self.drop_trees(secondary.chain([table.definition.clustered]))

@@ -34,7 +34,7 @@ impl Session {
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
         };
-        self.enter_for(statement).await?;
+        self.enter_for(&super::tables::of_statement(statement)).await?;
         let plan = match self.plan_rows(statement, params) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::statement::{Outcome, RowPlan};
+use super::tables::{Used, of_statement};
 use super::{Prepared, Session};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
@@ -23,13 +24,16 @@ pub struct Statement {
     pub statement: ast::Statement,
     /// Its `?`.
     pub params: usize,
+    /// The tables it uses, if it reads or changes rows.
+    tables: Box<[Used]>,
     plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
 }
 
 impl Statement {
     /// A statement without a plan yet.
     pub fn new(statement: ast::Statement, params: usize) -> Statement {
-        Statement { statement, params, plan: Mutex::new(None) }
+        let tables = of_statement(&statement).into();
+        Statement { statement, params, tables, plan: Mutex::new(None) }
     }
 }
 
@@ -90,7 +94,7 @@ impl Session {
         if !is_row_statement(&statement.statement) {
             return Ok(Arc::from([]));
         }
-        self.enter_for(&statement.statement).await?;
+        self.enter_for(&statement.tables).await?;
         let nulls = vec![Value::Null; statement.params];
         let plan = match self.plan_rows(&statement.statement, &nulls) {
             Ok(plan) => plan,
@@ -159,7 +163,7 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        self.enter_for(&prepared.statement).await?;
+        self.enter_for(&prepared.tables).await?;
         let plan = match self.kept_plan(prepared, params) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,

@@ -225,8 +225,9 @@ impl Session {
     }
 
     /// Holds the gate of a table until the transaction ends. The table is looked up until what was found is what is
-    /// behind the gate.
-    pub(super) async fn hold(&mut self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
+    /// behind the gate. Who reads it through a view older than its trees gets error 1412, as in MySQL: those trees hold
+    /// nothing for that view.
+    pub(super) async fn hold(&mut self, schema: &str, name: &str, reads: bool) -> SqlResult<Arc<Table>> {
         loop {
             let table = self.db.dictionary().table(schema, name)?;
             if self
@@ -246,6 +247,9 @@ impl Session {
             let now = self.db.dictionary().table(schema, name)?;
             if Arc::ptr_eq(&now.gate, &table.gate) {
                 let open = self.enter_quietly();
+                if reads && !open.txn.sees_changes_of(now.made_by) {
+                    return Err(SqlError::table_definition_changed());
+                }
                 open.holds.push((table.gate.clone(), hold));
                 return Ok(now);
             }

@@ -1,10 +1,13 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX.
 //!
 //! The new definition is worked out first. If the rows themselves stay as they are (names, defaults, dropped indexes),
-//! only the dictionary changes; otherwise all rows are copied into new trees.
+//! only the dictionary changes, after new indexes were filled from the rows; otherwise all rows are copied into new trees.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+use turnstile_engine::ids::IndexId;
+use turnstile_engine::{Error as EngineError, Read};
 
 use super::super::Session;
 use super::super::statement::Outcome;
@@ -16,7 +19,12 @@ use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Column, DefaultValue, Key, Table};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::change::apply::duplicate_entry;
 use crate::expr::EvalContext;
+use crate::row_codec::RowView;
+
+/// The tree of a key that has none yet.
+const NO_TREE: IndexId = IndexId(0);
 
 /// A definition being altered.
 struct Alteration {
@@ -45,7 +53,7 @@ impl Session {
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
-            self.redefine(&table, &work).await?;
+            self.redefine(&table, &mut work).await?;
             0
         };
         drop(hold);
@@ -59,15 +67,47 @@ impl Session {
         Ok(Outcome { affected, info, ..Outcome::default() })
     }
 
-    /// Changes the dictionary alone.
-    async fn redefine(&mut self, table: &Table, work: &Alteration) -> SqlResult<()> {
-        self.db.save_tables(&[(&work.definition, true)]).await?;
+    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first.
+    async fn redefine(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<()> {
+        let built = self.build_indexes(table, work).await?;
+        let made_by = self.db.save_tables(&[(&work.definition, true)]).await?;
         let counters = table.counters.clone();
         counters.auto_increment.fetch_max(work.definition.auto_increment.min(u64::MAX - 1), Ordering::AcqRel);
         let changed = Table::new(work.definition.clone(), table.gate.clone(), counters);
+        let changed = changed.made_by(if built { made_by } else { table.made_by });
         self.db.dictionary().put_table(Arc::new(changed));
         let kept = |key: &&Key| !work.definition.keys.iter().any(|new| new.index == key.index);
         self.drop_trees(table.keys().iter().filter(|key| !key.primary).filter(kept).map(|key| key.index))
+    }
+
+    /// Makes and fills the trees of keys that are new. Whether there were any.
+    async fn build_indexes(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<bool> {
+        let mut made = Vec::new();
+        for key in work.definition.keys.iter_mut().filter(|key| key.index == NO_TREE) {
+            key.index = self.db.engine().create_index()?;
+            made.push(key.index);
+        }
+        let new = Table::new(work.definition.clone(), table.gate.clone(), table.counters.clone());
+        for &tree in &made {
+            let Some(nth) = new.engine.secondaries.iter().position(|one| one.id == tree) else { continue };
+            if let Err(error) = self.db.engine().clone().build_secondary(&new.engine, nth).await {
+                let error = self.explain_build(&new, error).await;
+                self.drop_trees(made)?;
+                return Err(error);
+            }
+        }
+        Ok(!made.is_empty())
+    }
+
+    /// A duplicate in the words of error 1062, which shows the key's values: those of the row that has them.
+    async fn explain_build(&self, new: &Table, error: EngineError) -> SqlError {
+        let EngineError::DuplicateKey { pk, .. } = &error else { return error.into() };
+        let mut txn = self.copy_txn();
+        let row = txn.get(&new.engine, pk, Read::Consistent).await;
+        let Ok(Some(row)) = row else { return SqlError::duplicate_key_write(new.name()) };
+        let Ok(view) = RowView::new(&new.layout, &row) else { return SqlError::crashed_table(new.name()) };
+        let values: Vec<_> = (0..new.columns().len()).map(|at| view.get(at)).collect();
+        duplicate_entry(new, &error, &values)
     }
 
     /// Copies the rows into new trees.
@@ -100,7 +140,8 @@ impl Session {
                 return Err(error);
             }
         };
-        self.db.save_tables(&[(&work.definition, true)]).await?;
+        let made_by = self.db.save_tables(&[(&work.definition, true)]).await?;
+        let new = new.made_by(made_by);
         // The counter is found again from the rows, unless the column and so the counter stayed.
         if new.auto_column.is_some() && table.auto_column.is_some() {
             let next = table.counters.auto_increment.load(Ordering::Acquire);
@@ -135,7 +176,7 @@ impl Alteration {
             }
             AlterAction::AddKey(key) => {
                 definition::add_key(&mut self.definition, key)?;
-                self.rebuild = true;
+                self.rebuild |= key.kind == crate::ast::KeyKind::Primary;
             }
             AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.drop_key(name)?,
             AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,

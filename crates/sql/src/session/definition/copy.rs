@@ -1,4 +1,4 @@
-//! Copying a table's rows into another shape, for ALTER TABLE and CREATE INDEX.
+//! Copying a table's rows into another shape, for ALTER TABLE.
 //!
 //! The table is held alone meanwhile, so there is nothing to read but committed rows. The copy goes into new trees in
 //! transactions of bounded size; until the new definition is durable nobody knows these trees, so a crash or an error
@@ -31,7 +31,7 @@ pub enum Origin {
 }
 
 impl Session {
-    fn copy_txn(&self) -> Txn {
+    pub(super) fn copy_txn(&self) -> Txn {
         self.db.engine().begin(TxnOptions {
             isolation: Isolation::RepeatableRead,
             read_only: false,
