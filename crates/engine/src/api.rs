@@ -232,6 +232,8 @@ pub struct Config {
     pub buffer_pool_bytes: u64,
     /// `innodb_redo_log_capacity` in bytes.
     pub redo_capacity_bytes: u64,
+    /// `innodb_adaptive_hash_index_parts`.
+    pub adaptive_hash_parts: usize,
     /// Live settings.
     pub settings: Arc<Settings>,
 }
@@ -241,6 +243,7 @@ impl Default for Config {
         Config {
             buffer_pool_bytes: 128 << 20,
             redo_capacity_bytes: 100 << 20,
+            adaptive_hash_parts: crate::btree::adaptive_hash::PARTS_DEFAULT,
             settings: Arc::new(Settings::default()),
         }
     }

@@ -13,6 +13,7 @@ use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
 
 use crate::api::{Config, Settings, TableDef, TxnOptions};
+use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{IndexState, Report, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
@@ -166,6 +167,11 @@ impl Engine {
     /// The lock table, for its counters and views.
     pub fn locks(&self) -> &Arc<crate::lock::LockTable> {
         &self.kernel.locks
+    }
+
+    /// The adaptive hash index: its switch and its counters.
+    pub fn adaptive_hash(&self) -> &Arc<AdaptiveHash> {
+        self.kernel.indexes.adaptive_hash()
     }
 
     /// Transactions that were rolled back when the engine was opened.

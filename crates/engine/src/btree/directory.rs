@@ -9,6 +9,7 @@
 //! Ids are never used twice, because undo records and locks of a dropped index may outlive it: a new id is one above the greatest in the directory,
 //! and a dropped index with the greatest id leaves its entry behind ("dropped") until a greater one exists.
 
+use super::adaptive_hash::AdaptiveHash;
 use super::{Tree, damaged, drop_index};
 use crate::buffer::{INDEX_DIRECTORY_PAGE, Mtr, Storage};
 use crate::error::{Error, Result};
@@ -70,6 +71,8 @@ fn index_of(page: PageNo, key: &[u8]) -> Result<IndexId> {
 /// All indexes of the data file, with the open ones as shared handles.
 pub struct IndexDirectory {
     storage: Arc<Storage>,
+    /// Shared by all trees.
+    adaptive_hash: Arc<AdaptiveHash>,
     tree: Tree,
     /// Held by whoever changes the set of indexes; taken before everything else of this room.
     change: Mutex<()>,
@@ -79,10 +82,20 @@ pub struct IndexDirectory {
 
 impl IndexDirectory {
     /// The directory of a data file. Reads nothing yet.
-    pub fn open(storage: Arc<Storage>) -> IndexDirectory {
-        let tree = Tree::open(Arc::clone(&storage), DIRECTORY_INDEX, INDEX_DIRECTORY_PAGE);
+    pub fn open(storage: Arc<Storage>, adaptive_hash: Arc<AdaptiveHash>) -> IndexDirectory {
+        let tree = Tree::open(
+            Arc::clone(&storage),
+            DIRECTORY_INDEX,
+            INDEX_DIRECTORY_PAGE,
+            Arc::clone(&adaptive_hash),
+        );
         let open = RankedRwLock::new(rank::INDEXES, &rank::INDEX_DIRECTORY, FxHashMap::default());
-        IndexDirectory { storage, tree, change: Mutex::new(()), open }
+        IndexDirectory { storage, adaptive_hash, tree, change: Mutex::new(()), open }
+    }
+
+    /// The adaptive hash index of all its trees.
+    pub fn adaptive_hash(&self) -> &Arc<AdaptiveHash> {
+        &self.adaptive_hash
     }
 
     /// The directory as a tree, to be verified.
@@ -263,8 +276,10 @@ impl IndexDirectory {
 
     fn handle(&self, index: IndexId, root: PageNo) -> Arc<Tree> {
         let mut open = self.open.write();
-        let tree =
-            open.entry(index).or_insert_with(|| Arc::new(Tree::open(Arc::clone(&self.storage), index, root)));
+        let tree = open.entry(index).or_insert_with(|| {
+            let (storage, adaptive_hash) = (Arc::clone(&self.storage), Arc::clone(&self.adaptive_hash));
+            Arc::new(Tree::open(storage, index, root, adaptive_hash))
+        });
         Arc::clone(tree)
     }
 }

@@ -7,6 +7,7 @@
 //!    everything, the right one is freed.
 //! 3. The root has one child: it takes over that child's content.
 
+use super::adaptive_hash::Mistake;
 use super::descend::{Aim, Step, child_at};
 use super::split::{Progress, image_of};
 use super::write::UNDERFULL_BYTES;
@@ -97,7 +98,8 @@ impl Tree {
         self.storage.space.free(&mut mtr, right);
         let parent = mtr.take(parent);
         let left = mtr.take(left);
-        mtr.take(right_guard);
+        let right = mtr.take(right_guard);
+        self.unmake_leaf(&mut mtr, right);
         let left_no = mtr.page(left).page_no();
         {
             let mut page = mtr.edit(left);
@@ -166,6 +168,13 @@ impl Tree {
         Ok(Progress::Again)
     }
 
+    /// A page that is freed with its records still on it stops being a page of the tree: whoever comes to it by a hint sees that.
+    fn unmake_leaf(&self, mtr: &mut Mtr<'_>, freed: PageHandle) {
+        if !self.adaptive_hash.makes(Mistake::KeepFreedLeaf) {
+            edit::set_kind(&mut mtr.edit(freed), PageKind::Empty);
+        }
+    }
+
     /// Removes an entry of an inner page that has at least two. The first entry keeps its empty separator: it takes the second's child.
     pub(super) fn remove_entry(&self, mtr: &mut Mtr<'_>, inner: PageHandle, slot: usize) {
         let mut page = mtr.edit(inner);
@@ -189,7 +198,8 @@ impl Tree {
         let mut mtr = Mtr::begin(&self.storage);
         self.storage.space.free(&mut mtr, child_no);
         let root = mtr.take(root);
-        mtr.take(child);
+        let child = mtr.take(child);
+        self.unmake_leaf(&mut mtr, child);
         mtr.init(root, kind);
         {
             let mut page = mtr.edit(root);

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+pub mod adaptive_hash;
 mod descend;
 mod directory;
 mod drop_index;
@@ -7,6 +8,7 @@ mod merge;
 pub mod overflow;
 mod seek;
 mod separator;
+mod shortcut;
 mod split;
 mod verify;
 mod write;
@@ -22,8 +24,9 @@ use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, SLOT_SIZE, record_size};
 use crate::rank;
+use adaptive_hash::AdaptiveHash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use turnstile_sys::ranked::RankedMutex;
 
 /// Bytes of a page that records and their slots may fill.
@@ -91,12 +94,20 @@ pub struct Tree {
     structure: RankedMutex<()>,
     root_level: AtomicU8,
     gone: AtomicBool,
+    /// Searches from the root that the adaptive hash index has seen, up to where it begins to learn.
+    warmth: AtomicU32,
+    adaptive_hash: Arc<AdaptiveHash>,
     counters: TreeCounters,
 }
 
 impl Tree {
     /// A handle on the tree whose root page exists. All users of one tree must share one handle, for it carries the structure mutex.
-    pub fn open(storage: Arc<Storage>, index: IndexId, root: PageNo) -> Tree {
+    pub fn open(
+        storage: Arc<Storage>,
+        index: IndexId,
+        root: PageNo,
+        adaptive_hash: Arc<AdaptiveHash>,
+    ) -> Tree {
         Tree {
             storage,
             index,
@@ -104,6 +115,8 @@ impl Tree {
             structure: RankedMutex::new(rank::TREE, &rank::INDEX_TREE, ()),
             root_level: AtomicU8::new(0),
             gone: AtomicBool::new(false),
+            warmth: AtomicU32::new(0),
+            adaptive_hash,
             counters: TreeCounters::default(),
         }
     }

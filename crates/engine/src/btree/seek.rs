@@ -81,11 +81,7 @@ impl Tree {
     /// The leaf that has `key` or would have it, shared, and the place in it.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<(LeafRead<'_>, Position)> {
-        let guard = self.descend_shared(Aim::Key(key))?;
-        let position = match guard.search(key) {
-            Ok(slot) => Position::Found(slot),
-            Err(slot) => Position::Missing(slot),
-        };
+        let (guard, position) = self.approach_shared(key)?;
         Ok((LeafRead::new(guard, position.slot()), position))
     }
 
@@ -186,12 +182,9 @@ impl Tree {
         match bound {
             Bound::Unbounded => Ok((self.descend_shared(Aim::First)?, 0)),
             Bound::Included(key) | Bound::Excluded(key) => {
-                let guard = self.descend_shared(Aim::Key(key))?;
-                let slot = match (guard.search(key), bound) {
-                    (Ok(slot), Bound::Excluded(_)) => slot + 1,
-                    (Ok(slot) | Err(slot), _) => slot,
-                };
-                Ok((guard, slot))
+                let (guard, position) = self.approach_shared(key)?;
+                let behind = position.is_found() && matches!(bound, Bound::Excluded(_));
+                Ok((guard, position.slot() + usize::from(behind)))
             }
         }
     }

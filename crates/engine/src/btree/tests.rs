@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod adaptive_hash;
+#[cfg(shuttle)]
+mod adaptive_hash_shuttle;
 mod crash;
 mod directory;
 mod harness;

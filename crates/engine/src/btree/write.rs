@@ -18,6 +18,12 @@ pub struct LeafWrite<'t> {
 }
 
 impl<'t> LeafWrite<'t> {
+    /// The frame that holds it.
+    #[cfg(test)]
+    pub(crate) fn frame_index(&self) -> u32 {
+        self.guard.frame_index()
+    }
+
     /// The page.
     #[inline]
     pub fn view(&self) -> &PageView {
@@ -118,11 +124,7 @@ impl Tree {
     /// The leaf that has `key` or would have it, exclusive, and the place in it.
     #[inline]
     pub fn leaf_for_write(&self, key: &[u8]) -> Result<LeafWrite<'_>> {
-        let guard = self.descend_exclusive(key)?;
-        let position = match guard.search(key) {
-            Ok(slot) => Position::Found(slot),
-            Err(slot) => Position::Missing(slot),
-        };
+        let (guard, position) = self.approach_exclusive(key)?;
         Ok(LeafWrite { guard, position })
     }
 }

@@ -5,7 +5,8 @@ use super::pool::Pool;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-const LANES: usize = 16;
+/// Lines that threads count on; more threads share them.
+pub(crate) const LANES: usize = 16;
 
 #[derive(Default)]
 #[repr(align(64))]
@@ -51,7 +52,9 @@ thread_local! {
     static LANE: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-fn lane() -> usize {
+/// The line of this thread.
+#[inline]
+pub(crate) fn lane() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     LANE.with(|lane| {
         if lane.get() == usize::MAX {

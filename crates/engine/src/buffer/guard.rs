@@ -140,6 +140,12 @@ impl<'p> ReadGuard<'p> {
         self.pin.page_no()
     }
 
+    /// The frame that holds the page, to be told to [`super::Pool::try_pin_frame`] later.
+    #[inline]
+    pub(crate) fn frame_index(&self) -> u32 {
+        self.pin.index
+    }
+
     /// Drops the latch and keeps the pin.
     pub fn unlatch(self) -> Pin<'p> {
         self.pin.clone()
@@ -185,6 +191,12 @@ impl<'p> WriteGuard<'p> {
 
     pub(crate) fn frame(&self) -> &'p Frame {
         self.pin.frame()
+    }
+
+    /// The frame that holds the page, to be told to [`super::Pool::try_pin_frame`] later.
+    #[inline]
+    pub(crate) fn frame_index(&self) -> u32 {
+        self.pin.index
     }
 
     /// The bytes, to change: for mini-transactions and recovery.

@@ -16,6 +16,7 @@ mod storage;
 mod table;
 
 pub use counters::PoolCounts;
+pub(crate) use counters::{LANES, lane};
 pub use dblwr::DOUBLE_WRITE_FILE;
 pub use guard::{Pin, ReadGuard, WriteGuard};
 pub use mtr::{Mtr, MtrPage, PageHandle};

@@ -87,6 +87,21 @@ impl Pool {
         }
     }
 
+    /// Pins whatever page a frame holds now, if it holds one: for who remembers the frame of a page and, once it has the latch, makes sure
+    /// that the page is still what it was (README, rule 6). Not counted as a lookup.
+    #[inline]
+    pub(crate) fn try_pin_frame(&self, index: u32) -> Option<Pin<'_>> {
+        if index as usize >= self.frames.count() {
+            return None;
+        }
+        let frame = self.frames.get(index);
+        if !frame.pin_if_resident() {
+            return None;
+        }
+        frame.warm();
+        Some(Pin::adopt(&self.frames, index))
+    }
+
     #[cold]
     fn try_pin_slow(&self, page_no: PageNo) -> Result<Pin<'_>, Miss> {
         let shard = self.table.shard(page_no);

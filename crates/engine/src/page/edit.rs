@@ -38,6 +38,11 @@ pub fn set_level<E: PageEdit + ?Sized>(page: &mut E, level: u8) {
     page.write(OFF_LEVEL, &[level]);
 }
 
+/// Makes the page one of another kind and leaves the rest as it is.
+pub fn set_kind<E: PageEdit + ?Sized>(page: &mut E, kind: PageKind) {
+    page.write(OFF_KIND, &[kind as u8]);
+}
+
 /// Sets the index the page belongs to.
 pub fn set_index_id<E: PageEdit + ?Sized>(page: &mut E, index: IndexId) {
     page.write(OFF_INDEX, &index.0.to_le_bytes());

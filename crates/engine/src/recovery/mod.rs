@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::api::{Config, DICTIONARY_INDEX};
+use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{DropProgress, IndexDirectory, IndexState};
 use crate::buffer::{Storage, UNDO_DIRECTORY_PAGE, with_pages_blocking};
 use crate::error::{Error, Result};
@@ -29,7 +30,8 @@ pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Ker
     let (lanes, found) = Lanes::load(&storage, UNDO_DIRECTORY_PAGE)?;
     let first_id = (found.max_txn_id.0 + 1).max(storage.wal.current_lsn().0 + ID_MARGIN);
     let registry = Registry::new(TxnId(first_id), CommitNo(found.max_commit_no.0 + 1));
-    let indexes = IndexDirectory::open(storage.clone());
+    let adaptive_hash = AdaptiveHash::new(storage.pool.frame_count(), config.adaptive_hash_parts);
+    let indexes = IndexDirectory::open(storage.clone(), adaptive_hash);
     let locks = Arc::new(LockTable::new(config.settings.clone()));
     let kernel = Arc::new(Kernel::new(storage, indexes, registry, lanes, locks, config.settings.clone()));
     for loser in &found.losers {

@@ -106,6 +106,11 @@ impl Swarm {
         }
     }
 
+    /// Whether the adaptive hash index is on: in two runs of three, drawn with something that has no bearing on it.
+    pub fn hints(&self) -> bool {
+        self.groups != 7
+    }
+
     /// The next step.
     pub fn step(&self, rng: &mut Rng) -> Step {
         let total = self.weights.iter().map(|(_, weight)| weight).sum();

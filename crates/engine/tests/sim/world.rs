@@ -239,6 +239,7 @@ impl World {
             match opened {
                 Ok(engine) if !interrupted => {
                     self.totals.losers += engine.losers() as u64;
+                    engine.adaptive_hash().set_enabled(self.swarm.hints());
                     self.engine = Some(engine);
                     return Ok(());
                 }
@@ -248,7 +249,9 @@ impl World {
         }
         let config = self.config();
         let opened = Engine::open_quiet(Arc::new(self.disk.clone()), config);
-        self.engine = Some(opened.map_err(|error| format!("it does not open: {error}"))?);
+        let engine = opened.map_err(|error| format!("it does not open: {error}"))?;
+        engine.adaptive_hash().set_enabled(self.swarm.hints());
+        self.engine = Some(engine);
         Ok(())
     }
 

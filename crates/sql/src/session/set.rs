@@ -202,6 +202,7 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
         "innodb_flush_log_at_trx_commit" => {
             settings.flush_log_at_trx_commit.store(number as u8, Ordering::Relaxed)
         }
+        "innodb_adaptive_hash_index" => db.engine().adaptive_hash().set_enabled(number != 0),
         "innodb_deadlock_detect" => db.engine().locks().set_detection(number != 0),
         "innodb_print_all_deadlocks" => settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed),
         "innodb_purge_batch_size" => settings.purge_batch_size.store(number, Ordering::Relaxed),

@@ -10,7 +10,10 @@ pub fn list(engine: &Engine) -> Vec<(String, String)> {
     let (pool, log) = (engine.storage().pool.counters(), engine.storage().wal.stats());
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let wait_ms = locks.wait_us_total / 1000;
-    let numbers: [(&str, u64); 27] = [
+    let hash = engine.adaptive_hash().counts();
+    let numbers: [(&str, u64); 29] = [
+        ("Innodb_adaptive_hash_hash_searches", hash.hash_searches),
+        ("Innodb_adaptive_hash_non_hash_searches", hash.non_hash_searches),
         ("Innodb_buffer_pool_pages_data", pool.frames - pool.free_frames),
         ("Innodb_buffer_pool_pages_dirty", pool.dirty_frames),
         ("Innodb_buffer_pool_pages_free", pool.free_frames),

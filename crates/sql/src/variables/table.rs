@@ -116,7 +116,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "information_schema_stats_expiry" Both uint(0, 31536000), "86400", dynamic, "No effect.";
     "init_connect" Global Kind::Text, "", fixed, "Statements for new sessions; not run here.";
     "init_file" Global Kind::Text, "", fixed, "Not run here.";
-    "innodb_adaptive_hash_index" Global Kind::Bool, "OFF", fixed, "Not built yet.";
+    "innodb_adaptive_hash_index" Global Kind::Bool, "OFF", dynamic, "Remember in which leaf, and where in it, a key was found, so that the next search for it need not begin at the root. Worth trying when the working set fits the buffer pool and most statements look up single keys of large tables; switch it off, which empties it and stalls nobody, when Innodb_adaptive_hash_hash_searches grows no faster than Innodb_adaptive_hash_non_hash_searches, or to save its memory, a sixteenth of innodb_buffer_pool_size. It has no latch, so unlike in MySQL it is not a point of contention, and innodb_adaptive_hash_index_parts does not matter to it.";
+    "innodb_adaptive_hash_index_parts" Global uint(1, 512), "8", fixed, "Number of parts in which the adaptive hash index counts and reports itself, when innodb_adaptive_hash_index is ON. In MySQL each part has a latch, and more parts mean less waiting; here nothing is latched, so leave it alone.";
     "innodb_autoinc_lock_mode" Global int(0, 2), "2", fixed, "Interleaved AUTO_INCREMENT values.";
     "innodb_buffer_pool_size" Global uint(5 << 20, 1 << 46), "134217728", fixed, "Bytes of the page cache.";
     "innodb_concurrency_tickets" Global uint(1, U32), "5000", dynamic, "Row operations per admission.";

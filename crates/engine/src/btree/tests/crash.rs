@@ -57,7 +57,7 @@ fn crash(storage: Arc<Storage>, disk: &mut FaultDisk) -> (Arc<Storage>, IndexDir
     let (storage, recovered) = Storage::recover(Arc::new(survivors), &config_of(FRAMES)).unwrap();
     assert!(recovered.to >= durable, "what was synced is there");
     assert_eq!(recovered.damaged, []);
-    let directory = IndexDirectory::open(Arc::clone(&storage));
+    let directory = directory_of(&storage);
     (storage, directory, recovered.to)
 }
 
@@ -73,7 +73,7 @@ fn run_seed(seed: u64) {
     let mut rng = Rng::new(seed);
     let mut disk = FaultDisk::new(seed);
     let mut storage = Storage::create(Arc::new(disk.clone()), &config_of(FRAMES)).unwrap();
-    let mut directory = IndexDirectory::open(Arc::clone(&storage));
+    let mut directory = directory_of(&storage);
     let (index, lsn) = run(&storage, || directory.create());
     storage.wal.flush_to(lsn).unwrap();
     let mut model = Model::new();

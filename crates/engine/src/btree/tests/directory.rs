@@ -2,17 +2,16 @@
 
 use super::harness::*;
 use crate::btree::overflow::ChainWriter;
-use crate::btree::{DropProgress, IndexDirectory, IndexState, Tree, WalkState, verify};
+use crate::btree::{DropProgress, IndexState, Tree, WalkState, verify};
 use crate::error::Error;
 use crate::ids::{IndexId, PageNo};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use turnstile_sys::rng::Rng;
 
 #[test]
 fn create_list_drop() {
     let storage = storage();
-    let directory = IndexDirectory::open(Arc::clone(&storage));
+    let directory = directory_of(&storage);
     let before = pages_used(&storage);
     let ids: Vec<IndexId> = (0..5).map(|_| run(&storage, || directory.create()).0).collect();
     assert_eq!(ids, (1..=5).map(IndexId).collect::<Vec<_>>());
@@ -31,7 +30,7 @@ fn create_list_drop() {
     while run(&storage, || directory.drop_step(IndexId(5), None)) == DropProgress::More {}
     assert_eq!(run(&storage, || directory.list()).len(), 4);
     // Reopened, it still knows that 5 was used.
-    let directory = IndexDirectory::open(Arc::clone(&storage));
+    let directory = directory_of(&storage);
     assert_eq!(run(&storage, || directory.create()).0, IndexId(6));
     for id in [1, 2, 3, 4, 6].map(IndexId) {
         run(&storage, || directory.start_drop(id));
@@ -46,7 +45,7 @@ fn create_list_drop() {
 fn a_drop_goes_on_after_a_restart_at_any_step() {
     let storage = storage();
     let before = pages_used(&storage);
-    let mut directory = IndexDirectory::open(Arc::clone(&storage));
+    let mut directory = directory_of(&storage);
     let (id, _) = run(&storage, || directory.create());
     let tree = run(&storage, || directory.get(id));
     let mut rng = Rng::new(9);
@@ -69,7 +68,7 @@ fn a_drop_goes_on_after_a_restart_at_any_step() {
         |value: &[u8]| (value[0] == 1).then(|| PageNo(u32::from_le_bytes(value[1..].try_into().unwrap())));
     let mut steps = 0;
     while run(&storage, || directory.drop_step(id, Some(&chain_of))) == DropProgress::More {
-        directory = IndexDirectory::open(Arc::clone(&storage));
+        directory = directory_of(&storage);
         steps += 1;
     }
     assert!(steps > 50);
@@ -79,7 +78,7 @@ fn a_drop_goes_on_after_a_restart_at_any_step() {
 #[test]
 fn many_indexes() {
     let storage = storage();
-    let directory = IndexDirectory::open(Arc::clone(&storage));
+    let directory = directory_of(&storage);
     for _ in 0..2500 {
         run(&storage, || directory.create());
     }
@@ -92,7 +91,7 @@ fn many_indexes() {
 #[test]
 fn an_index_is_dropped_under_its_users() {
     let storage = storage();
-    let directory = IndexDirectory::open(Arc::clone(&storage));
+    let directory = directory_of(&storage);
     let before = pages_used(&storage);
     for round in 0..8u8 {
         let (id, _) = run(&storage, || directory.create());

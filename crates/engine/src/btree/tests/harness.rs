@@ -1,6 +1,7 @@
 //! What the tests share: a storage in memory, and row changes as the rooms above make them.
 
-use crate::btree::{Tree, WalkState};
+use crate::btree::adaptive_hash::AdaptiveHash;
+use crate::btree::{IndexDirectory, Tree, WalkState};
 use crate::buffer::{Mtr, Storage, StorageConfig, with_pages_blocking};
 use crate::error::Result;
 use crate::ids::{IndexId, Lsn};
@@ -45,6 +46,9 @@ pub fn run<T>(storage: &Storage, operation: impl FnMut() -> Result<T>) -> T {
     with_pages_blocking(storage, operation).unwrap()
 }
 
+/// The adaptive hash index of the tests is that of a small pool, so that it is switched by the caller, not by a thread.
+const HINT_FRAMES: usize = 64;
+
 /// A tree outside any directory.
 pub fn new_tree(storage: &Arc<Storage>, index: IndexId) -> Tree {
     let root = run(storage, || {
@@ -55,7 +59,13 @@ pub fn new_tree(storage: &Arc<Storage>, index: IndexId) -> Tree {
         mtr.commit();
         Ok(root)
     });
-    Tree::open(Arc::clone(storage), index, root)
+    let hash = AdaptiveHash::new(HINT_FRAMES, 2);
+    Tree::open(Arc::clone(storage), index, root, hash)
+}
+
+/// The directory of a storage.
+pub fn directory_of(storage: &Arc<Storage>) -> IndexDirectory {
+    IndexDirectory::open(Arc::clone(storage), AdaptiveHash::new(HINT_FRAMES, 2))
 }
 
 /// Inserts or replaces; answers whether the key was there.

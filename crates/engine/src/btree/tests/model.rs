@@ -83,12 +83,13 @@ fn check_everything(tree: &Tree, model: &Model) {
     assert!(run(tree.storage(), || Ok(tree.seek(bound, Direction::Reverse)?.is_none())));
 }
 
-fn run_seed(seed: u64, steps: u64) {
+fn run_seed(seed: u64, steps: u64, hints: bool) {
     let mut rng = Rng::new(seed);
     // A third of the seeds with so few frames that pages come and go all the time.
     let storage = if seed % 3 == 1 { storage_of(64) } else { storage() };
     let before = pages_used(&storage);
     let tree = new_tree(&storage, IndexId(7));
+    tree.adaptive_hash.set_enabled(hints);
     let swarm = Swarm::draw(&mut rng);
     let mut model = Model::new();
     for step in 0..steps {
@@ -133,7 +134,15 @@ fn rng_step(step: u64) -> u64 {
 #[test]
 fn agrees_with_a_btree_map() {
     for seed in seeds(8) {
-        let outcome = std::panic::catch_unwind(|| run_seed(seed, 1500));
+        let outcome = std::panic::catch_unwind(|| run_seed(seed, 1500, false));
+        assert!(outcome.is_ok(), "seed {seed}");
+    }
+}
+
+#[test]
+fn agrees_with_a_btree_map_by_hints() {
+    for seed in seeds(8) {
+        let outcome = std::panic::catch_unwind(|| run_seed(seed, 1500, true));
         assert!(outcome.is_ok(), "seed {seed}");
     }
 }

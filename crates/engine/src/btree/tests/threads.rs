@@ -1,6 +1,7 @@
 //! Threads on one tree: writers on their own and on common keys, readers both ways, verified while they run and at the end.
 
 use super::harness::*;
+use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{Direction, Tree, verify};
 use crate::buffer::{Storage, StorageConfig};
 use crate::ids::IndexId;
@@ -95,7 +96,41 @@ fn writers_and_scanners_in_a_small_pool() {
     storage.close().unwrap();
 }
 
+/// The same with hints, switched on and off all the time.
+#[test]
+fn writers_and_scanners_by_hints() {
+    let storage = storage();
+    stress_with(&storage, 150, 2000, true);
+}
+
+#[test]
+fn writers_and_scanners_by_hints_in_a_small_pool() {
+    let config = StorageConfig { reader_threads: 2, ..config_of(64) };
+    let storage = Storage::create(Arc::new(FaultDisk::new(1)), &config).unwrap();
+    stress_with(&storage, 500, 1000, true);
+    storage.close().unwrap();
+}
+
+/// Off for a moment after every thousand hits.
+fn switch_until(hash: &Arc<AdaptiveHash>, stop: &AtomicBool) -> u64 {
+    let mut rounds = 0;
+    while !stop.load(Ordering::Relaxed) {
+        hash.set_enabled(true);
+        let from = hash.counts().hash_searches;
+        while hash.counts().hash_searches < from + 1000 && !stop.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        hash.set_enabled(false);
+        rounds += 1;
+    }
+    rounds
+}
+
 fn stress(storage: &Arc<Storage>, keys: u64, rounds: u64) {
+    stress_with(storage, keys, rounds, false);
+}
+
+fn stress_with(storage: &Arc<Storage>, keys: u64, rounds: u64, hints: bool) {
     let tree = Arc::new(new_tree(storage, IndexId(1)));
     put(&tree, &FIXED, b"here");
     let stop = AtomicBool::new(false);
@@ -117,9 +152,15 @@ fn stress(storage: &Arc<Storage>, keys: u64, rounds: u64) {
                 std::thread::yield_now();
             }
         });
+        let switcher = hints.then(|| scope.spawn(|| switch_until(&tree.adaptive_hash, &stop)));
         let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
         stop.store(true, Ordering::Relaxed);
         verifier.join().unwrap();
+        if let Some(switcher) = switcher {
+            assert!(switcher.join().unwrap() > 2, "hints were used between switches");
+            let counts = tree.adaptive_hash.counts();
+            assert_eq!(counts.rows_added, counts.rows_removed, "off is empty: {counts:?}");
+        }
         written.into_iter().map(|outcome| outcome.unwrap()).collect::<Vec<_>>()
     });
     verify(&tree).unwrap();
