@@ -201,10 +201,14 @@ pub struct Settings {
     pub deadlock_detect: AtomicBool,
     /// `innodb_print_all_deadlocks`.
     pub print_all_deadlocks: AtomicBool,
-    /// `innodb_purge_batch_size`, in undo records.
+    /// `innodb_purge_batch_size`: undo records that a purge thread goes through in one lane before it turns to the next.
     pub purge_batch_size: AtomicU64,
-    /// `innodb_max_purge_size`: most undo records of one purge round, 0 for no cap.
+    /// `innodb_max_purge_size`: most undo records of one purge round, all threads together; 0 for no cap.
     pub max_purge_size: AtomicU64,
+    /// `innodb_max_purge_lag`: history length from which statements that change rows are delayed; 0 for never.
+    pub max_purge_lag: AtomicU64,
+    /// `innodb_max_purge_lag_delay`: longest such delay in microseconds; 0 for the engine's own limit.
+    pub max_purge_lag_delay: AtomicU64,
     /// `innodb_thread_concurrency`: 0 for no limit.
     pub thread_concurrency: AtomicU64,
     /// `innodb_concurrency_tickets`.
@@ -219,10 +223,45 @@ impl Default for Settings {
             print_all_deadlocks: AtomicBool::new(false),
             purge_batch_size: AtomicU64::new(300),
             max_purge_size: AtomicU64::new(0),
+            max_purge_lag: AtomicU64::new(0),
+            max_purge_lag_delay: AtomicU64::new(0),
             thread_concurrency: AtomicU64::new(0),
             concurrency_tickets: AtomicU64::new(5000),
         }
     }
+}
+
+/// What purge is doing, for those who look; counts since the engine was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PurgeStatus {
+    /// A round is under way.
+    pub running: bool,
+    /// Purge was stopped and not resumed.
+    pub stopped: bool,
+    /// Transactions with a smaller id have been offered to purge: "Purge done for trx's n:o".
+    pub limit: u64,
+    /// Rounds: `purge_invoked`.
+    pub rounds: u64,
+    /// Undo pages gone through: `purge_undo_log_pages`.
+    pub undo_pages: u64,
+    /// Undo records gone through.
+    pub undo_records: u64,
+    /// Delete-marked rows and entries removed: `purge_del_mark_records`.
+    pub marked_records: u64,
+    /// Other records with something to do: `purge_upd_exist_or_extern_records`.
+    pub other_records: u64,
+    /// What a statement that changes rows is to wait now, in microseconds: `purge_dml_delay_usec`.
+    pub dml_delay_us: u64,
+    /// Microseconds that statements have waited.
+    pub dml_delayed_us: u64,
+    /// `purge_stop_count`.
+    pub stops: u64,
+    /// `purge_resume_count`.
+    pub resumes: u64,
+    /// Undo lanes there are.
+    pub lanes: u64,
+    /// Undo pages in them.
+    pub undo_pages_in_use: u64,
 }
 
 /// How an engine is opened.
@@ -234,6 +273,8 @@ pub struct Config {
     pub redo_capacity_bytes: u64,
     /// `innodb_adaptive_hash_index_parts`.
     pub adaptive_hash_parts: usize,
+    /// `innodb_purge_threads`.
+    pub purge_threads: usize,
     /// Live settings.
     pub settings: Arc<Settings>,
 }
@@ -244,6 +285,7 @@ impl Default for Config {
             buffer_pool_bytes: 128 << 20,
             redo_capacity_bytes: 100 << 20,
             adaptive_hash_parts: crate::btree::adaptive_hash::PARTS_DEFAULT,
+            purge_threads: 4,
             settings: Arc::new(Settings::default()),
         }
     }

@@ -1,10 +1,10 @@
 //! The facade: opening and closing an engine, its background threads, indexes, and the wait for durability.
 //!
-//! Two threads: `purge` drops what no view can see, and `rollback` takes back transactions that were dropped before their end.
-//! Both end when the engine closes, and when the log has stopped they idle.
+//! Threads: `purge` drops what no view can see, with `purge-N` to help it when there is much, and `rollback` takes back transactions that were dropped before their end.
+//! They end when the engine closes, and when the log has stopped they idle.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
 
-use crate::api::{Config, Settings, TableDef, TxnOptions};
+use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{IndexState, Report, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn};
 use crate::recovery::{finish_drop, restart, roll_back_orphan};
 use crate::row::build::build_secondary;
-use crate::row::purge::purge_round;
+use crate::row::purge::{Round, purge_round, work_off};
 use crate::stats::Stats;
 use crate::txn::Txn;
 use crate::txn::kernel::Kernel;
@@ -30,6 +30,8 @@ use crate::wal::{Drive, FlushMode};
 const PURGE_IDLE: Duration = Duration::from_millis(50);
 /// How long purge sleeps when it has caught up a moment ago.
 const PURGE_PAUSE: Duration = Duration::from_millis(5);
+/// How long purge sleeps after a round that `innodb_max_purge_size` has ended.
+const PURGE_BREATH: Duration = Duration::from_micros(500);
 /// How long the rollback thread sleeps when nobody calls it.
 const ROLLBACK_IDLE: Duration = Duration::from_secs(1);
 
@@ -81,6 +83,9 @@ impl Engine {
         engine.kernel.storage.wal.set_drive(Drive::Thread);
         if threads {
             engine.start("purge", run_purge)?;
+            for nth in 1..config.purge_threads {
+                engine.start(&format!("purge-{nth}"), run_purge_helper)?;
+            }
             engine.start("rollback", run_rollbacks)?;
         }
         Ok(engine)
@@ -129,12 +134,17 @@ impl Engine {
     pub fn purge_all(&self) -> Result<u64> {
         let mut total = 0;
         loop {
-            let purged = purge_round(&self.kernel, u64::MAX)?;
-            total += purged;
-            if purged == 0 {
+            let round = purge_round(&self.kernel, 0)?;
+            total += round.transactions;
+            if round.transactions == 0 && round.records == 0 {
                 return Ok(total);
             }
         }
+    }
+
+    /// One round of purge on this thread, through `records` undo records at most. Returns the number of transactions purged.
+    pub fn purge_some(&self, records: u64) -> Result<u64> {
+        Ok(purge_round(&self.kernel, records.max(1))?.transactions)
     }
 
     /// Writes every changed page and moves the checkpoint.
@@ -181,7 +191,46 @@ impl Engine {
 
     /// Ended transactions that purge has not been through: MySQL's history list length.
     pub fn history_list_length(&self) -> u64 {
-        self.kernel.lanes.history_length()
+        self.kernel.history_length()
+    }
+
+    /// How far purge is, and what it has done.
+    pub fn purge_status(&self) -> PurgeStatus {
+        let progress = &self.kernel.purge.progress;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (lanes, undo_pages_in_use) = self.kernel.lanes.sizes();
+        PurgeStatus {
+            running: progress.running.load(Ordering::Relaxed),
+            stopped: progress.stopped.load(Ordering::Relaxed),
+            limit: read(&progress.limit),
+            rounds: read(&progress.rounds),
+            undo_pages: read(&progress.pages),
+            undo_records: read(&progress.records),
+            marked_records: read(&progress.marked),
+            other_records: read(&progress.other),
+            dml_delay_us: read(&progress.dml_delay_us),
+            dml_delayed_us: read(&progress.dml_delayed_us),
+            stops: read(&progress.stops),
+            resumes: read(&progress.resumes),
+            lanes,
+            undo_pages_in_use,
+        }
+    }
+
+    /// Stops purge, until it is resumed. A round under way goes on.
+    pub fn stop_purge(&self) {
+        let progress = &self.kernel.purge.progress;
+        if !progress.stopped.swap(true, Ordering::Relaxed) {
+            progress.stops.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Lets purge go on.
+    pub fn resume_purge(&self) {
+        let progress = &self.kernel.purge.progress;
+        if progress.stopped.swap(false, Ordering::Relaxed) {
+            progress.resumes.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Number of transactions that have written and not ended.
@@ -282,13 +331,20 @@ impl Drop for Engine {
 
 fn run_purge(kernel: &Kernel) {
     while !kernel.is_closing() {
-        let budget = kernel.settings.purge_batch_size.load(Ordering::Relaxed).max(1);
-        let pause = match purge_round(kernel, budget) {
-            Ok(purged) if purged >= budget => continue,
-            Ok(0) | Err(_) => PURGE_IDLE,
+        let cap = kernel.settings.max_purge_size.load(Ordering::Relaxed);
+        let pause = match purge_round(kernel, cap) {
+            Ok(round) if cap != 0 && round.records >= cap => PURGE_BREATH,
+            Ok(Round { transactions: 0, records: 0 }) | Err(_) => PURGE_IDLE,
             Ok(_) => PURGE_PAUSE,
         };
         kernel.purge_sleep(pause);
+    }
+}
+
+fn run_purge_helper(kernel: &Kernel) {
+    kernel.purge.join();
+    while kernel.purge.wait_for_call() {
+        kernel.purge.leave(work_off(kernel));
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Stats {
     pub purged_transactions: AtomicU64,
     /// Rows and entries that purge has removed.
     pub purged_records: AtomicU64,
+    /// Older versions that readers have looked at.
+    pub versions_walked: AtomicU64,
     /// Undo pages freed.
     pub undo_pages_freed: AtomicU64,
 }

@@ -67,6 +67,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         buffer_pool_bytes: number(&globals, "innodb_buffer_pool_size"),
         redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),
         adaptive_hash_parts: number(&globals, "innodb_adaptive_hash_index_parts") as usize,
+        purge_threads: number(&globals, "innodb_purge_threads") as usize,
         settings: Arc::new(Settings::default()),
     };
     let engine = Engine::open(Arc::new(disk), config)?;

@@ -104,7 +104,7 @@ impl Txn {
         let Position::Found(slot) = position else { return Ok(Look::Nothing) };
         let record = leaf.record(slot);
         let mut older = take_buffer();
-        let value = match visible(&self.kernel.storage, &record, sight, &mut older)? {
+        let value = match visible(&self.kernel, &record, sight, &mut older)? {
             Seen::Nothing => {
                 give_buffer(older);
                 return Ok(Look::Nothing);
@@ -135,7 +135,7 @@ impl Txn {
         let (leaf, position) = tree.find(key)?;
         let Position::Found(slot) = position else { return Ok(false) };
         let record = leaf.record(slot);
-        match visible(&self.kernel.storage, &record, sight, value)? {
+        match visible(&self.kernel, &record, sight, value)? {
             Seen::Nothing => return Ok(false),
             Seen::Newest => {
                 value.clear();

@@ -19,8 +19,10 @@ macro_rules! paged {
 
 pub(crate) mod build;
 mod chain;
+mod dead_pages;
 mod get;
 mod insert;
+mod prune;
 pub(crate) mod purge;
 mod scan;
 mod scan_locked;
@@ -34,4 +36,4 @@ mod write;
 pub use scan::Scan;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

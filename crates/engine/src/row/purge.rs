@@ -13,6 +13,11 @@
 //! Every step may be repeated after a crash: "still marked by this transaction" is false once it was done, for ids are never used
 //! twice, and a chain's reference in the undo record is zeroed in the mini-transaction that frees its last page. So progress
 //! is recorded only page by page, when a lane's first page is freed.
+//!
+//! A round takes the limit once and asks each lane, without looking at a page, whether there may be anything to do. So with an old
+//! view open a round costs a few instructions for each lane. Its work is shared by threads (`txn/purge_crew.rs`), lane by lane, a batch at a time.
+//! `innodb_purge_batch_size` is what a thread does in a lane before it turns to the next; `innodb_max_purge_size` is what all of them
+//! do in a round before purge draws breath. Inert transactions, which have only added, go whatever the limit is.
 
 use std::sync::atomic::Ordering;
 
@@ -21,203 +26,219 @@ use crate::buffer::Mtr;
 use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
 use crate::ids::{PageNo, RollPtr, TxnId};
-use crate::page::{DELETE_MARK, PageKind};
+use crate::page::DELETE_MARK;
 use crate::txn::kernel::Kernel;
-use crate::txn::lane::{ITEMS_START, Lane};
+use crate::txn::lane::{ITEMS_START, Lane, LaneState};
 use crate::txn::lock_calls::{GapName, inherit_all};
+use crate::txn::purge_lag::dml_delay_us;
 use crate::txn::undo_record::{
-    DELETED, Item, NEEDS_PURGE, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at, new_chain_offset,
-    old_value_offset, place, roll_ptr,
+    DELETED, INERT, Item, NEEDS_PURGE, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at,
+    new_chain_offset, old_value_offset, place, roll_ptr,
 };
 use crate::txn::view::CommitNo;
 
+use super::dead_pages::free_dead_pages;
 use super::undo::copy_item;
 use super::value::{ROW_HEADER_BYTES, RowValue, writer_of};
 
 /// A place in a lane.
 type Place = (PageNo, usize);
 
-/// One round over all lanes. Returns the number of transactions purged; no more than `budget`, roughly.
-pub(crate) fn purge_round(kernel: &Kernel, budget: u64) -> Result<u64> {
-    let _purging = kernel.purging.lock();
-    let limit = kernel.registry.purge_limit();
-    if kernel.registry.view_count() == 0 {
-        kernel.dead_undo.clear();
-    }
-    let mut purged = 0;
-    let mut lanes = kernel.lanes.all();
-    // A round may end before the last lane: each begins at another one.
-    let start = kernel.purge_rounds.fetch_add(1, Ordering::Relaxed) as usize % lanes.len().max(1);
-    lanes.rotate_left(start);
-    for lane in lanes {
-        if purged >= budget {
-            break;
-        }
-        purged += purge_lane(kernel, &lane, limit, budget - purged)?;
-    }
-    for page in kernel.dead_undo.candidates() {
-        drop_if_dead(kernel, page)?;
-    }
-    Ok(purged)
+/// What a round has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Round {
+    /// Undo records it went through.
+    pub(crate) records: u64,
+    /// Transactions whose undo is gone.
+    pub(crate) transactions: u64,
 }
 
-/// Frees a lane page all of whose records were cut off from their rows between views.
-fn drop_if_dead(kernel: &Kernel, page_no: PageNo) -> Result<()> {
-    let Some(dead) = survey(kernel, page_no)? else { return Ok(()) };
-    let Some(lane) = kernel.lanes.get(dead.lane) else { return Ok(()) };
-    let state = lane.state();
-    if state.first != state.purge_at.0 || state.last == page_no || dead.next.0 == 0 {
-        return Ok(());
+/// One round over all lanes, together with the helpers if there are any: `cap` undo records at most, 0 for no cap.
+pub(crate) fn purge_round(kernel: &Kernel, cap: u64) -> Result<Round> {
+    let crew = &kernel.purge;
+    let _round = crew.begin_round();
+    let progress = &crew.progress;
+    let before = (read(&progress.records), read(&kernel.stats.purged_transactions));
+    if !progress.stopped.load(Ordering::Relaxed) {
+        progress.running.store(true, Ordering::Relaxed);
+        let outcome = run_round(kernel, if cap == 0 { u64::MAX } else { cap });
+        progress.running.store(false, Ordering::Relaxed);
+        outcome?;
     }
-    kernel.storage.reserve_blocking()?;
-    let gone = if state.first == page_no {
-        // Those in front of the purge position have been counted off already.
-        let gone = dead.headers.iter().filter(|&&offset| offset >= state.purge_at.1).count();
-        lane.with_state(|state| state.purge_at = (dead.next, ITEMS_START));
-        with_pages_blocking(&kernel.storage, || kernel.lanes.drop_first_page(&kernel.storage, &lane))?;
-        gone
-    } else {
-        with_pages_blocking(&kernel.storage, || {
-            kernel.lanes.drop_middle_page(&kernel.storage, page_no, dead.prev, dead.next)
-        })?;
-        dead.headers.len()
-    };
-    lane.with_state(|state| state.unpurged -= gone as u64);
-    kernel.dead_undo.forget(page_no);
-    kernel.stats.undo_pages_freed.fetch_add(1, Ordering::Relaxed);
-    kernel.stats.purged_transactions.fetch_add(gone as u64, Ordering::Relaxed);
-    Ok(())
-}
-
-/// A page of dead undo and its place in its lane.
-struct DeadPage {
-    lane: u32,
-    prev: PageNo,
-    next: PageNo,
-    /// Offsets of its transaction headers.
-    headers: Vec<usize>,
-}
-
-/// Looks whether every item of an undo page is dead: records cut off, of committed transactions that need no other purge.
-fn survey(kernel: &Kernel, page_no: PageNo) -> Result<Option<DeadPage>> {
-    let page = kernel.storage.pool.load_blocking(page_no)?.read();
-    if page.kind() != Some(PageKind::Undo) {
-        return Ok(None);
-    }
-    let (mut headers, mut records) = (Vec::new(), Vec::new());
-    let mut offset = ITEMS_START;
-    while offset < page.heap_top() {
-        let (item, next) = item_at(&page, offset)?;
-        match item {
-            Item::Txn(header) if header.state == TxnState::Committed && header.flags & NEEDS_PURGE == 0 => {
-                headers.push(offset);
-            }
-            Item::Txn(_) => return Ok(None),
-            // The header that says whether its transaction left purge something to do is on another page.
-            Item::Record(_) if headers.is_empty() => return Ok(None),
-            Item::Record(record) => records.push((offset, record.txn_id)),
-        }
-        offset = next;
-    }
-    let dead = kernel.dead_undo.covers(page_no, &records);
-    Ok(dead.then(|| DeadPage { lane: page.index_id().0, prev: page.prev(), next: page.next(), headers }))
-}
-
-/// Purges one lane as far as the limit allows.
-fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, budget: u64) -> Result<u64> {
-    let mut purged = 0;
-    loop {
-        let state = lane.state();
-        if state.first != state.purge_at.0 {
-            kernel.storage.reserve_blocking()?;
-            with_pages_blocking(&kernel.storage, || kernel.lanes.drop_first_page(&kernel.storage, lane))?;
-            kernel.stats.undo_pages_freed.fetch_add(1, Ordering::Relaxed);
-            continue;
-        }
-        if purged >= budget || (state.unpurged == 0 && state.first == state.last) {
-            return Ok(purged);
-        }
-        match peek(kernel, state.purge_at)? {
-            Peek::End => return Ok(purged),
-            Peek::Move(to) => lane.with_state(|state| state.purge_at = to),
-            Peek::Txn { id, state: TxnState::Committed | TxnState::RolledBack, number, flags, records }
-                if number < limit && state.unpurged > 0 =>
-            {
-                let end = walk_records(kernel, id, records, flags & NEEDS_PURGE != 0)?;
-                lane.with_state(|state| {
-                    state.purge_at = end;
-                    state.unpurged -= 1;
-                });
-                kernel.stats.purged_transactions.fetch_add(1, Ordering::Relaxed);
-                purged += 1;
-            }
-            Peek::Txn { .. } => return Ok(purged),
-        }
-    }
-}
-
-/// What lies at the purge position.
-enum Peek {
-    /// Nothing more in this lane.
-    End,
-    /// Go there: the next page, or behind a record whose transaction was purged before a crash.
-    Move(Place),
-    /// A transaction.
-    Txn { id: TxnId, state: TxnState, number: CommitNo, flags: u8, records: Place },
-}
-
-fn peek(kernel: &Kernel, (page_no, offset): Place) -> Result<Peek> {
-    let page = kernel.storage.pool.load_blocking(page_no)?.read();
-    if offset >= page.heap_top() {
-        let next = page.next();
-        return Ok(if next.0 == 0 { Peek::End } else { Peek::Move((next, ITEMS_START)) });
-    }
-    let (item, next) = item_at(&page, offset)?;
-    Ok(match item {
-        Item::Record(_) => Peek::Move((page_no, next)),
-        Item::Txn(header) => Peek::Txn {
-            id: header.txn_id,
-            state: header.state,
-            number: header.commit_no,
-            flags: header.flags,
-            records: (page_no, next),
-        },
+    let delay = dml_delay_us(&kernel.settings, kernel.history_length());
+    progress.dml_delay_us.store(delay, Ordering::Relaxed);
+    Ok(Round {
+        records: read(&progress.records) - before.0,
+        transactions: read(&kernel.stats.purged_transactions) - before.1,
     })
 }
 
-/// Goes through a transaction's records, purging each if `work`; returns the place behind the last.
-fn walk_records(kernel: &Kernel, id: TxnId, from: Place, work: bool) -> Result<Place> {
-    let mut at = from;
-    let mut end = from;
+fn read(counter: &std::sync::atomic::AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+fn run_round(kernel: &Kernel, cap: u64) -> Result<()> {
+    let limit = kernel.registry.purge_limit();
+    let offered = kernel.registry.seen_by_all();
+    if !kernel.registry.may_have_views() {
+        kernel.dead_undo.clear();
+    }
+    let (lanes, transactions) = kernel.lanes.with_work(limit);
+    if !lanes.is_empty() {
+        let batch = kernel.settings.purge_batch_size.load(Ordering::Relaxed).max(1);
+        kernel.purge.lay_out(lanes, limit, (transactions, cap, batch));
+        let own = work_off(kernel);
+        kernel.purge.finish()?;
+        own?;
+    }
+    kernel.purge.progress.limit.store(offered.0, Ordering::Relaxed);
+    free_dead_pages(kernel).map(drop)
+}
+
+/// Takes batches of the round and purges them until there are no more.
+pub(crate) fn work_off(kernel: &Kernel) -> Result<()> {
+    let crew = &kernel.purge;
+    while let Some(batch) = crew.take() {
+        let mut left = batch.records;
+        let outcome = purge_lane(kernel, &batch.lane, batch.limit, &mut left);
+        crew.progress.records.fetch_add(batch.records - left, Ordering::Relaxed);
+        let more = matches!(outcome, Ok(true));
+        crew.put_back(more.then_some(batch.lane), left);
+        outcome?;
+    }
+    Ok(())
+}
+
+/// Purges a lane as far as the limit allows, through `left` records at most, which it counts down. True: there may be more.
+fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> Result<bool> {
+    let _mine = lane.purging.lock();
     loop {
-        let mut todo = None;
-        {
-            let page = kernel.storage.pool.load_blocking(at.0)?.read();
-            while at.1 < page.heap_top() {
-                let (item, next) = item_at(&page, at.1)?;
-                if matches!(item, Item::Txn(_)) {
-                    return Ok(end);
-                }
-                if work {
-                    todo = Some(roll_ptr(at.0, at.1));
-                }
-                at.1 = next;
-                end = at;
-                if work {
-                    break;
-                }
-            }
-            if todo.is_none() {
-                if page.next().0 == 0 {
-                    return Ok(end);
-                }
-                at = (page.next(), ITEMS_START);
-            }
-        }
-        if let Some(ptr) = todo {
+        let state = lane.state();
+        if state.first != state.purge_at.0 && state.midst.is_none() {
             kernel.storage.reserve_blocking()?;
-            purge_record(kernel, id, ptr)?;
+            with_pages_blocking(&kernel.storage, || kernel.lanes.drop_first_page(&kernel.storage, lane))?;
+            kernel.dead_undo.forget(state.first);
+            kernel.stats.undo_pages_freed.fetch_add(1, Ordering::Relaxed);
+            continue;
         }
+        if state.unpurged == 0 && state.first == state.last {
+            return Ok(false);
+        }
+        if *left == 0 {
+            return Ok(true);
+        }
+        let step = match state.midst {
+            Some(id) => Step::Work { id, records: state.purge_at },
+            None => step(kernel, &state, limit, left)?,
+        };
+        match step {
+            Step::Passed { to, transactions, inert } => {
+                kernel.purge.progress.pages.fetch_add(u64::from(to.0 != state.purge_at.0), Ordering::Relaxed);
+                if transactions > inert {
+                    kernel.dead_undo.forget(state.purge_at.0);
+                }
+                lane.with_state(|state| {
+                    state.purge_at = to;
+                    state.unpurged -= transactions;
+                    state.inert -= inert;
+                });
+                kernel.stats.purged_transactions.fetch_add(transactions, Ordering::Relaxed);
+            }
+            Step::Work { id, records } => {
+                let (to, finished) = walk_records(kernel, id, records, left)?;
+                lane.with_state(|state| {
+                    state.purge_at = to;
+                    state.midst = (!finished).then_some(id);
+                    state.unpurged -= u64::from(finished);
+                });
+                kernel.stats.purged_transactions.fetch_add(u64::from(finished), Ordering::Relaxed);
+            }
+            Step::Blocked(number) => {
+                lane.with_state(|state| state.blocked_at = number);
+                return Ok(false);
+            }
+            Step::End => return Ok(false),
+        }
+    }
+}
+
+/// What comes next in a lane.
+enum Step {
+    /// So many transactions with nothing to purge, and perhaps the rest of one, lie in front of `to`.
+    Passed { to: Place, transactions: u64, inert: u64 },
+    /// A transaction whose records are to be purged one by one.
+    Work { id: TxnId, records: Place },
+    /// A transaction that some view does not see.
+    Blocked(CommitNo),
+    /// Nothing more, or a transaction that is running.
+    End,
+}
+
+/// Goes from the purge position through the rest of its page, as far as there is nothing to do but to pass on.
+fn step(kernel: &Kernel, state: &LaneState, limit: CommitNo, left: &mut u64) -> Result<Step> {
+    let (page_no, from) = state.purge_at;
+    let page = kernel.storage.pool.load_blocking(page_no)?.read();
+    let (mut offset, mut transactions, mut inert) = (from, 0, 0);
+    let stop = loop {
+        if offset >= page.heap_top() {
+            if page.next().0 != 0 {
+                return Ok(Step::Passed { to: (page.next(), ITEMS_START), transactions, inert });
+            }
+            break Step::End;
+        }
+        if *left == 0 {
+            break Step::End;
+        }
+        let (item, next) = item_at(&page, offset)?;
+        if let Item::Txn(header) = item {
+            let is_inert = header.flags & INERT != 0;
+            if header.state == TxnState::Active || transactions == state.unpurged {
+                break Step::End;
+            }
+            if header.commit_no >= limit && !is_inert {
+                break Step::Blocked(header.commit_no);
+            }
+            if header.flags & NEEDS_PURGE != 0 {
+                break Step::Work { id: header.txn_id, records: (page_no, next) };
+            }
+            transactions += 1;
+            inert += u64::from(is_inert);
+        } else {
+            *left -= 1;
+        }
+        offset = next;
+    };
+    if offset == from {
+        return Ok(stop);
+    }
+    Ok(Step::Passed { to: (page_no, offset), transactions, inert })
+}
+
+/// Purges records of a transaction one by one. Returns the place behind the last, and whether the transaction has no more.
+fn walk_records(kernel: &Kernel, id: TxnId, from: Place, left: &mut u64) -> Result<(Place, bool)> {
+    let mut at = from;
+    loop {
+        let record = {
+            let page = kernel.storage.pool.load_blocking(at.0)?.read();
+            if at.1 < page.heap_top() {
+                let (item, next) = item_at(&page, at.1)?;
+                matches!(item, Item::Record(_)).then(|| (roll_ptr(at.0, at.1), (at.0, next)))
+            } else if page.next().0 != 0 {
+                kernel.purge.progress.pages.fetch_add(1, Ordering::Relaxed);
+                at = (page.next(), ITEMS_START);
+                continue;
+            } else {
+                None
+            }
+        };
+        let Some((ptr, next)) = record else { return Ok((at, true)) };
+        if *left == 0 {
+            return Ok((at, false));
+        }
+        kernel.storage.reserve_blocking()?;
+        purge_record(kernel, id, ptr)?;
+        *left -= 1;
+        at = next;
     }
 }
 
@@ -225,6 +246,9 @@ fn purge_record(kernel: &Kernel, id: TxnId, ptr: RollPtr) -> Result<()> {
     let bytes = with_pages_blocking(&kernel.storage, || copy_item(kernel, ptr))?;
     let Some(Item::Record(record)) = decode(&bytes) else { return Ok(()) };
     let undone = record.flags & UNDONE != 0;
+    if undone || matches!(record.kind, UndoKind::Update { .. }) {
+        kernel.purge.progress.other.fetch_add(1, Ordering::Relaxed);
+    }
     let deleted = record.flags & DELETED != 0;
     match record.kind {
         UndoKind::Insert { new_chain } if undone => {
@@ -262,6 +286,7 @@ fn remove_marked(kernel: &Kernel, id: TxnId, record: &UndoRecord<'_>) -> Result<
     match removed {
         Ok(true) => {
             kernel.stats.purged_records.fetch_add(1, Ordering::Relaxed);
+            kernel.purge.progress.marked.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
         Ok(false) | Err(Error::NoSuchIndex(_)) => Ok(()),

@@ -213,7 +213,7 @@ impl Txn {
             if scan.is_past_end(record.key) {
                 return ControlFlow::Break(Ok(Pass::End));
             }
-            let value = match visible(&self.kernel.storage, &record, sight, &mut older) {
+            let value = match visible(&self.kernel, &record, sight, &mut older) {
                 Err(error) => return ControlFlow::Break(Err(error)),
                 Ok(Seen::Nothing) => {
                     last = Some(slot);

@@ -6,5 +6,6 @@ mod crash;
 mod history;
 mod locking;
 mod model;
-pub(super) mod stage;
+pub(crate) mod stage;
 mod stress;
+mod versions;

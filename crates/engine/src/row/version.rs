@@ -11,10 +11,12 @@ use crate::buffer::Storage;
 use crate::error::{Error, Result};
 use crate::ids::RollPtr;
 use crate::page::{DELETE_MARK, Record};
+use crate::txn::kernel::Kernel;
 use crate::txn::undo_record::{Item, UNDONE, UndoKind, item_at, place};
 use crate::txn::view::Sight;
 
 use super::value::RowValue;
+use std::sync::atomic::Ordering;
 
 /// The version a reader sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,13 @@ pub enum Seen {
 }
 
 /// Finds the version of the row in `record` that `sight` sees. An older one is put into `older`.
-pub fn visible(storage: &Storage, record: &Record<'_>, sight: &Sight, older: &mut Vec<u8>) -> Result<Seen> {
+pub(crate) fn visible(
+    kernel: &Kernel,
+    record: &Record<'_>,
+    sight: &Sight,
+    older: &mut Vec<u8>,
+) -> Result<Seen> {
+    let storage = &kernel.storage;
     let newest = RowValue::decode(record.value)?;
     if sight.sees(newest.txn_id) {
         if record.flags & DELETE_MARK == 0 {
@@ -42,6 +50,7 @@ pub fn visible(storage: &Storage, record: &Record<'_>, sight: &Sight, older: &mu
     let mut at = newest.roll_ptr;
     while at.0 != 0 {
         let (page_no, offset) = place(at);
+        kernel.stats.versions_walked.fetch_add(1, Ordering::Relaxed);
         let page = storage.pool.try_pin(page_no)?.read();
         let (item, _) = item_at(&page, offset)?;
         let Item::Record(undo) = item else {

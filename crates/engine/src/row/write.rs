@@ -9,15 +9,15 @@
 use crate::btree::{LeafWrite, Position, Successor, Tree};
 use crate::buffer::Mtr;
 use crate::error::Result;
-use crate::ids::{PageNo, RollPtr, TxnId};
+use crate::ids::{PageNo, RollPtr};
 use crate::page::{DELETE_MARK, Record};
 use crate::txn::Txn;
-use crate::txn::kernel::Kernel;
 use crate::txn::lane::LaneHold;
 use crate::txn::lock_calls::{GapName, Grant, inherit_gap};
 use crate::txn::spare::{give_buffer, take_buffer};
-use crate::txn::undo_record::{DELETED, Item, NEEDS_PURGE, UndoKind, UndoRecord, item_at, place};
+use crate::txn::undo_record::{DELETED, NEEDS_PURGE, UndoKind, UndoRecord};
 
+use super::prune::prune;
 use super::value::{Payload, RowValue, entry_value};
 
 /// Outcome of an attempt that adds a key to a tree.
@@ -42,35 +42,6 @@ pub(crate) enum NewVersion<'r> {
     Deleted,
 }
 
-/// Versions one write leaves out at most.
-const BYPASSES_MAX: usize = 8;
-
-/// What an undo record says about the version it restores.
-struct OlderVersion {
-    /// Who wrote the undo record.
-    noted_by: TxnId,
-    /// Who wrote the version.
-    writer: TxnId,
-    /// The version's roll pointer.
-    roll_ptr: RollPtr,
-}
-
-/// The version that the undo record at `at` restores. `None` if it restores none, or its page is not in memory or not free at once.
-fn older_version(kernel: &Kernel, at: RollPtr) -> Option<OlderVersion> {
-    if at.0 == 0 {
-        return None;
-    }
-    let (page_no, offset) = place(at);
-    let page = kernel.storage.pool.try_pin(page_no).ok()?.try_read().ok()?;
-    match item_at(&page, offset) {
-        Ok((Item::Record(UndoRecord { txn_id, kind: UndoKind::Update { old_value, .. }, .. }), _)) => {
-            let version = RowValue::decode(old_value).ok()?;
-            Some(OlderVersion { noted_by: txn_id, writer: version.txn_id, roll_ptr: version.roll_ptr })
-        }
-        _ => None,
-    }
-}
-
 impl Txn {
     fn writer(&mut self) -> &mut LaneHold {
         self.hold.as_mut().expect("become_writer came first")
@@ -92,7 +63,11 @@ impl Txn {
         let record = UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
         if !hold.fits(&record) {
             drop(leaf);
+            let full = hold.tail_page();
             hold.extend(&kernel.storage)?;
+            if kernel.registry.may_have_views() {
+                kernel.dead_undo.look(full);
+            }
             return Ok(false);
         }
         let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
@@ -134,8 +109,9 @@ impl Txn {
             }
             let kind = UndoKind::Insert { new_chain: payload.chain() };
             let kernel = self.kernel.clone();
-            if self.apply(leaf, (kind, 0), tree, key, |mtr, edit, ptr| {
-                RowValue { roll_ptr: ptr, ..row }.encode(&mut value);
+            // No version is before it, so its roll pointer is 0 and no reader follows its undo.
+            if self.apply(leaf, (kind, 0), tree, key, |mtr, edit, _| {
+                row.encode(&mut value);
                 inherit_gap(&kernel, tree.index(), &gap, key);
                 edit.insert(mtr, slot, key, &value, 0);
             })? {
@@ -210,38 +186,10 @@ impl Txn {
             out.clear();
             out.extend_from_slice(found.value);
         }
-        if let Some(further) = self.bypass(old.txn_id, old.roll_ptr) {
+        let writers = (self.id, old.txn_id);
+        if let Some(further) = prune(&self.kernel, writers, old.roll_ptr, &mut self.cut_off) {
             out[6..12].copy_from_slice(&further.0.to_le_bytes()[..6]);
         }
-    }
-
-    /// The version that is being replaced is by `newer`. If the version before it is needed by no view (none sees it
-    /// without seeing `newer`), the roll pointer to the one before that. Looks no further than pages in memory whose
-    /// latch is free: this is an economy, not a duty.
-    fn bypass(&mut self, newer: TxnId, roll: RollPtr) -> Option<RollPtr> {
-        self.cut_off.clear();
-        let kernel = &self.kernel;
-        let cut_off = &mut self.cut_off;
-        if roll.0 == 0 || newer == self.id || !kernel.registry.has_old_view(newer) {
-            return None;
-        }
-        let mut answer = None;
-        kernel.registry.with_views(|views| {
-            if !views.some_hides(newer) {
-                return;
-            }
-            let mut at = roll;
-            for _ in 0..BYPASSES_MAX {
-                let Some(older) = older_version(kernel, at) else { return };
-                if views.some_sees_between(older.writer, newer) {
-                    return;
-                }
-                cut_off.push((at, older.noted_by));
-                answer = Some(older.roll_ptr);
-                at = older.roll_ptr;
-            }
-        });
-        answer
     }
 
     /// Adds an entry to a secondary tree, or takes the delete mark off one. `pk_len` bytes of `key` are the primary key.

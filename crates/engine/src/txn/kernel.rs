@@ -18,6 +18,7 @@ use super::dead_undo::DeadUndo;
 use super::lane::LaneHold;
 use super::lanes::Lanes;
 use super::lock_calls::TxnLockState;
+use super::purge_crew::PurgeCrew;
 use super::registry::Registry;
 
 /// The shared heart of an engine.
@@ -42,10 +43,8 @@ pub struct Kernel {
     pub gap_owners: AtomicU64,
     /// Undo records cut off between views.
     pub dead_undo: DeadUndo,
-    /// Held by whoever purges.
-    pub purging: Mutex<()>,
-    /// Rounds that purge has begun.
-    pub purge_rounds: AtomicU64,
+    /// The threads that purge, and how far they are.
+    pub purge: PurgeCrew,
     background: Mutex<Background>,
     wake: Condvar,
     /// The engine is closing: background threads end.
@@ -92,8 +91,7 @@ impl Kernel {
             begin_sequence: AtomicU64::new(1),
             gap_owners: AtomicU64::new(0),
             dead_undo: DeadUndo::default(),
-            purging: Mutex::new(()),
-            purge_rounds: AtomicU64::new(0),
+            purge: PurgeCrew::default(),
             background: Mutex::default(),
             wake: Condvar::new(),
             closing: AtomicBool::new(false),
@@ -157,6 +155,12 @@ impl Kernel {
         let _background = self.background.lock();
         self.closing.store(true, Ordering::SeqCst);
         self.wake.notify_all();
+        self.purge.close();
+    }
+
+    /// Ended transactions of which purge, or a reader, may still want the undo: MySQL's history list.
+    pub fn history_length(&self) -> u64 {
+        self.lanes.history_length().saturating_sub(self.dead_undo.transactions())
     }
 
     /// Whether background threads are to end.

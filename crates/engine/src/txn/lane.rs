@@ -18,8 +18,8 @@ use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 
 use super::undo_record::{
-    RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState, UNDONE, UndoRecord,
-    encode_end, encode_header, encode_record, place, record_len, roll_ptr,
+    INERT, NEEDS_PURGE, RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState, UNDONE,
+    UndoKind, UndoRecord, encode_end, encode_header, encode_record, place, record_len, roll_ptr,
 };
 use super::view::CommitNo;
 
@@ -34,6 +34,8 @@ pub struct Lane {
     /// Its place in the undo directory.
     pub number: u32,
     state: Mutex<LaneState>,
+    /// Held by whoever purges this lane: the only one who moves its front or takes pages out of it.
+    pub purging: Mutex<()>,
 }
 
 /// What is known of a lane's pages.
@@ -45,10 +47,45 @@ pub struct LaneState {
     pub last: PageNo,
     /// End of the items in the last page. Changed by the writer, when it gives the lane back.
     pub used: usize,
-    /// Ended transactions from `purge_at` on.
+    /// Ended transactions from `purge_at` on. The writer adds, purge subtracts.
     pub unpurged: u64,
-    /// The header of the oldest transaction that purge has not been through.
+    /// How many of them are inert: nobody will ever ask for their undo.
+    pub inert: u64,
+    /// The header of the oldest transaction that purge has not been through, or a record of the one in `midst`. Changed by
+    /// purge, and by the writer who begins at the front again.
     pub purge_at: (PageNo, usize),
+    /// The transaction that purge has begun and not finished. While there is one, no page in front of it is freed: after a crash
+    /// purge begins it again, and needs its header. Changed by purge.
+    pub midst: Option<TxnId>,
+    /// The transaction at `purge_at` has this commit number, which purge may not pass yet; 0: not known. Numbers only grow along
+    /// a lane, so a stale one is never too great. Changed by purge.
+    pub blocked_at: CommitNo,
+    /// Pages of the chain.
+    pub pages: u64,
+}
+
+impl LaneState {
+    /// The state of a lane that is one empty page.
+    pub fn empty(page: PageNo) -> Self {
+        LaneState {
+            first: page,
+            last: page,
+            used: ITEMS_START,
+            unpurged: 0,
+            inert: 0,
+            purge_at: (page, ITEMS_START),
+            midst: None,
+            blocked_at: CommitNo(0),
+            pages: 1,
+        }
+    }
+
+    /// Whether a purge round with this limit has something to do here, by all that is known.
+    pub fn has_work(&self, limit: CommitNo) -> bool {
+        self.first != self.purge_at.0
+            || (self.unpurged > 0 && self.blocked_at < limit)
+            || (self.unpurged == 0 && self.first != self.last)
+    }
 }
 
 /// A lane in the hands of one transaction: where its next record goes, and what it has written.
@@ -63,13 +100,15 @@ pub struct LaneHold {
     newest: RollPtr,
     /// Flags for the header.
     flags: u8,
+    /// Nothing but additions so far, and none taken back.
+    inert: bool,
     buffer: Vec<u8>,
 }
 
 impl Lane {
     /// A lane found on disk, or just created.
     pub fn new(number: u32, state: LaneState) -> Self {
-        Lane { number, state: Mutex::new(state) }
+        Lane { number, state: Mutex::new(state), purging: Mutex::new(()) }
     }
 
     /// A copy of its state.
@@ -87,6 +126,7 @@ impl Lane {
         let mut state = self.state.lock();
         if state.unpurged == 0 && state.first == state.last {
             state.used = ITEMS_START;
+            state.inert = 0;
             state.purge_at = (state.first, ITEMS_START);
         }
         LaneHold {
@@ -96,6 +136,7 @@ impl Lane {
             header: RollPtr(0),
             newest: RollPtr(0),
             flags: 0,
+            inert: true,
             buffer: Vec::with_capacity(256),
         }
     }
@@ -105,7 +146,16 @@ impl LaneHold {
     /// The hold of a loser found at restart: its records end where the lane ends.
     pub fn of_loser(lane: std::sync::Arc<Lane>, header: RollPtr, newest: RollPtr, flags: u8) -> Self {
         let state = lane.state();
-        LaneHold { lane, last: state.last, used: state.used, header, newest, flags, buffer: Vec::new() }
+        LaneHold {
+            lane,
+            last: state.last,
+            used: state.used,
+            header,
+            newest,
+            flags,
+            inert: false,
+            buffer: Vec::new(),
+        }
     }
 
     /// The lane.
@@ -160,7 +210,10 @@ impl LaneHold {
         mtr.commit();
         self.last = new_no;
         self.used = ITEMS_START;
-        self.lane.with_state(|state| state.last = new_no);
+        self.lane.with_state(|state| {
+            state.last = new_no;
+            state.pages += 1;
+        });
         Ok(())
     }
 
@@ -190,6 +243,7 @@ impl LaneHold {
             encode_header(&header, &mut self.buffer);
             self.header = roll_ptr(self.last, self.used);
         }
+        self.inert &= matches!(record.kind, UndoKind::Insert { .. } | UndoKind::EntryAdded);
         encode_record(record, &mut self.buffer);
         mtr.write(tail, self.used, &self.buffer);
         self.used += self.buffer.len();
@@ -206,12 +260,14 @@ impl LaneHold {
     }
 
     /// Writes how the transaction ended. Its own mini-transaction; the LSN returned is the commit LSN.
-    pub fn end(&self, storage: &Storage, state: TxnState, number: CommitNo) -> Result<crate::ids::Lsn> {
+    pub fn end(&mut self, storage: &Storage, state: TxnState, number: CommitNo) -> Result<crate::ids::Lsn> {
         let (page_no, offset) = place(self.header);
+        self.inert &= state == TxnState::Committed && self.flags & NEEDS_PURGE == 0;
+        let flags = if self.inert { self.flags | INERT } else { self.flags };
         let mut mtr = Mtr::begin(storage);
         let page = storage.pool.try_pin(page_no)?.write();
         let page = mtr.take(page);
-        mtr.write(page, offset + TXN_STATE_OFFSET, &encode_end(state, number, self.flags));
+        mtr.write(page, offset + TXN_STATE_OFFSET, &encode_end(state, number, flags));
         Ok(mtr.commit())
     }
 
@@ -220,7 +276,10 @@ impl LaneHold {
         self.lane.with_state(|state| {
             state.last = self.last;
             state.used = self.used;
-            state.unpurged += u64::from(self.header.0 != 0);
+            if self.header.0 != 0 {
+                state.unpurged += 1;
+                state.inert += u64::from(self.inert);
+            }
         });
         self.lane
     }

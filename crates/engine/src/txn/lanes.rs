@@ -17,7 +17,7 @@ use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 
 use super::lane::{ITEMS_START, Lane, LaneHold, LaneState};
-use super::undo_record::{Item, TxnState, item_at, roll_ptr};
+use super::undo_record::{INERT, Item, TxnState, item_at, roll_ptr};
 use super::view::CommitNo;
 
 /// Lanes one directory page lists.
@@ -130,21 +130,35 @@ impl Lanes {
         edit::set_index_id(&mut mtr.edit(undo), IndexId(number as u32));
         mtr.write(page, slot_offset(number), &first.0.to_le_bytes());
         mtr.commit();
-        let state =
-            LaneState { first, last: first, used: ITEMS_START, unpurged: 0, purge_at: (first, ITEMS_START) };
-        let lane = Arc::new(Lane::new(number as u32, state));
+        let lane = Arc::new(Lane::new(number as u32, LaneState::empty(first)));
         self.all.write().push(lane.clone());
         Ok(lane.hold())
     }
 
-    /// All lanes.
-    pub fn all(&self) -> Vec<Arc<Lane>> {
-        self.all.read().clone()
+    /// The lanes in which a purge round with this limit has something to do, and how many ended transactions they hold. Looks
+    /// at no page: the cost is a few instructions for each lane there is.
+    pub fn with_work(&self, limit: CommitNo) -> (Vec<Arc<Lane>>, u64) {
+        let (mut lanes, mut transactions) = (Vec::new(), 0);
+        for lane in self.all.read().iter() {
+            let state = lane.state();
+            if state.has_work(limit) {
+                lanes.push(lane.clone());
+                transactions += state.unpurged;
+            }
+        }
+        (lanes, transactions)
     }
 
-    /// Ended transactions that purge has not been through, over all lanes.
+    /// Ended transactions that purge has not been through and that are not inert, over all lanes.
     pub fn history_length(&self) -> u64 {
-        self.all.read().iter().map(|lane| lane.state().unpurged).sum()
+        let waiting = |lane: &Arc<Lane>| lane.with_state(|state| state.unpurged - state.inert);
+        self.all.read().iter().map(waiting).sum()
+    }
+
+    /// Number of lanes, and of the undo pages in them.
+    pub fn sizes(&self) -> (u64, u64) {
+        let all = self.all.read();
+        (all.len() as u64, all.iter().map(|lane| lane.with_state(|state| state.pages)).sum())
     }
 
     /// The lane with this number.
@@ -183,20 +197,23 @@ impl Lanes {
         edit::set_prev(&mut mtr.edit(second), PageNo(0));
         mtr.write(page, slot_offset(lane.number as usize), &next.0.to_le_bytes());
         mtr.commit();
-        lane.with_state(|state| state.first = next);
+        lane.with_state(|state| {
+            state.first = next;
+            state.pages -= 1;
+        });
         Ok(())
     }
 }
 
 /// Walks one lane from its first page and counts what it holds.
 fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -> Result<Arc<Lane>> {
-    let mut state =
-        LaneState { first, last: first, used: ITEMS_START, unpurged: 0, purge_at: (first, ITEMS_START) };
+    let mut state = LaneState { pages: 0, ..LaneState::empty(first) };
     let mut open: Option<(TxnId, RollPtr, RollPtr, u8)> = None;
     let mut page_no = first;
     while page_no != PageNo(0) {
         let page = storage.pool.load_blocking(page_no)?.read();
         state.last = page_no;
+        state.pages += 1;
         let mut offset = ITEMS_START;
         while offset < page.heap_top() {
             let (item, next) = item_at(&page, offset)?;
@@ -206,6 +223,7 @@ fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -
                     found.max_commit_no = found.max_commit_no.max(header.commit_no);
                     let active = header.state == TxnState::Active;
                     state.unpurged += u64::from(!active);
+                    state.inert += u64::from(!active && header.flags & INERT != 0);
                     open = active.then_some((
                         header.txn_id,
                         roll_ptr(page_no, offset),
@@ -224,7 +242,7 @@ fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -
         state.used = offset;
         page_no = page.next();
     }
-    found.history += state.unpurged;
+    found.history += state.unpurged - state.inert;
     let lane = Arc::new(Lane::new(number, state));
     if let Some((txn_id, header, newest, flags)) = open {
         found.losers.push(Loser { txn_id, hold: LaneHold::of_loser(lane.clone(), header, newest, flags) });

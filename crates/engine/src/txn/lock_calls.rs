@@ -110,6 +110,11 @@ impl TxnLockState {
         })
     }
 
+    /// Whether the transaction holds, or waits for, a lock.
+    pub fn holds_any(&self) -> bool {
+        self.locks.as_ref().is_some_and(|locks| locks.lock_count() > 0)
+    }
+
     /// Tells the transaction's id, at its first write.
     pub fn set_id(&self, id: TxnId) {
         if let Some(locks) = &self.locks {

@@ -5,6 +5,8 @@ pub mod kernel;
 pub mod lane;
 pub mod lanes;
 pub mod lock_calls;
+pub mod purge_crew;
+pub mod purge_lag;
 pub mod registry;
 pub mod spare;
 pub mod transaction;

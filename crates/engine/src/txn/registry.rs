@@ -42,11 +42,6 @@ fn is_open(cut: &Arc<Cut>) -> bool {
 }
 
 impl Views<'_> {
-    /// Whether some open view does not see `id`.
-    pub fn some_hides(&self, id: TxnId) -> bool {
-        self.cuts.iter().take_while(|cut| !cut.sees(id)).any(is_open)
-    }
-
     /// Whether some open view sees `older` but not `newer`.
     pub fn some_sees_between(&self, older: TxnId, newer: TxnId) -> bool {
         let end = self.cuts.partition_point(|cut| !cut.sees(newer));
@@ -204,15 +199,36 @@ impl Registry {
     /// Transactions with a smaller commit number are seen by every open view and every view to come.
     pub fn purge_limit(&self) -> CommitNo {
         let mut inner = self.inner.lock();
-        inner.sweep();
-        self.publish_oldest(&inner);
+        if !inner.cuts.is_empty() {
+            inner.sweep();
+            self.publish_oldest(&inner);
+        }
         inner.cuts.front().map_or_else(|| inner.commit_limit(), |cut| cut.commit_limit)
+    }
+
+    /// Transactions with a smaller id have ended and are seen by every open view. As of the last [`Registry::purge_limit`].
+    pub fn seen_by_all(&self) -> TxnId {
+        let inner = self.inner.lock();
+        let active = inner.active.first().copied().unwrap_or(inner.next_id);
+        TxnId(inner.cuts.front().map_or(active, |cut| cut.low_water))
     }
 
     /// Whether there may be a view that does not see `id`, which has left or is the caller. Cheap and pessimistic.
     #[inline]
     pub fn has_old_view(&self, id: TxnId) -> bool {
         self.oldest_low_water.load(Ordering::Acquire) <= id.0
+    }
+
+    /// The oldest open view, if it does not see `id`. While the caller keeps it, purge passes nothing that it does not see.
+    pub fn oldest_hiding(&self, id: TxnId) -> Option<Arc<Cut>> {
+        let inner = self.inner.lock();
+        inner.cuts.iter().find(|cut| is_open(cut)).filter(|cut| !cut.sees(id)).cloned()
+    }
+
+    /// Whether there may be an open view. Cheap and pessimistic.
+    #[inline]
+    pub fn may_have_views(&self) -> bool {
+        self.oldest_low_water.load(Ordering::Acquire) != u64::MAX
     }
 
     /// Runs `look` while no view can be opened and no purge limit taken.
@@ -238,5 +254,7 @@ impl Registry {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, shuttle))]
+mod races_shuttle;
+#[cfg(all(test, not(shuttle)))]
 mod tests;

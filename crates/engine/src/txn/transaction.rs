@@ -18,6 +18,7 @@ use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
 use crate::ids::{Lsn, RollPtr, TxnId};
 
+use super::dead_undo::CutOff;
 use super::kernel::{Kernel, Orphan};
 use super::lane::LaneHold;
 use super::lock_calls::TxnLockState;
@@ -33,8 +34,8 @@ pub struct Txn {
     /// Undo records that stand; the unit of [`Savepoint`].
     pub(crate) records: u64,
     pub(crate) view: Option<Arc<Cut>>,
-    /// Undo records that the write under way cuts off from its row, and their writers.
-    pub(crate) cut_off: SmallVec<[(RollPtr, TxnId); 8]>,
+    /// Undo records that the write under way cuts off from its row.
+    pub(crate) cut_off: SmallVec<[CutOff; 4]>,
     pub(crate) locks: TxnLockState,
 }
 
@@ -183,7 +184,7 @@ impl Kernel {
     pub(crate) fn end_writer(
         &self,
         id: TxnId,
-        hold: LaneHold,
+        mut hold: LaneHold,
         state: TxnState,
     ) -> std::result::Result<Option<Lsn>, (LaneHold, Error)> {
         if !hold.has_header() {
@@ -200,8 +201,9 @@ impl Kernel {
             }
         };
         debug_assert!(state == TxnState::Committed || hold.newest() == RollPtr(0));
-        self.registry.leave(id, Some(number));
+        // Purge tells a transaction that is not yet counted in its lane by its being active still.
         self.lanes.release(hold);
+        self.registry.leave(id, Some(number));
         Ok(Some(lsn))
     }
 }

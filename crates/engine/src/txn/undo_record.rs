@@ -34,6 +34,8 @@ pub const DELETED: u8 = 2;
 pub const TXN_STATE_OFFSET: usize = 9;
 /// Transaction flag: purge has something to do besides dropping the records.
 pub const NEEDS_PURGE: u8 = 1;
+/// Transaction flag, at its end: it has only added, so no reader follows its undo and there is nothing to purge.
+pub const INERT: u8 = 2;
 
 const KIND_TXN: u8 = 1;
 const KIND_INSERT: u8 = 2;
@@ -62,7 +64,7 @@ pub struct TxnHeader {
     pub state: TxnState,
     /// Its place in the order of ends; 0 while active.
     pub commit_no: CommitNo,
-    /// [`NEEDS_PURGE`].
+    /// [`NEEDS_PURGE`], [`INERT`].
     pub flags: u8,
 }
 

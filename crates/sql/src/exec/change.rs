@@ -43,6 +43,7 @@ type Found = (Vec<u8>, Vec<Value>);
 impl Exec<'_> {
     /// Runs UPDATE and DELETE.
     pub async fn change(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
+        self.txn.wait_for_purge().await?;
         if let Some((step, source, target)) = point::target(plan) {
             let mut done = Changed::default();
             if limits(&plan.select.limit, self.eval)?.0 == 0 {

@@ -206,6 +206,8 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
         "innodb_deadlock_detect" => db.engine().locks().set_detection(number != 0),
         "innodb_print_all_deadlocks" => settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed),
         "innodb_purge_batch_size" => settings.purge_batch_size.store(number, Ordering::Relaxed),
+        "innodb_max_purge_lag" => settings.max_purge_lag.store(number, Ordering::Relaxed),
+        "innodb_max_purge_lag_delay" => settings.max_purge_lag_delay.store(number, Ordering::Relaxed),
         "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),
         "innodb_thread_concurrency" => settings.thread_concurrency.store(number, Ordering::Relaxed),
         "innodb_concurrency_tickets" => settings.concurrency_tickets.store(number, Ordering::Relaxed),

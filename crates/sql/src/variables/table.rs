@@ -128,10 +128,15 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_flush_log_at_trx_commit" Global int(0, 2), "1", dynamic, "1: answer after the log is on disk; 2: after it is written; 0: at once.";
     "innodb_flush_method" Global Kind::Text, "fsync", fixed, "Reported only.";
     "innodb_lock_wait_timeout" Both uint(1, 1073741824), "50", dynamic, "Seconds to wait for a lock of a row or of the engine's table before error 1205 undoes the statement. A session keeps what the global value was when it began. Waits for DDL are under lock_wait_timeout.";
-    "innodb_max_purge_size" Global uint(0, U32), "0", dynamic, "Most undo records of one purge round, 0 for no cap.";
+    "innodb_max_purge_lag" Global uint(0, U32), "0", dynamic, "History list length from which statements that change rows wait a moment before they begin, longer the more purge is behind; 0 for never. To be set where long snapshots or bulk changes make history grow without end: it slows writers down, while innodb_max_purge_size and innodb_purge_batch_size only shape purge's own work.";
+    "innodb_max_purge_lag_delay" Global uint(0, 10_000_000), "0", dynamic, "Longest delay, in microseconds, that innodb_max_purge_lag may impose on one statement; 0 for no limit but the engine's, which is 10 seconds.";
+    "innodb_max_purge_size" Global uint(0, U32), "0", dynamic, "Most undo records that all purge threads together go through in one round before purge draws breath; 0 for no cap. A hard cap on the work between two pauses, to be lowered (500, say) if purge takes CPU or disk from statements in bursts; innodb_purge_batch_size only says how finely a round is cut and limits nothing.";
+    "innodb_max_undo_log_size" Global uint(10 << 20, u64::MAX), "1073741824", dynamic, "Accepted without effect: undo pages lie among all others and are used again one by one, so there is no undo file that could grow beyond a size.";
     "innodb_page_size" Global int(16384, 16384), "16384", fixed, "Bytes of a page.";
     "innodb_print_all_deadlocks" Global Kind::Bool, "OFF", dynamic, "Write every deadlock into the server's log as SHOW ENGINE INNODB STATUS shows the last one. For finding out which statements meet; each costs a page of log.";
-    "innodb_purge_batch_size" Global uint(1, 5000), "300", dynamic, "Undo records per purge step.";
+    "innodb_purge_batch_size" Global uint(1, 5000), "300", dynamic, "Undo records that a purge thread goes through in one undo lane before it turns to the next. Smaller spreads a round more evenly over threads and lanes, larger costs less; it does not limit a round, which innodb_max_purge_size does.";
+    "innodb_purge_rseg_truncate_frequency" Global uint(1, 128), "128", dynamic, "Accepted without effect: undo pages are freed as soon as purge has passed them, so there is nothing to put off.";
+    "innodb_purge_threads" Global uint(1, 32), "4", fixed, "Threads that drop old versions. One does the ordinary work and calls the others when several undo lanes are far behind.";
     "innodb_read_only" Global Kind::Bool, "OFF", fixed, "Reported only.";
     "innodb_redo_log_capacity" Global uint(8 << 20, 1 << 39), "104857600", fixed, "Bytes of redo kept at most.";
     "innodb_rollback_on_timeout" Global Kind::Bool, "OFF", fixed, "ON: a lock wait that times out (1205) rolls back the whole transaction, as a deadlock does; OFF: only the statement. Set it for applications that do not expect half a transaction after 1205. Timeouts of metadata locks undo nothing either way.";
@@ -142,6 +147,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_sync_spin_loops" Global uint(0, U32), "30", dynamic, "Looks at a latch that is held before the thread goes to sleep. Raise it when SHOW ENGINE INNODB MUTEX counts many waits beside idle processors; 0 sleeps at once. Row locks are not meant: innodb_lock_wait_timeout is theirs.";
     "innodb_table_locks" Both Kind::Bool, "ON", dynamic, "No effect.";
     "innodb_thread_concurrency" Global uint(0, 1000), "0", dynamic, "Statements inside the engine at once, 0 for no limit.";
+    "innodb_undo_log_truncate" Global Kind::Bool, "ON", dynamic, "Accepted without effect: what purge frees of undo is used again at once, there are no undo files to truncate.";
     "innodb_version" Global Kind::Text, "8.4.0", fixed, "Reported only.";
     "insert_id" Session uint(0, u64::MAX), "0", dynamic, "Next AUTO_INCREMENT value of this session.";
     "interactive_timeout" Both uint(1, 31536000), "28800", dynamic, "What wait_timeout begins as for clients that say they are a person at a terminal.";

@@ -94,6 +94,9 @@ fn money_is_neither_made_nor_lost() {
         // Odd seeds: a pool that does not hold the table.
         let buffer_pool_bytes = if seed % 2 == 1 { 1 << 20 } else { 4 << 20 };
         let config = Config { buffer_pool_bytes, ..small_config() };
+        // Small batches call all of purge's threads; a cap cuts rounds short.
+        config.settings.purge_batch_size.store(2 + seed, Ordering::Relaxed);
+        config.settings.max_purge_size.store(if seed % 3 == 1 { 40 } else { 0 }, Ordering::Relaxed);
         let engine = Engine::open(Arc::new(FaultDisk::new(seed)), config).unwrap();
         let table = new_table(&engine);
         let mut txn = begin(&engine);

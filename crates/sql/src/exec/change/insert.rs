@@ -25,6 +25,7 @@ struct Buffers {
 impl Exec<'_> {
     /// Runs INSERT and REPLACE.
     pub async fn insert(&mut self, plan: &InsertPlan) -> SqlResult<Changed> {
+        self.txn.wait_for_purge().await?;
         let mut done = Changed::default();
         let mut frame = vec![Value::Null; plan.width];
         for subquery in &plan.subqueries {
