@@ -127,6 +127,7 @@ impl Tree {
             } else {
                 asked.learn(hash, Hint { slot: position.slot(), ..found.hint() });
             }
+            self.storage.pool.warm_frame(found.hint().frame);
             asked.count_hit();
             return Ok((guard, position));
         }

@@ -98,8 +98,14 @@ impl Pool {
         if !frame.pin_if_resident() {
             return None;
         }
-        frame.warm();
         Some(Pin::adopt(&self.frames, index))
+    }
+
+    /// Remembers a use of a frame that was pinned by [`Pool::try_pin_frame`] and held the page that was wanted. A frame that held another page
+    /// must not be taken for a used one: the evictor would find nothing but used frames.
+    #[inline]
+    pub(crate) fn warm_frame(&self, index: u32) {
+        self.frames.get(index).warm();
     }
 
     #[cold]
