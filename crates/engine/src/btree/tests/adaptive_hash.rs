@@ -171,7 +171,11 @@ fn a_slot_believed_without_its_key_is_found_out() {
 
 #[test]
 fn a_page_believed_without_its_header_is_found_out() {
-    assert!((0..3).any(|seed| disagreements(seed, Mistake::BelievePage) > 0));
+    // The walk on from a leaf of the other tree may also be refused as damage.
+    let found_out = |seed| {
+        std::panic::catch_unwind(|| disagreements(seed, Mistake::BelievePage)).map_or(true, |wrong| wrong > 0)
+    };
+    assert!((0..3).any(found_out));
 }
 
 #[test]
