@@ -11,7 +11,7 @@ pub mod steps;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -65,6 +65,8 @@ pub struct Live {
     pub started: AtomicBool,
     /// Set by whoever has seen enough: no transaction begins after it.
     pub stop: AtomicBool,
+    /// Which of the outcome's phases a transaction that ends now belongs to.
+    pub phase: AtomicUsize,
 }
 
 /// What a run brought.
@@ -88,6 +90,8 @@ pub struct Outcome {
     pub fewest: u64,
     /// Latency in microseconds.
     pub latency_us: Histogram<u64>,
+    /// The same, one for each phase that [`Live::phase`] went through.
+    pub phases: Vec<Histogram<u64>>,
 }
 
 struct Buyer {
@@ -104,7 +108,7 @@ struct Buyer {
 }
 
 struct Share {
-    latency_us: Histogram<u64>,
+    phases: Vec<Histogram<u64>>,
     fewest: u64,
     first_error: Option<String>,
 }
@@ -149,11 +153,17 @@ impl Fleet {
                 thread::spawn(move || drive(buyers, &load, &live, begin + load.duration))
             })
             .collect();
-        let mut latency_us = new_histogram();
+        let (mut latency_us, mut phases) = (new_histogram(), Vec::new());
         let (mut fewest, mut first_error) = (u64::MAX, None);
         for driver in drivers {
             let share = driver.join().map_err(|_| ClientError::Protocol("a driver thread failed"))??;
-            latency_us.add(&share.latency_us).map_err(|_| ClientError::Protocol("histogram"))?;
+            for (phase, latency) in share.phases.iter().enumerate() {
+                if phases.len() == phase {
+                    phases.push(new_histogram());
+                }
+                let added = latency_us.add(latency).and_then(|()| phases[phase].add(latency));
+                added.map_err(|_| ClientError::Protocol("histogram"))?;
+            }
             fewest = fewest.min(share.fewest);
             first_error = first_error.or(share.first_error);
         }
@@ -167,6 +177,7 @@ impl Fleet {
             broken: live.broken.load(Ordering::SeqCst),
             fewest,
             latency_us,
+            phases,
         })
     }
 }
@@ -249,7 +260,7 @@ impl Buyer {
 
 fn drive(mut buyers: Vec<Buyer>, load: &Load, live: &Live, deadline: Instant) -> Result<Share, ClientError> {
     let poller = epoll::create(CreateFlags::CLOEXEC).map_err(io::Error::from)?;
-    let mut share = Share { latency_us: new_histogram(), fewest: 0, first_error: None };
+    let mut share = Share { phases: vec![new_histogram()], fewest: 0, first_error: None };
     let mut active = 0;
     for (index, buyer) in buyers.iter_mut().enumerate() {
         let token = EventData::new_u64(index as u64);
@@ -317,7 +328,11 @@ fn turn(
         buyer.turn += 1;
         if !buyer.failed {
             let waited = now.duration_since(buyer.since).as_micros();
-            share.latency_us.saturating_record(u64::try_from(waited).unwrap_or(u64::MAX));
+            let phase = live.phase.load(Ordering::Relaxed);
+            while share.phases.len() <= phase {
+                share.phases.push(new_histogram());
+            }
+            share.phases[phase].saturating_record(u64::try_from(waited).unwrap_or(u64::MAX));
             live.transactions.fetch_add(1, Ordering::Relaxed);
             live.affected.fetch_add(buyer.affected, Ordering::Relaxed);
         }

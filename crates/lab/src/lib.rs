@@ -14,4 +14,5 @@ pub mod measure;
 pub mod process;
 pub mod progress;
 pub mod report;
+pub mod sliced;
 pub mod switch;

@@ -126,7 +126,8 @@ impl Run<'_> {
                 continue;
             }
             // The index learns, and pages come in, before the clock runs.
-            measure(contestant, &load(duration.min(Duration::from_millis(500))), "warming up")?;
+            let warm = Duration::from_secs_f64(if on { 1.0 } else { 0.2 });
+            measure(contestant, &load(duration.min(warm)), "warming up")?;
             let before = searches(&mut client)?;
             let label = format!("{}, {count} sessions, hash {word}", mix.name());
             let mut cell = measure(contestant, &load(duration), &label)?;

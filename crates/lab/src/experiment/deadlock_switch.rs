@@ -4,7 +4,8 @@
 //! nothing at once. *Private row first* makes every waiter of the hot row a holder, so that a search has something to
 //! follow. Published: 1,000,000 queries took 2,124 s with detection and 1,971 s without at 16 connections, 33,569 s and
 //! 2,612 s at 700; E1's stock server did 30 transactions a second at 1,024 buyers, 3,924 without detection. Then a real
-//! cycle among thousands of waiters: [`super::planted_cycle`].
+//! cycle among thousands of waiters: [`super::planted_cycle`]. The switch is flipped under the running load, so that ON and
+//! OFF are compared within the same second or two: [`crate::sliced`].
 
 use std::error::Error;
 
@@ -15,8 +16,9 @@ use super::planted_cycle;
 use crate::bench::Options;
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, PLENTY, Variant};
-use crate::measure::{Cell, Cells};
-use crate::report::{Report, Table, figure, ratio};
+use crate::measure::{Cell, Cells, median, merged};
+use crate::report::{Report, Table, figure};
+use crate::sliced::measure_sliced;
 use crate::switch::Switch;
 
 const CONNECTIONS: [usize; 5] = [16, 128, 700, 1024, 4096];
@@ -24,6 +26,28 @@ const VARIANTS: [Variant; 2] = [Variant::Plain, Variant::Private];
 
 /// Variant, connections, detection; the floor has no switch.
 type Key = (Variant, usize, Option<bool>);
+
+/// The switch's positions, in the order of [`crate::sliced::Sliced::cells`].
+const WORDS: [&str; 2] = ["ON", "OFF"];
+/// Pairs of slices in a cell.
+const PAIRS: usize = 4;
+
+struct Results {
+    cells: Cells<Key>,
+    /// Server, variant, connections, and ON over OFF of one pair of slices.
+    ratios: Vec<(usize, Variant, usize, f64)>,
+}
+
+impl Results {
+    /// Lower quartile, median and upper quartile of ON over OFF.
+    fn on_over_off(&self, who: usize, variant: Variant, connections: usize) -> [Option<f64>; 3] {
+        let of_cell = self.ratios.iter().filter(|(w, v, c, _)| (*w, *v, *c) == (who, variant, connections));
+        let mut ratios: Vec<f64> = of_cell.map(|(.., ratio)| *ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        let at = |quarter: usize| ratios.get(ratios.len().saturating_sub(1) * quarter / 4).copied();
+        [at(1), median(ratios.clone()), at(3)]
+    }
+}
 
 /// Published transactions a second with detection on and off.
 fn published(variant: Variant, connections: usize) -> Option<(f64, f64)> {
@@ -53,13 +77,13 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         hot_row::prepare(&mut client, PLENTY)?;
         hot_row::prepare_private(&mut client)?;
     }
-    let mut cells = Cells::new();
+    let mut results = Results { cells: Cells::new(), ratios: Vec::new() };
     for round in 0..options.rounds(2) {
         for &count in &connections {
             for variant in VARIANTS {
                 for (who, contestant) in contestants.iter().enumerate() {
                     let done =
-                        both(contestant, who, (variant, count, round), options, &mut cells, &mut report);
+                        both(contestant, who, (variant, count, round), options, &mut results, &mut report);
                     if let Err(error) = done {
                         report.fault(contestant, format!("{count} connections: {error}"));
                     }
@@ -67,18 +91,18 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    print(&contestants, &connections, &cells, &mut report);
+    print(&contestants, &connections, &results, &mut report);
     planted_cycle::run(options, &contestants, &mut report);
     report.finish(options, contestants)
 }
 
-/// On and off, or off and on: rounds alternate.
+/// On and off under the same load.
 fn both(
     contestant: &Contestant,
     who: usize,
     (variant, count, round): (Variant, usize, usize),
     options: &Options,
-    cells: &mut Cells<Key>,
+    results: &mut Results,
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
     let duration = options.duration(3.0, 0.7);
@@ -86,28 +110,40 @@ fn both(
     if !contestant.has_tables() {
         let floor = cell(contestant, variant, count, duration)?;
         report.cell(contestant, &floor, head("n/a"));
-        cells.add(who, (variant, count, None), floor);
+        results.cells.add(who, (variant, count, None), floor);
         return Ok(());
     }
     let mut client = contestant.client()?;
     let detection = Switch::find(&mut client, "innodb_deadlock_detect")?;
-    let order = if round % 2 == 0 { [true, false] } else { [false, true] };
-    for on in order {
-        let word = if on { "ON" } else { "OFF" };
-        if !detection.set(&mut client, word)? {
-            println!("{}: innodb_deadlock_detect={word} is n/a", contestant.label);
-            continue;
-        }
-        let measured = cell(contestant, variant, count, duration);
-        detection.restore(&mut client)?;
-        let measured = measured?;
-        report.cell(contestant, &measured, head(word));
-        cells.add(who, (variant, count, Some(on)), measured);
+    if !(detection.set(&mut client, "OFF")? && detection.set(&mut client, "ON")?) {
+        println!("{}: innodb_deadlock_detect is n/a", contestant.label);
+        let only = cell(contestant, variant, count, duration)?;
+        report.cell(contestant, &only, head("n/a"));
+        return Ok(());
+    }
+    let before = hot_row::stock(&mut client)?;
+    let private_before = hot_row::private_sum(&mut client)?;
+    let load = hot_row::load(&contestant.target, variant, count, duration);
+    let label = format!("{count} buyers, {}, ON and OFF", variant.name());
+    let mut flip = |position| detection.set(&mut client, WORDS[position]).map(|_| ());
+    let measured = measure_sliced(contestant, &load, (PAIRS, duration / PAIRS as u32), &label, &mut flip);
+    detection.restore(&mut client)?;
+    let measured = measured?;
+    let sold = before - hot_row::stock(&mut client)?;
+    let private = hot_row::private_sum(&mut client)? - private_before;
+    let lost = measured.affected as i64 - sold - private;
+    results.ratios.extend(measured.ratios.iter().map(|&ratio| (who, variant, count, ratio)));
+    for ((word, mut cell), on) in WORDS.into_iter().zip(measured.cells).zip([true, false]) {
+        cell.lost = Some(lost);
+        let ratios = json!({ "on_over_off_pairs": measured.ratios });
+        report.cell(contestant, &cell, merged(head(word), ratios));
+        results.cells.add(who, (variant, count, Some(on)), cell);
     }
     Ok(())
 }
 
-fn print(contestants: &[Contestant], connections: &[usize], cells: &Cells<Key>, report: &mut Report) {
+fn print(contestants: &[Contestant], connections: &[usize], results: &Results, report: &mut Report) {
+    let cells = &results.cells;
     let mut table = Table::new(&[
         "variant",
         "connections",
@@ -115,6 +151,7 @@ fn print(contestants: &[Contestant], connections: &[usize], cells: &Cells<Key>, 
         "ON TPS",
         "OFF TPS",
         "ON/OFF",
+        "quartiles",
         "ON cpu us",
         "OFF cpu us",
         "ON p99 ms",
@@ -131,11 +168,11 @@ fn print(contestants: &[Contestant], connections: &[usize], cells: &Cells<Key>, 
         for &count in connections {
             for (who, contestant) in contestants.iter().enumerate().filter(|(who, _)| Some(*who) != floor) {
                 let (on, off) = ((variant, count, Some(true)), (variant, count, Some(false)));
-                let share = ratio(cells.tps(who, on), cells.tps(who, off));
+                let [low, share, high] = results.on_over_off(who, variant, count);
                 let cpu = |key| figure(cells.median(who, key, Cell::cpu_per_transaction_us), 1);
                 let p99 = |key| figure(cells.median(who, key, |cell| Some(cell.p99_ms())), 1);
                 let known = published(variant, count);
-                let lost = cells.lost(who, on).zip(cells.lost(who, off)).map(|(on, off)| on + off);
+                let lost = cells.lost(who, on);
                 table.row(vec![
                     variant.name().into(),
                     count.to_string(),
@@ -143,6 +180,7 @@ fn print(contestants: &[Contestant], connections: &[usize], cells: &Cells<Key>, 
                     figure(cells.tps(who, on), 0),
                     figure(cells.tps(who, off), 0),
                     figure(share, 3),
+                    format!("{} to {}", figure(low, 2), figure(high, 2)),
                     cpu(on),
                     cpu(off),
                     p99(on),
@@ -156,11 +194,11 @@ fn print(contestants: &[Contestant], connections: &[usize], cells: &Cells<Key>, 
                 ]);
                 report.sum(
                     &format!("{}, {}, {count}", contestant.label, variant.name()),
-                    json!({ "on_over_off": share }),
+                    json!({ "on_over_off": share, "quartiles": [low, high] }),
                 );
             }
         }
     }
     table
-        .print("Transactions a second, medians of the rounds; published: MySQL and Percona, other machines.");
+        .print("Transactions a second; ON/OFF is the median of neighbouring slices. Published: MySQL and Percona, other machines.");
 }

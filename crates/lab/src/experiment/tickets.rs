@@ -240,7 +240,7 @@ fn points(contestants: &[Contestant], options: &Options, rows: u64, report: &mut
         }
     }
     table.print(&format!(
-        "Point selects from {sessions} sessions. A server without the limit runs with its own."
+        "Point selects from {sessions} sessions. CPU includes the scans'. A server without the limit runs with its own."
     ));
 }
 
