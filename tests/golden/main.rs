@@ -9,6 +9,13 @@
 //! s2 times out -> error 1205 only the clock lets it go on
 //! s1: KILL QUERY {s2} -> ok  in braces: the connection id of a session
 //! with NAME=VALUE            first line of a play: a global variable as the command line sets it
+//! the house takes a slot     a slot of the admission gate, as if a long statement ran (`innodb_thread_concurrency` must not be 0)
+//! s1: SELECT ... -> queues   it waits to be let in; `sleeps`: it sleeps before it queues
+//! s1 stands -> waiting in InnoDB queue    its state in SHOW ENGINE INNODB STATUS
+//! the gate -> 1 queries inside InnoDB, 1 queries in queue
+//! the house uses up its tickets           it makes way, if it must, and comes in again when its turn comes
+//! the house leaves
+//! s1 vanishes                its client is gone
 //! ```
 //!
 //! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs without threads, so
@@ -24,6 +31,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use turnstile_engine::admission::{Place, Standing, Ticket};
+use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::session_card::SessionCard;
 use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::value::to_text;
@@ -123,6 +133,9 @@ struct Stage {
     database: Arc<Database>,
     actors: BTreeMap<String, Actor>,
     ids: BTreeMap<String, u64>,
+    /// The slots the house has, oldest first, and the one that it wants back.
+    house: Vec<Ticket>,
+    house_waits: Option<Pin<Box<dyn Future<Output = Ticket>>>>,
     output: String,
 }
 
@@ -140,6 +153,8 @@ impl Stage {
             database: database.unwrap(),
             actors: BTreeMap::new(),
             ids: BTreeMap::new(),
+            house: Vec::new(),
+            house_waits: None,
             output: String::new(),
         }
     }
@@ -172,7 +187,10 @@ impl Stage {
             assert!(Arc::clone(bell).wait(), "{name} waits on after {CLOCK_MAX:?}");
             let result = self.actors.get_mut(name).unwrap().poll();
             self.output += &format!("{asked} -> {}\n", result.unwrap_or("waits".into()));
-        } else if is_name(asked) {
+        } else if let Some(answer) = self.direction(asked) {
+            self.output +=
+                &if answer.is_empty() { format!("{asked}\n") } else { format!("{asked} -> {answer}\n") };
+        } else if is_name(asked) || asked == "the house" {
             return; // the result of a statement that waited; it is written when it comes
         } else {
             self.output += &format!("{line}\n");
@@ -219,10 +237,76 @@ impl Stage {
         self.describe_wait(name)
     }
 
-    /// What a statement waits for: a lock, if the lock table counts as many waits as statements.
+    /// Directions that are not statements; `None` if it is none. The answer is empty if there is nothing to tell.
+    fn direction(&mut self, asked: &str) -> Option<String> {
+        let gate = self.engine.gate().clone();
+        if let Some(name) = asked.strip_suffix(" stands") {
+            let activity = self.card(name).activity();
+            return Some(if activity.is_empty() { "outside".to_owned() } else { activity });
+        } else if let Some(name) = asked.strip_suffix(" vanishes") {
+            self.actors.remove(name);
+        } else {
+            match asked {
+                "the gate" => {
+                    let counts = gate.counts();
+                    return Some(format!(
+                        "{} queries inside InnoDB, {} queries in queue",
+                        counts.inside, counts.queued
+                    ));
+                }
+                "the house takes a slot" => {
+                    let mut ticket = gate.ticket(&Standing::new()).expect("there is a limit");
+                    let entered = Box::pin(ticket.come_in(&Interrupt::new()))
+                        .as_mut()
+                        .poll(&mut Context::from_waker(Waker::noop()));
+                    assert_eq!(entered, Poll::Ready(Ok(())), "the slot is free");
+                    self.house.push(ticket);
+                }
+                "the house uses up its tickets" => {
+                    let mut ticket = self.house.pop().expect("it has a slot");
+                    ticket.spend(ticket.tickets_left());
+                    self.house_waits = Some(Box::pin(async move {
+                        ticket.come_in(&Interrupt::new()).await.unwrap();
+                        ticket
+                    }));
+                    return Some(self.house_comes_in().to_owned());
+                }
+                "the house leaves" => self.house.clear(),
+                _ => return None,
+            }
+        }
+        Some(String::new())
+    }
+
+    /// Whether the house has its slot back.
+    fn house_comes_in(&mut self) -> &'static str {
+        let Some(waits) = &mut self.house_waits else { return "goes on" };
+        match waits.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => "makes way",
+            Poll::Ready(ticket) => {
+                self.house.push(ticket);
+                self.house_waits = None;
+                "goes on"
+            }
+        }
+    }
+
+    fn card(&self, name: &str) -> Arc<SessionCard> {
+        self.database.registry().find(self.ids[name]).unwrap().card.clone()
+    }
+
+    /// What a statement waits for: a lock, if the lock table counts as many waits as statements that are not at the gate.
     fn describe_wait(&self, name: &str) -> String {
-        let waiting =
-            self.actors.values().filter(|actor| actor.running.is_some() && !actor.is_rung()).count();
+        let place = |name: &str| self.card(name).standing().place();
+        match place(name) {
+            Place::Queued => return "queues".into(),
+            Place::Sleeping => return "sleeps".into(),
+            Place::Outside | Place::Inside(_) => {}
+        }
+        let at_gate = |name: &str| matches!(place(name), Place::Queued | Place::Sleeping);
+        let waits =
+            |(name, actor): &(&String, &Actor)| actor.running.is_some() && !actor.is_rung() && !at_gate(name);
+        let waiting = self.actors.iter().filter(waits).count();
         let counted = self.engine.locks().statistics().current_waits as usize;
         assert!(counted <= waiting, "{counted} lock waits by {waiting} sessions when {name} waits");
         if counted == waiting { "waits".into() } else { "waits for a metadata lock".into() }
@@ -238,6 +322,10 @@ impl Stage {
                     self.output += &format!("{name} -> {result}\n");
                 }
             }
+        }
+        if self.house_waits.is_some() && self.house_comes_in() == "goes on" {
+            self.output += "the house -> goes on\n";
+            self.let_others_go_on();
         }
     }
 }
@@ -312,4 +400,9 @@ fn isolation() {
 #[test]
 fn lock() {
     check("lock");
+}
+
+#[test]
+fn admission() {
+    check("admission");
 }

@@ -213,6 +213,12 @@ pub struct Settings {
     pub thread_concurrency: AtomicU64,
     /// `innodb_concurrency_tickets`.
     pub concurrency_tickets: AtomicU64,
+    /// `innodb_thread_sleep_delay`, in microseconds.
+    pub thread_sleep_delay_us: AtomicU64,
+    /// `innodb_adaptive_max_sleep_delay`, in microseconds.
+    pub adaptive_max_sleep_delay_us: AtomicU64,
+    /// `innodb_commit_concurrency`: 0 for no limit.
+    pub commit_concurrency: AtomicU64,
 }
 
 impl Default for Settings {
@@ -227,6 +233,9 @@ impl Default for Settings {
             max_purge_lag_delay: AtomicU64::new(0),
             thread_concurrency: AtomicU64::new(0),
             concurrency_tickets: AtomicU64::new(5000),
+            thread_sleep_delay_us: AtomicU64::new(0),
+            adaptive_max_sleep_delay_us: AtomicU64::new(150_000),
+            commit_concurrency: AtomicU64::new(0),
         }
     }
 }

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
 
+use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{IndexState, Report, verify};
@@ -182,6 +183,16 @@ impl Engine {
     /// The adaptive hash index: its switch and its counters.
     pub fn adaptive_hash(&self) -> &Arc<AdaptiveHash> {
         self.kernel.indexes.adaptive_hash()
+    }
+
+    /// The gate of statements (`innodb_thread_concurrency`), for its counts; to be told when its settings were changed.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.kernel.gate
+    }
+
+    /// The gate of commits (`innodb_commit_concurrency`), likewise.
+    pub fn commit_gate(&self) -> &Arc<Gate> {
+        &self.kernel.commit_gate
     }
 
     /// Transactions that were rolled back when the engine was opened.

@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod gate;
+mod nap;
 mod ticket;
 
-pub use gate::{Gate, GateCounts};
+pub use gate::{Gate, GateCounts, Purpose};
 pub use ticket::{Place, Standing, Ticket};
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! A statement's ticket: its slot, its budget, and where it stands for those who look.
 
-use super::gate::{Entry, Gate, QueuedPlace};
+use super::gate::{Arrival, Entry, Gate, QueuedPlace};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Most budgets in one slice.
 const SLICE_MAX: u64 = 64;
 
-/// Where a session stands with the gate (the states of SHOW ENGINE INNODB STATUS).
+/// Where a session stands with the gate. Shown ([`fmt::Display`]) in the words of SHOW ENGINE INNODB STATUS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Not in the engine, or not counted.
@@ -18,6 +19,26 @@ pub enum Place {
     Inside(u64),
     /// "waiting in InnoDB queue".
     Queued,
+    /// "sleeping before joining InnoDB queue".
+    Sleeping,
+}
+
+impl Place {
+    /// Tickets left: `trx_concurrency_tickets`.
+    pub fn tickets(self) -> u64 {
+        if let Place::Inside(tickets) = self { tickets } else { 0 }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Outside => Ok(()),
+            Place::Inside(tickets) => write!(out, "thread declared inside InnoDB {tickets}"),
+            Place::Queued => out.write_str("waiting in InnoDB queue"),
+            Place::Sleeping => out.write_str("sleeping before joining InnoDB queue"),
+        }
+    }
 }
 
 /// One per session; read by whoever looks.
@@ -37,33 +58,31 @@ impl Standing {
         match self.place.load(Ordering::Relaxed) {
             0 => Place::Outside,
             1 => Place::Inside(self.tickets.load(Ordering::Relaxed)),
-            _ => Place::Queued,
+            2 => Place::Queued,
+            _ => Place::Sleeping,
         }
     }
     fn set(&self, place: Place) {
-        let (code, tickets) = match place {
-            Place::Outside => (0, 0),
-            Place::Inside(tickets) => (1, tickets),
-            Place::Queued => (2, 0),
+        let code = match place {
+            Place::Outside => 0,
+            Place::Inside(_) => 1,
+            Place::Queued => 2,
+            Place::Sleeping => 3,
         };
-        self.tickets.store(tickets, Ordering::Relaxed);
+        self.tickets.store(place.tickets(), Ordering::Relaxed);
         self.place.store(code, Ordering::Relaxed);
     }
 }
 
-/// The right of one statement to run, and its budget of rows. Dropping it gives the slot back.
+/// The right of one statement to run, and its budget of rows. It begins outside; dropping it gives the slot back.
 #[derive(Debug)]
 #[must_use = "dropping the ticket leaves the engine"]
 pub struct Ticket {
-    /// `None` if the statement began without a limit.
-    counted: Option<Counted>,
-}
-
-#[derive(Debug)]
-struct Counted {
     gate: Arc<Gate>,
     standing: Arc<Standing>,
     has_slot: bool,
+    /// How it will queue when it next comes in.
+    entry: Entry,
     /// Rows left in this budget.
     left: u64,
     /// Budgets in a slice, and left of this one.
@@ -72,98 +91,103 @@ struct Counted {
 }
 
 impl Ticket {
-    pub(super) fn uncounted() -> Self {
-        Ticket { counted: None }
+    pub(super) fn new(gate: Arc<Gate>, standing: Arc<Standing>) -> Self {
+        let entry = Entry::Newcomer;
+        Ticket { gate, standing, has_slot: false, entry, left: 0, slice: 1, slice_left: 1 }
     }
 
-    pub(super) fn counted(gate: Arc<Gate>, standing: Arc<Standing>) -> Self {
-        let counted = Counted { gate, standing, has_slot: false, left: 0, slice: 1, slice_left: 1 };
-        Ticket { counted: Some(counted) }
+    /// Whether [`Ticket::come_in`] has to be called before the next row: the statement is outside, or its budget is used up.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.left == 0 || !self.has_slot
     }
 
-    /// Pays for rows just fetched. True: the statement must make way with [`Ticket::yield_turn`] before it goes on.
-    pub fn spend(&mut self, rows: u64) -> bool {
-        let Some(counted) = &mut self.counted else { return false };
-        counted.left = counted.left.saturating_sub(rows);
-        if counted.left > 0 {
-            counted.standing.tickets.store(counted.left, Ordering::Relaxed);
-            return false;
+    /// Pays for rows just fetched or written.
+    #[inline]
+    pub fn spend(&mut self, rows: u64) {
+        self.left = self.left.saturating_sub(rows);
+        if self.has_slot {
+            self.standing.tickets.store(self.left, Ordering::Relaxed);
         }
-        counted.used_up()
     }
 
-    /// Tickets left; 0 if the statement is not counted.
+    /// Tickets left.
     pub fn tickets_left(&self) -> u64 {
-        self.counted.as_ref().map_or(0, |counted| counted.left)
+        self.left
     }
 
-    /// Gives the slot to the next and queues again at the end. `Err(Killed)` leaves the statement without a slot.
-    pub async fn yield_turn(&mut self, interrupt: &Interrupt) -> Result<()> {
-        let Some(counted) = &mut self.counted else { return Ok(()) };
-        counted.slice = if counted.gate.fresh_waiting() > 0 { 1 } else { SLICE_MAX.min(counted.slice * 2) };
-        self.give_back();
-        self.take_slot(Entry::Yielded, interrupt).await
-    }
-
-    /// Gives the slot back for a lock wait (or any wait at the client's mercy). The budget stays.
-    pub fn give_back(&mut self) {
-        if let Some(counted) = &mut self.counted {
-            counted.give_back();
-        }
-    }
-
-    /// Takes a slot again after [`Ticket::give_back`], before all newcomers.
-    pub async fn resume(&mut self, interrupt: &Interrupt) -> Result<()> {
-        self.take_slot(Entry::Returning, interrupt).await
-    }
-
-    pub(super) async fn take_slot(&mut self, entry: Entry, interrupt: &Interrupt) -> Result<()> {
-        let Some(counted) = &mut self.counted else { return Ok(()) };
-        if counted.has_slot {
-            return Ok(());
-        }
-        if let Some(mut waiting) = counted.gate.arrive(entry) {
-            counted.standing.set(Place::Queued);
-            let admitted = waiting.wait(interrupt).await;
-            drop(waiting);
-            if let Err(killed) = admitted {
-                counted.standing.set(Place::Outside);
-                return Err(killed);
+    /// Enters when its turn comes; with the budget used up, first makes way if somebody else should run now. `Err(Killed)` leaves
+    /// the statement outside.
+    pub async fn come_in(&mut self, interrupt: &Interrupt) -> Result<()> {
+        if self.has_slot {
+            if self.left > 0 || self.goes_on() {
+                return Ok(());
             }
+            self.slice = if self.gate.fresh_waiting() > 0 { 1 } else { SLICE_MAX.min(self.slice * 2) };
+            self.give_back(Entry::Yielded);
         }
-        counted.has_slot = true;
-        if entry != Entry::Returning || counted.left == 0 {
-            counted.left = counted.gate.budget();
-            counted.slice_left = counted.slice;
-        }
-        counted.standing.set(Place::Inside(counted.left));
-        Ok(())
+        self.take_slot(interrupt).await
     }
-}
 
-impl Counted {
-    /// A budget is used up: whether somebody else should run now.
-    fn used_up(&mut self) -> bool {
+    /// Gives the slot back for a lock wait, or any wait at the client's mercy. The budget stays; [`Ticket::come_in`] takes a slot again,
+    /// before all newcomers.
+    pub fn step_out(&mut self) {
+        self.give_back(Entry::Returning);
+    }
+
+    /// The budget is used up. True: nobody should run in this statement's place, and it has a new budget.
+    fn goes_on(&mut self) -> bool {
         let only_long_ones_wait = self.gate.fresh_waiting() == 0;
-        if only_long_ones_wait && (self.gate.waiting() == 0 || self.slice_left > 1) {
+        let goes_on = only_long_ones_wait && (self.gate.waiting() == 0 || self.slice_left > 1);
+        if goes_on {
             self.slice_left = self.slice_left.saturating_sub(1).max(1);
             self.left = self.gate.budget();
-            return false;
+            self.standing.tickets.store(self.left, Ordering::Relaxed);
         }
-        true
+        goes_on
     }
 
-    fn give_back(&mut self) {
+    async fn take_slot(&mut self, interrupt: &Interrupt) -> Result<()> {
+        let mut rested = false;
+        loop {
+            match self.gate.arrive(self.entry, rested) {
+                Arrival::In => break,
+                Arrival::Nap(nap) => {
+                    self.standing.set(Place::Sleeping);
+                    interrupt.interruptible(nap).await?;
+                    rested = true;
+                }
+                Arrival::Queued(mut waiting) => {
+                    self.standing.set(Place::Queued);
+                    waiting.wait(interrupt).await?;
+                    break;
+                }
+            }
+        }
+        self.has_slot = true;
+        if self.entry != Entry::Returning || self.left == 0 {
+            self.left = self.gate.budget();
+            self.slice_left = self.slice;
+        }
+        self.standing.set(Place::Inside(self.left));
+        Ok(())
+    }
+
+    fn give_back(&mut self, entry: Entry) {
         if std::mem::take(&mut self.has_slot) {
+            self.entry = entry;
             self.standing.set(Place::Outside);
             self.gate.leave();
         }
     }
 }
 
-impl Drop for Counted {
+impl Drop for Ticket {
     fn drop(&mut self) {
-        self.give_back();
+        self.standing.set(Place::Outside);
+        if self.has_slot {
+            self.gate.leave();
+        }
     }
 }
 

@@ -42,15 +42,17 @@ impl Txn {
 
     /// Reads one row without copying it: `visit` sees the visible version, under the page's latch. Returns whether
     /// there is one. A statement of an autocommit or READ COMMITTED transaction that reads more than one row calls
-    /// [`Txn::open_view`] first; otherwise each of its reads sees its own moment.
+    /// [`Txn::fix_moment`] first; otherwise each of its reads sees its own moment.
     pub async fn get_with(
         &mut self,
         table: &TableDef,
         key: &[u8],
         visit: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<bool> {
+        admitted!(self, 1);
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
         let one_shot = self.view.is_none()
+            && !self.one_moment
             && (self.options.autocommit || self.options.isolation == Isolation::ReadCommitted);
         if one_shot {
             match paged!(self, self.look_without_view(&tree, key, visit))? {
@@ -167,6 +169,7 @@ impl Txn {
         wait: LockWait,
         visit: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<bool> {
+        admitted!(self, 1);
         let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
         if grant == Grant::Conflict {
             return Ok(false);

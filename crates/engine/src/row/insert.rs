@@ -27,7 +27,8 @@ impl Txn {
     /// Inserts a row. A duplicate is reported after its key is locked, so that the caller can go on to update it.
     pub async fn insert(&mut self, table: &TableDef, key: &[u8], row: &[u8]) -> Result<()> {
         let kernel = self.kernel.clone();
-        kernel.storage.reserve().await?;
+        self.reserve_log().await?;
+        admitted!(self, 1);
         paged!(self, self.become_writer())?;
         let tree = paged!(self, kernel.tree(table.clustered))?;
         self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;

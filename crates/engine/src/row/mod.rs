@@ -17,6 +17,16 @@ macro_rules! paged {
     };
 }
 
+/// Before rows are fetched or written, holding no latch: the statement enters, or makes way if its tickets are used up; then it pays.
+macro_rules! admitted {
+    ($txn:expr, $rows:expr) => {
+        if $txn.admission_is_due() {
+            $txn.come_in().await?;
+        }
+        $txn.spend($rows);
+    };
+}
+
 pub(crate) mod build;
 mod chain;
 mod dead_pages;

@@ -40,6 +40,8 @@ pub struct Scan {
     pub(crate) semi_consistent: bool,
     /// Entries gathered from one leaf, to be looked up.
     gathered: Gathered,
+    /// Rows that the batch under way has fetched.
+    fetched: u64,
 }
 
 impl Scan {
@@ -69,6 +71,7 @@ impl Scan {
             waited: None,
             semi_consistent: true,
             gathered: Gathered::default(),
+            fetched: 0,
         }
     }
 
@@ -179,6 +182,8 @@ impl Txn {
             return Ok(false);
         }
         self.options.interrupt.check()?;
+        admitted!(self, 0);
+        scan.fetched = 0;
         let index = scan.index()?;
         let tree = paged!(self, self.kernel.tree(index))?;
         let sight = self.sight();
@@ -198,6 +203,8 @@ impl Txn {
             }
         };
         scan.done = !more;
+        // A leaf without visible rows is work too.
+        self.spend(scan.fetched.max(1));
         Ok(more)
     }
 
@@ -237,6 +244,7 @@ impl Txn {
                 }
             }
         });
+        scan.fetched += count;
         self.kernel.stats.rows_read.fetch_add(count, Ordering::Relaxed);
         if let Some(slot) = last {
             scan.set_last(leaf.record(slot).key);
@@ -289,6 +297,7 @@ impl Txn {
                 break;
             }
         }
+        scan.fetched += gathered.entries.len() as u64;
         self.kernel.stats.rows_read.fetch_add(gathered.entries.len() as u64, Ordering::Relaxed);
         scan.gathered = gathered;
         Ok(more)

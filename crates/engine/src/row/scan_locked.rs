@@ -66,6 +66,7 @@ impl Txn {
         let tree = paged!(self, self.kernel.tree(index))?;
         while !scan.done {
             self.options.interrupt.check()?;
+            admitted!(self, 1);
             match paged!(self, self.try_next(&tree, scan, claim))? {
                 Found::End => scan.done = true,
                 Found::Skipped => {}

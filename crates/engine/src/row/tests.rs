@@ -1,6 +1,7 @@
 //! The row verbs through the engine's own interface. Transactions are polled by hand where they wait for each other.
 #![allow(clippy::unwrap_used)]
 
+mod admission;
 mod basics;
 mod crash;
 mod history;

@@ -60,7 +60,8 @@ impl Txn {
         key: &[u8],
         change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
     ) -> Result<Updated> {
-        self.kernel.storage.reserve().await?;
+        self.reserve_log().await?;
+        admitted!(self, 1);
         paged!(self, self.become_writer())?;
         let grant =
             self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::admission::{Gate, Purpose};
 use crate::api::Settings;
 use crate::btree::{IndexDirectory, Tree};
 use crate::buffer::Storage;
@@ -35,6 +36,10 @@ pub struct Kernel {
     pub locks: Arc<LockTable>,
     /// Live settings.
     pub settings: Arc<Settings>,
+    /// Admits statements.
+    pub gate: Arc<Gate>,
+    /// Admits commits to the log.
+    pub commit_gate: Arc<Gate>,
     /// Counters.
     pub stats: Stats,
     /// Numbers transactions in the order in which they began, for deadlock victims.
@@ -86,6 +91,8 @@ impl Kernel {
             registry,
             lanes,
             locks,
+            gate: Gate::new(settings.clone(), Purpose::Statements),
+            commit_gate: Gate::new(settings.clone(), Purpose::Commits),
             settings,
             stats: Stats::default(),
             begin_sequence: AtomicU64::new(1),

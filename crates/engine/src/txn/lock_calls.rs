@@ -9,11 +9,14 @@ use std::time::Duration;
 use crate::api::{LockWait, RowLock, TableDef, TableLock, TxnOptions};
 use crate::btree::Tree;
 use crate::error::{Error, Result};
-use crate::ids::{IndexId, TxnId};
+use crate::ids::{IndexId, TableId, TxnId};
 use crate::lock::{Acquire, LockMode, LockName, Patience, TxnLocks};
+
+use crate::session_card::Operation;
 
 pub use crate::lock::LockKind;
 
+use super::admitted::outside;
 use super::kernel::Kernel;
 use super::transaction::Txn;
 
@@ -56,6 +59,19 @@ impl From<Acquire> for Grant {
             Acquire::AlreadyHeld => Grant::Held,
             Acquire::Conflict => Grant::Conflict,
         }
+    }
+}
+
+/// A lock that is waited for.
+enum Request<'n> {
+    Record(LockName<'n>, LockMode, LockKind),
+    Table(TableId, TableLock),
+}
+
+fn patience(options: &TxnOptions) -> Patience<'_> {
+    Patience {
+        timeout: Duration::from_millis(options.lock_wait_timeout_ms),
+        interrupt: Some(&options.interrupt),
     }
 }
 
@@ -192,11 +208,29 @@ impl Txn {
         self.locks.shared(&self.kernel, skip_gaps, self.id, self.records)
     }
 
-    fn patience(&self) -> Patience<'_> {
-        Patience {
-            timeout: Duration::from_millis(self.options.lock_wait_timeout_ms),
-            interrupt: Some(&self.options.interrupt),
+    /// Requests a lock and waits for it: outside the gate, and in again before the next row. To those who look, a change that waits for
+    /// a record's lock still looks for its row.
+    async fn await_lock(&mut self, request: Request<'_>) -> Result<Acquire> {
+        let locks = self.locks().clone();
+        let Txn { kernel, options, ticket, .. } = self;
+        let doing = options.card.operation();
+        if doing == Operation::UpdatingOrDeleting {
+            options.card.note(Operation::StartingIndexRead);
         }
+        let patience = patience(options);
+        let acquired = match request {
+            Request::Record(name, mode, kind) => {
+                outside(ticket, kernel.locks.acquire(&locks, name, mode, kind, patience)).await
+            }
+            Request::Table(id, lock) => {
+                outside(ticket, kernel.locks.acquire_table(&locks, id, lock, patience)).await
+            }
+        };
+        options.card.note(doing);
+        if self.admission_is_due() && acquired.is_ok() {
+            self.come_in().await?;
+        }
+        acquired
     }
 
     fn note_gaps(&mut self, kind: LockKind) {
@@ -220,10 +254,8 @@ impl Txn {
             (Grant::Conflict, LockWait::NoWait) => return Err(Error::NoWait),
             (grant, _) => return Ok(grant),
         }
-        let locks = self.locks().clone();
-        let name = LockName::row(index, key);
-        let acquire = self.kernel.locks.acquire(&locks, name, mode(lock), kind, self.patience()).await?;
-        Ok(acquire.into())
+        let request = Request::Record(LockName::row(index, key), mode(lock), kind);
+        Ok(self.await_lock(request).await?.into())
     }
 
     /// Locks a row if that needs no wait. Allowed under latches.
@@ -272,18 +304,15 @@ impl Txn {
 
     /// Waits until the gap is free for an insertion.
     pub(crate) async fn wait_insert_intention(&mut self, index: IndexId, gap: &GapName) -> Result<()> {
-        let locks = self.locks().clone();
         if let Some(name) = gap.name(index) {
-            let wait = self.patience();
-            self.kernel.locks.acquire(&locks, name, LockMode::X, LockKind::InsertIntention, wait).await?;
+            self.await_lock(Request::Record(name, LockMode::X, LockKind::InsertIntention)).await?;
         }
         Ok(())
     }
 
     /// Locks a whole table until the end of the transaction.
     pub async fn lock_table(&mut self, table: &TableDef, lock: TableLock) -> Result<()> {
-        let locks = self.locks().clone();
-        self.kernel.locks.acquire_table(&locks, table.id, lock, self.patience()).await?;
+        self.await_lock(Request::Table(table.id, lock)).await?;
         Ok(())
     }
 

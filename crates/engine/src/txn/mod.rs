@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+pub mod admitted;
 pub mod dead_undo;
 pub mod kernel;
 pub mod lane;

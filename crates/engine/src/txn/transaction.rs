@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::admission::Ticket;
 use crate::api::{Isolation, Savepoint, TxnOptions};
 use crate::buffer::with_pages_blocking;
 use crate::error::{Error, Result};
@@ -37,6 +38,10 @@ pub struct Txn {
     /// Undo records that the write under way cuts off from its row.
     pub(crate) cut_off: SmallVec<[CutOff; 4]>,
     pub(crate) locks: TxnLockState,
+    /// The statement's ticket, if the number of statements inside is limited.
+    pub(crate) ticket: Option<Ticket>,
+    /// The statement's reads are all of one moment, also when one alone would need no view.
+    pub(crate) one_moment: bool,
 }
 
 impl Txn {
@@ -51,6 +56,8 @@ impl Txn {
             view: None,
             cut_off: SmallVec::new(),
             locks,
+            ticket: None,
+            one_moment: false,
         }
     }
 
@@ -72,6 +79,7 @@ impl Txn {
     /// Begins a statement: READ COMMITTED gets a fresh read view. Not needed for the first one.
     pub fn start_statement(&mut self, lock_wait_timeout_ms: u64) {
         self.options.lock_wait_timeout_ms = lock_wait_timeout_ms;
+        self.one_moment = false;
         if self.options.isolation <= Isolation::ReadCommitted {
             self.view = None;
         }
@@ -80,6 +88,12 @@ impl Txn {
     /// Whether its reads see the changes of `id`: always, before a view is open.
     pub fn sees_changes_of(&self, id: TxnId) -> bool {
         self.view.as_ref().is_none_or(|cut| cut.sees(id))
+    }
+
+    /// The statement that begins reads more than once, and all of it is to be of one moment: that of its first read, which comes after
+    /// a wait for admission.
+    pub fn fix_moment(&mut self) {
+        self.one_moment = true;
     }
 
     /// Takes the read view now (START TRANSACTION WITH CONSISTENT SNAPSHOT).

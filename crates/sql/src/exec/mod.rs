@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use turnstile_engine::Txn;
 use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::session_card::Operation;
 
 use crate::database::Database;
 use crate::error::SqlResult;
@@ -67,14 +68,17 @@ pub struct Exec<'e> {
 }
 
 impl<'e> Exec<'e> {
-    /// A statement that is about to run.
+    /// A statement that is about to run: it enters the engine with its first row and leaves it when this is dropped, however the statement
+    /// ends.
     pub fn new(
         db: &'e Arc<Database>,
         session: &'e SessionState,
         txn: &'e mut Txn,
         eval: &'e EvalContext<'e>,
         interrupt: &'e Arc<Interrupt>,
+        operation: Operation,
     ) -> Exec<'e> {
+        txn.begin_statement(operation);
         Exec {
             db,
             session,
@@ -106,5 +110,11 @@ impl<'e> Exec<'e> {
 
     fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Vec<Vec<Value>>> {
         information_schema::rows(table, self.db, self.session)
+    }
+}
+
+impl Drop for Exec<'_> {
+    fn drop(&mut self) {
+        self.txn.leave_engine();
     }
 }

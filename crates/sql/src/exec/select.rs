@@ -75,7 +75,7 @@ impl Exec<'_> {
             source.access.unique && source.access.ranges.len() == 1 && plan.subqueries.is_empty()
         };
         if !matches!(plan, QueryPlan::Select(plan) if single(plan)) {
-            self.txn.open_view();
+            self.txn.fix_moment();
         }
     }
 
@@ -160,10 +160,10 @@ impl Exec<'_> {
                 if tail.deliver_sorted(items)? == Visit::Stop {
                     break;
                 }
-                tail.flush().await?;
+                self.flush(tail).await?;
             }
         }
-        tail.flush().await
+        self.flush(tail).await
     }
 
     /// Runs a block's steps and keeps whole frames.
@@ -219,7 +219,7 @@ impl Exec<'_> {
             if !more {
                 return Ok(());
             }
-            tail.flush().await?;
+            self.flush(tail).await?;
             self.trim(tail).await?;
             self.breathe().await;
         }
@@ -259,7 +259,7 @@ impl Exec<'_> {
                     break;
                 }
                 if let End::Tail(tail) = end {
-                    tail.flush().await?;
+                    self.flush(tail).await?;
                     self.trim(tail).await?;
                 }
             }
@@ -286,7 +286,7 @@ impl Exec<'_> {
             }
             End::Tail(tail) if tail.groups() => tail.push(frame, self.eval),
             End::Tail(tail) => {
-                tail.flush().await?;
+                self.flush(tail).await?;
                 self.run_subqueries(plan, &plan.item_subqueries, frame).await?;
                 if !self.holds(plan, &plan.having, frame).await? {
                     return Ok(Visit::Continue);
@@ -294,6 +294,11 @@ impl Exec<'_> {
                 self.project(frame, tail)
             }
         }
+    }
+
+    /// Waits for a client that is behind, outside the engine.
+    async fn flush(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
+        if tail.should_flush() { self.txn.outside(tail.flush()).await } else { Ok(()) }
     }
 
     fn project(&mut self, frame: &mut [Value], tail: &mut Tail<'_, '_>) -> SqlResult<Visit> {
@@ -525,7 +530,7 @@ impl Exec<'_> {
             }
             self.pace().await?;
             if nth % 256 == 255 {
-                super::tail::flush(out).await?;
+                self.txn.outside(super::tail::flush(out)).await?;
             }
         }
         Ok(found)

@@ -19,7 +19,7 @@ impl Exec<'_> {
             let seconds = to_double(&seconds.eval(&FrameRow(frame), self.eval)?, self.eval)?;
             let duration = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
             self.db.status().sleep();
-            let slept = crate::timeout::sleep(duration, self.interrupt.clone()).await;
+            let slept = self.txn.outside(crate::timeout::sleep(duration, self.interrupt.clone())).await;
             frame[subquery.position] = Value::boolean(!slept);
             return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
         }

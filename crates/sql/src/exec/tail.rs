@@ -289,6 +289,11 @@ impl<'p, 'o> Tail<'p, 'o> {
         self.deliver()
     }
 
+    /// The client may be behind.
+    pub fn should_flush(&self) -> bool {
+        self.out.should_flush()
+    }
+
     /// Waits for the client if it is behind.
     pub async fn flush(&mut self) -> SqlResult<()> {
         flush(self.out).await

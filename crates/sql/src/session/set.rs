@@ -87,6 +87,9 @@ impl Session {
             None => definition.parse(definition.default)?,
         };
         if global {
+            if definition.name == "innodb_commit_concurrency" {
+                stays_limited_or_not(&self.db.globals().get(at), &value)?;
+            }
             apply_global(&self.db, definition.name, &value);
             self.db.globals().set(at, value);
             return Ok(());
@@ -181,6 +184,16 @@ impl Session {
     }
 }
 
+/// Commits under way are either counted or not: the limit of them cannot be switched between none and some.
+fn stays_limited_or_not(old: &Value, new: &Value) -> SqlResult<()> {
+    let unlimited = |value: &Value| matches!(value, Value::UInt(0) | Value::Int(0));
+    if unlimited(old) == unlimited(new) {
+        return Ok(());
+    }
+    let number = if let Value::UInt(number) = new { *number } else { 0 };
+    Err(SqlError::wrong_value_for_variable("innodb_commit_concurrency", number.to_string()))
+}
+
 fn charset_collation(charset: Option<&str>) -> SqlResult<Collation> {
     match charset {
         None => Ok(Collation::DEFAULT),
@@ -209,11 +222,25 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
         "innodb_max_purge_lag" => settings.max_purge_lag.store(number, Ordering::Relaxed),
         "innodb_max_purge_lag_delay" => settings.max_purge_lag_delay.store(number, Ordering::Relaxed),
         "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),
-        "innodb_thread_concurrency" => settings.thread_concurrency.store(number, Ordering::Relaxed),
+        "innodb_thread_concurrency" => {
+            settings.thread_concurrency.store(number, Ordering::Relaxed);
+            db.engine().gate().limit_changed();
+        }
         "innodb_concurrency_tickets" => settings.concurrency_tickets.store(number, Ordering::Relaxed),
         "innodb_sync_spin_loops" => latch::set_spin_rounds(number as u32),
         "innodb_spin_wait_delay" => latch::set_spin_delay(number as u32),
         "innodb_spin_wait_pause_multiplier" => latch::set_pause_multiplier(number as u32),
+        "innodb_thread_sleep_delay" => {
+            settings.thread_sleep_delay_us.store(number, Ordering::Relaxed);
+            db.engine().gate().sleep_delay_changed();
+        }
+        "innodb_adaptive_max_sleep_delay" => {
+            settings.adaptive_max_sleep_delay_us.store(number, Ordering::Relaxed);
+        }
+        "innodb_commit_concurrency" => {
+            settings.commit_concurrency.store(number, Ordering::Relaxed);
+            db.engine().commit_gate().limit_changed();
+        }
         _ => {}
     }
 }

@@ -6,6 +6,8 @@
 //! 3. the statement's transaction is committed and the commit made durable, or what it did undone (`leave`);
 //! 4. the client gets its terminator.
 
+use turnstile_engine::session_card::Operation;
+
 use super::Session;
 use super::tables::{Used, of_statement};
 use crate::accounts::Privileges;
@@ -43,6 +45,17 @@ pub enum RowPlan {
     Insert(Box<InsertPlan>),
     /// UPDATE, DELETE; true for UPDATE
     Change(Box<ChangePlan>, bool),
+}
+
+impl RowPlan {
+    /// What the statement does, for those who look.
+    fn operation(&self) -> Operation {
+        match self {
+            RowPlan::Query(_) => Operation::FetchingRows,
+            RowPlan::Insert(_) => Operation::Inserting,
+            RowPlan::Change(..) => Operation::UpdatingOrDeleting,
+        }
+    }
 }
 
 /// Settings of expressions for the statement that begins now.
@@ -317,7 +330,7 @@ impl Session {
             return self.abandon(SqlError::read_only_transaction()).await;
         }
         let savepoint = open.txn.savepoint();
-        let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt);
+        let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
         let result = run_plan(&mut exec, plan, into, out).await;
         drop(exec);
         self.leave(savepoint, result).await

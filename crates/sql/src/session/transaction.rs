@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use turnstile_engine::session_card::Operation;
 use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
@@ -76,9 +77,11 @@ impl Session {
                 Ok(value)
             }
             Err(error) => {
+                self.entry.card.note(Operation::RollingBack);
                 let ends = open.autocommit || ends_transaction(&self.db, &error);
                 let undone =
                     if ends { open.txn.rollback().await } else { open.txn.rollback_to(savepoint).await };
+                self.entry.card.note(Operation::None);
                 if ends || undone.is_err() {
                     self.open = None;
                 }
@@ -90,19 +93,29 @@ impl Session {
     /// Commits the open transaction, if there is one, and waits until that is durable.
     pub(super) async fn commit(&mut self) -> SqlResult<()> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
+        let card = &self.entry.card;
+        card.note(Operation::Committing);
+        let turn =
+            if self.db.engine().commit_gate().limit() == 0 { None } else { open.txn.commit_turn().await };
         let committed = open.txn.commit();
         drop(open);
-        if let Some(lsn) = committed? {
-            self.db.engine().wait_durable(lsn).await?;
-        }
-        Ok(())
+        let outcome = match committed {
+            Ok(Some(lsn)) => self.db.engine().wait_durable(lsn).await,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        drop(turn);
+        card.note(Operation::None);
+        Ok(outcome?)
     }
 
     /// Rolls back the open transaction, if there is one.
     pub(super) async fn rollback(&mut self) -> SqlResult<()> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
-        open.txn.rollback().await?;
-        Ok(())
+        self.entry.card.note(Operation::RollingBack);
+        let undone = open.txn.rollback().await;
+        self.entry.card.note(Operation::None);
+        Ok(undone?)
     }
 
     /// Whether others may have to wait for it: it has an open transaction that has written, or its holder may hold locks.
