@@ -18,10 +18,11 @@ macro_rules! paged {
 }
 
 /// Before rows are fetched or written, holding no latch: the statement enters, or makes way if its tickets are used up; then it pays.
+/// The wait is in a box, so that statements without a ticket carry no room for it.
 macro_rules! admitted {
     ($txn:expr, $rows:expr) => {
         if $txn.admission_is_due() {
-            $txn.come_in().await?;
+            Box::pin($txn.come_in()).await?;
         }
         $txn.spend($rows);
     };

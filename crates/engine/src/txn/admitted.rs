@@ -86,10 +86,10 @@ impl Txn {
     /// Waits until the redo log has room, without a slot.
     pub(crate) async fn reserve_log(&mut self) -> Result<()> {
         let storage = &self.kernel.storage;
-        if self.ticket.is_none() {
-            return storage.reserve().await;
+        if storage.wal.try_reserve()? {
+            return Ok(());
         }
-        outside(&mut self.ticket, storage.reserve()).await
+        Box::pin(outside(&mut self.ticket, storage.reserve())).await
     }
 
     /// A place among the commits under way, if their number is limited (`innodb_commit_concurrency`) and this one writes to the log; to be

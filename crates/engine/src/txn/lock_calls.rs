@@ -228,7 +228,7 @@ impl Txn {
         };
         options.card.note(doing);
         if self.admission_is_due() && acquired.is_ok() {
-            self.come_in().await?;
+            Box::pin(self.come_in()).await?;
         }
         acquired
     }
