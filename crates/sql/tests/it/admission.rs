@@ -108,9 +108,10 @@ fn a_point_statement_gets_in_between_two_batches_of_a_scan() {
     let mut reading = Box::pin(point.query(b"SELECT a FROM t WHERE id = 7", &mut answer));
     assert!(reading.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
     assert_eq!(inside(&db), (1, 1));
-    assert!(scan.as_mut().poll(&mut Context::from_waker(waker)).is_pending(), "out of tickets, it made way");
-    assert_eq!(inside(&db), (1, 1));
-    assert!(reading.as_mut().poll(&mut Context::from_waker(waker)).is_ready());
+    while reading.as_mut().poll(&mut Context::from_waker(waker)).is_pending() {
+        let polled = scan.as_mut().poll(&mut Context::from_waker(waker));
+        assert!(polled.is_pending(), "out of tickets, it makes way before its end");
+    }
     drop(reading);
     block_on(scan).unwrap();
     assert_eq!((answer.text.as_str(), out.text.as_str()), ("1\n", "50000\n"));
