@@ -114,7 +114,8 @@ pub async fn serve(
     let mut scramble = [0; handshake::SCRAMBLE_BYTES];
     auth::fill_scramble(&mut scramble);
     let patience = Duration::from_secs(shared.limit("connect_timeout"));
-    let login = within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble)).await;
+    // In a box: a session lives for hours with the room that its login took for milliseconds.
+    let login = Box::pin(within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble))).await;
     match login {
         Some(Ok(Some((session, capabilities)))) => {
             stream.interrupt = Some(session.interrupt().clone());

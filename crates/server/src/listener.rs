@@ -168,15 +168,11 @@ fn adopt(socket: OwnedFd, peer: Peer, counted: Counted, hosts: &Arc<Hosts>) {
     let readiness = Arc::new(Readiness::default());
     let stream = Stream::new(socket.clone(), readiness.clone());
     let id = shared.database.registry().next_id();
-    let session = serve(stream, readiness.clone(), shared.clone(), peer, Arrival { id, extra });
-    hosts.spawn(
-        extra,
-        id,
-        socket,
-        readiness,
-        Box::pin(async move {
-            let _counted = counted;
-            session.await;
-        }),
-    );
+    let events = readiness.clone();
+    // The session's future is made inside: made outside and awaited here, it would take its room twice for life.
+    let session = Box::pin(async move {
+        let _counted = counted;
+        serve(stream, events, shared, peer, Arrival { id, extra }).await;
+    });
+    hosts.spawn(extra, id, socket, readiness, session);
 }

@@ -195,12 +195,16 @@ struct Memory {
     first_page: *mut u8,
 }
 
+/// The largest alignment for which the standard library asks the operating system for zeroed memory; beyond it, it writes the
+/// zeros itself, and a pool of gigabytes is resident before its first page is read.
+const LAZY_ALIGN: usize = 16;
+
 impl Frames {
     #[expect(unsafe_code, reason = "one aligned, lazily zeroed allocation for all pages")]
     pub(crate) fn new(count: usize) -> Self {
         assert!(count > 0 && count < NO_FRAME as usize);
-        let layout =
-            Layout::from_size_align((count + 1) * PAGE_SIZE, 64).expect("the pool fits the address space");
+        let layout = Layout::from_size_align((count + 1) * PAGE_SIZE, LAZY_ALIGN)
+            .expect("the pool fits the address space");
         // SAFETY: the layout is not empty. A large zeroed allocation without a big alignment is mapped lazily, so
         // the alignment to 16 KiB is made by hand from the spare page.
         let allocation = unsafe { alloc_zeroed(layout) };

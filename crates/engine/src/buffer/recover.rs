@@ -11,7 +11,7 @@ use super::pool::{Pool, damaged};
 use super::redo::{self, Change};
 use crate::error::{Error, Result};
 use crate::ids::{Lsn, PageNo};
-use crate::page::{PAGE_SIZE, PageKind, edit};
+use crate::page::{PageKind, edit};
 use crate::wal::Wal;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -21,11 +21,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 const WORKERS: usize = 4;
 /// Redo bytes dealt to a worker at a time while all pages fit the pool.
 const PARCEL_BYTES_MIN: usize = 256 << 10;
-/// Once pages have to leave, a parcel is a tenth of the pool, at most this. A worker sorts it by page, so each page
-/// is brought into memory once per parcel.
-const PARCEL_BYTES_MAX: usize = 16 << 20;
-/// Parcels a worker may have waiting.
-const PARCELS_WAITING: usize = 1;
+/// Once pages have to leave, a parcel is this large. A worker sorts it by page, so each page is brought into memory once
+/// per parcel: twice the size is half the reads and writes. At most two parcels of each worker exist at a time, one being
+/// filled and one being applied, which bounds recovery's memory at a quarter of a gigabyte beside the pool.
+const PARCEL_BYTES_MAX: usize = 32 << 20;
+/// Parcels a worker may have waiting: none, it takes them from the dealer's hand.
+const PARCELS_WAITING: usize = 0;
 
 /// What recovery found and did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,11 +115,7 @@ impl Dealer<'_> {
     }
 
     fn parcel_bytes(&self) -> usize {
-        if self.pool.has_evicted() {
-            (self.pool.frame_count() * PAGE_SIZE / 10).clamp(PARCEL_BYTES_MIN, PARCEL_BYTES_MAX)
-        } else {
-            PARCEL_BYTES_MIN
-        }
+        if self.pool.has_evicted() { PARCEL_BYTES_MAX } else { PARCEL_BYTES_MIN }
     }
 
     fn send(&mut self, worker: usize) -> Result<()> {
