@@ -18,7 +18,7 @@ use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{IndexState, Report, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
-use crate::ids::{IndexId, Lsn};
+use crate::ids::{IndexId, Lsn, TxnId};
 use crate::recovery::{finish_drop, restart, roll_back_orphan};
 use crate::row::build::build_secondary;
 use crate::row::purge::{Round, purge_round, work_off};
@@ -121,8 +121,9 @@ impl Engine {
     /// Rolls back on this thread whatever was dropped before its end.
     pub fn roll_back_abandoned(&self) -> Result<()> {
         while let Some(orphan) = self.kernel.take_orphan() {
+            let id = orphan.id;
             let outcome = roll_back_orphan(&self.kernel, orphan);
-            self.kernel.orphan_done();
+            self.kernel.orphan_done(id);
             if let Err((orphan, error)) = outcome {
                 self.kernel.abandon(orphan);
                 return Err(error);
@@ -249,6 +250,21 @@ impl Engine {
         self.kernel.registry.active_count()
     }
 
+    /// Rounds that purge has begun.
+    pub fn purge_rounds(&self) -> u64 {
+        self.kernel.purge_rounds.load(Ordering::Relaxed)
+    }
+
+    /// The id the next transaction that writes will get.
+    pub fn next_txn_id(&self) -> TxnId {
+        self.kernel.registry.next_id()
+    }
+
+    /// Transactions whose sessions are gone and that are not rolled back yet.
+    pub fn abandoned_transactions(&self) -> Vec<TxnId> {
+        self.kernel.orphan_ids()
+    }
+
     /// Number of distinct open read views.
     pub fn read_views(&self) -> usize {
         self.kernel.registry.view_count()
@@ -364,8 +380,9 @@ fn run_rollbacks(kernel: &Kernel) {
         match kernel.take_orphan() {
             None => kernel.background_sleep(ROLLBACK_IDLE),
             Some(orphan) => {
+                let id = orphan.id;
                 let outcome = roll_back_orphan(kernel, orphan);
-                kernel.orphan_done();
+                kernel.orphan_done(id);
                 if let Err((orphan, _)) = outcome {
                     kernel.abandon(orphan);
                     kernel.purge_sleep(PURGE_IDLE);

@@ -1,10 +1,27 @@
 //! A session's card: what its transactions write about themselves while they run, for people who look. It outlives each
 //! transaction, so that beginning one costs no entry in a shared list: whoever looks walks the sessions and reads
-//! their cards. Everything in it is written by the session alone, relaxed; a reader sees a picture that may be a moment old.
+//! their cards. Everything in it is written by the session alone, relaxed; a reader sees a picture that may be a moment old,
+//! and may see the fields of one transaction beside those of the next.
+//!
+//! ```text
+//!   field          written when                                     by
+//!   started_us     a transaction's first statement begins           the host (SQL), from a clock it has read anyway
+//!   options        the same                                         the host
+//!   tables         a statement begins, and when it has ended        the host
+//!   txn_id         first write; end                                 the transaction
+//!   undo_records   every undo record, written or taken back; end    the transaction
+//!   view_*         the read view is opened; end                     the transaction
+//!   open           begin; end                                       the host; the transaction
+//!   operation      a statement begins and ends, commit, rollback,   both
+//!                  around a wait for a row lock
+//!   wait           a wait begins, a wait ends                       whoever waits ([`SessionCard::waits`])
+//! ```
+//! Locks are not here: the lock table knows them, by the connection's number.
 
 use crate::admission::Standing;
+use crate::api::Isolation;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// What a statement does, in InnoDB's words (`trx_operation_state`). Noted once per statement, and around lock waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,19 +69,72 @@ impl Operation {
     }
 }
 
+/// What a session waits for, if it waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum WaitingFor {
+    /// For nothing.
+    #[default]
+    Nothing = 0,
+    /// A row lock, or the right to insert into a gap.
+    RowLock = 1,
+    /// A table lock of the engine.
+    TableLock = 2,
+    /// A table's definition.
+    Definition = 3,
+}
+
 /// One per session; handed to the engine with the options of each transaction.
 #[derive(Debug, Default)]
 pub struct SessionCard {
     connection: u64,
     standing: Arc<Standing>,
-    began_us: AtomicU64,
+    started_us: AtomicU64,
+    txn_id: AtomicU64,
+    undo_records: AtomicU64,
+    view_low: AtomicU64,
+    view_high: AtomicU64,
+    tables: AtomicU32,
+    options: AtomicU8,
+    open: AtomicBool,
     operation: AtomicU8,
+    wait: AtomicU8,
 }
+
+/// A transaction as its card tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TxnPicture {
+    /// A statement has begun in it, and it has not ended.
+    pub open: bool,
+    /// What it does.
+    pub operation: Operation,
+    /// What it waits for.
+    pub waiting_for: WaitingFor,
+    /// Its id; 0 until it has written.
+    pub txn_id: u64,
+    /// When its first statement began, on the host's clock.
+    pub started_us: u64,
+    /// Undo records that stand: changes a rollback would take back.
+    pub undo_records: u64,
+    /// Its read view: no id from the first on is seen, every id below the second is.
+    pub view: Option<(u64, u64)>,
+    /// Its isolation level.
+    pub isolation: Isolation,
+    /// It refuses writes.
+    pub read_only: bool,
+    /// It ends with its statement.
+    pub autocommit: bool,
+    /// Tables of the statement that runs, and how many of them it locks.
+    pub tables: (u32, u32),
+}
+
+const READ_ONLY: u8 = 4;
+const AUTOCOMMIT: u8 = 8;
 
 impl SessionCard {
     /// The card of a connection. Number 0 is nobody's: an embedding program, or work of the server's own.
     pub fn new(connection: u64) -> Self {
-        SessionCard { connection, ..SessionCard::default() }
+        SessionCard { connection, ..Self::default() }
     }
 
     /// The connection's number (the thread id of InnoDB's views).
@@ -77,14 +147,45 @@ impl SessionCard {
         &self.standing
     }
 
-    /// Notes when the session's transaction began, on the clock of whoever runs sessions, in microseconds.
-    pub fn note_begin(&self, now_us: u64) {
-        self.began_us.store(now_us, Ordering::Relaxed);
+    /// A transaction's first statement begins; `now_us` on the host's clock.
+    pub fn begin(&self, now_us: u64, isolation: Isolation, read_only: bool, autocommit: bool) {
+        let flags = if read_only { READ_ONLY } else { 0 } | if autocommit { AUTOCOMMIT } else { 0 };
+        self.started_us.store(now_us, Ordering::Relaxed);
+        self.options.store(isolation as u8 | flags, Ordering::Relaxed);
+        self.open.store(true, Ordering::Relaxed);
     }
 
-    /// When its present or last transaction began.
-    pub fn began_us(&self) -> u64 {
-        self.began_us.load(Ordering::Relaxed)
+    /// A statement uses so many tables and locks so many of them.
+    pub fn set_tables(&self, in_use: usize, locked: usize) {
+        let half = |count: usize| count.min(usize::from(u16::MAX)) as u32;
+        self.tables.store(half(in_use) | half(locked) << 16, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_txn_id(&self, id: u64) {
+        self.txn_id.store(id, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn set_undo_records(&self, count: u64) {
+        self.undo_records.store(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_view(&self, low: u64, high: u64) {
+        self.view_low.store(low, Ordering::Relaxed);
+        self.view_high.store(high, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end(&self) {
+        self.txn_id.store(0, Ordering::Relaxed);
+        self.undo_records.store(0, Ordering::Relaxed);
+        self.view_high.store(0, Ordering::Relaxed);
+        self.open.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end_if_open(&self) {
+        if self.open.load(Ordering::Relaxed) {
+            self.end();
+        }
     }
 
     /// Notes what it does from now on.
@@ -110,5 +211,70 @@ impl SessionCard {
             Place::Inside(_) => format!("{doing}, {place}"),
             Place::Queued | Place::Sleeping => place.to_string(),
         }
+    }
+
+    /// Whether its transaction has ended and waits only for the log.
+    pub fn waits_for_log(&self) -> bool {
+        self.operation() == Operation::Committing && !self.open.load(Ordering::Relaxed)
+    }
+
+    /// Notes a wait until the value returned is dropped.
+    pub fn waits(&self, what: WaitingFor) -> WaitNote<'_> {
+        self.wait.store(what as u8, Ordering::Relaxed);
+        WaitNote { card: self }
+    }
+
+    /// What the session waits for.
+    pub fn waiting_for(&self) -> WaitingFor {
+        match self.wait.load(Ordering::Relaxed) {
+            1 => WaitingFor::RowLock,
+            2 => WaitingFor::TableLock,
+            3 => WaitingFor::Definition,
+            _ => WaitingFor::Nothing,
+        }
+    }
+
+    /// When the first statement of its present or last transaction began, on the host's clock.
+    pub fn began_us(&self) -> u64 {
+        self.started_us.load(Ordering::Relaxed)
+    }
+
+    /// The card as it is now.
+    pub fn picture(&self) -> TxnPicture {
+        let load = |field: &AtomicU64| field.load(Ordering::Relaxed);
+        let options = self.options.load(Ordering::Relaxed);
+        let tables = self.tables.load(Ordering::Relaxed);
+        let high = load(&self.view_high);
+        TxnPicture {
+            open: self.open.load(Ordering::Relaxed),
+            operation: self.operation(),
+            waiting_for: self.waiting_for(),
+            txn_id: load(&self.txn_id),
+            started_us: load(&self.started_us),
+            undo_records: load(&self.undo_records),
+            view: (high != 0).then(|| (high, load(&self.view_low))),
+            isolation: match options & 3 {
+                0 => Isolation::ReadUncommitted,
+                1 => Isolation::ReadCommitted,
+                2 => Isolation::RepeatableRead,
+                _ => Isolation::Serializable,
+            },
+            read_only: options & READ_ONLY != 0,
+            autocommit: options & AUTOCOMMIT != 0,
+            tables: (tables & 0xFFFF, tables >> 16),
+        }
+    }
+}
+
+/// A wait that is noted on a card; it ends when this is dropped.
+#[derive(Debug)]
+#[must_use = "the note goes when it is dropped"]
+pub struct WaitNote<'c> {
+    card: &'c SessionCard,
+}
+
+impl Drop for WaitNote<'_> {
+    fn drop(&mut self) {
+        self.card.wait.store(WaitingFor::Nothing as u8, Ordering::Relaxed);
     }
 }

@@ -13,11 +13,13 @@ pub struct Stats {
     pub rows_updated: AtomicU64,
     /// Rows deleted.
     pub rows_deleted: AtomicU64,
-    /// Transactions committed, read-only ones included.
+    /// Transactions committed that had written.
     pub commits: AtomicU64,
+    /// Transactions committed that had not.
+    pub read_only_commits: AtomicU64,
     /// Transactions rolled back.
     pub rollbacks: AtomicU64,
-    /// Statements rolled back to a savepoint.
+    /// Rollbacks to a savepoint or of a statement, in a transaction that keeps earlier changes.
     pub partial_rollbacks: AtomicU64,
     /// Requests for row locks.
     pub row_lock_requests: AtomicU64,

@@ -15,6 +15,8 @@ use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
 use crate::status::deadlock::Deadlocks;
+use crate::status::metrics::Meters;
+use crate::status::monitor::Monitor;
 use crate::thread_pool::ThreadPoolView;
 use crate::variables::Globals;
 
@@ -33,6 +35,8 @@ pub struct Database {
     status: Status,
     statements: StatementCache,
     deadlocks: Deadlocks,
+    meters: Meters,
+    monitor: Monitor,
     fresh: bool,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
 }
@@ -83,6 +87,8 @@ impl Database {
         let registry = Registry::default();
         let deadlocks = Deadlocks::default();
         let thread_pool = OnceLock::new();
+        let meters = Meters::new(registry.unix_us(registry.now_us()));
+        let monitor = Monitor::new(&engine);
         let db = Arc::new(Database {
             engine,
             dictionary,
@@ -92,6 +98,8 @@ impl Database {
             status,
             statements,
             deadlocks,
+            meters,
+            monitor,
             fresh,
             thread_pool,
         });
@@ -174,6 +182,16 @@ impl Database {
     /// Who runs the sessions, if somebody has said so.
     pub fn thread_pool(&self) -> Option<&Arc<dyn ThreadPoolView>> {
         self.thread_pool.get()
+    }
+
+    /// Switches of the counters in INNODB_METRICS.
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    /// The writer of SHOW ENGINE INNODB STATUS.
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
     }
 
     /// Makes a database durable.

@@ -133,6 +133,8 @@ pub struct Registry {
     entries: Mutex<BTreeMap<u64, Arc<Entry>>>,
     next_id: AtomicU64,
     started: std::time::Instant,
+    /// The same moment in microseconds since 1970.
+    started_unix_us: u64,
 }
 
 impl Default for Registry {
@@ -141,6 +143,9 @@ impl Default for Registry {
             entries: Mutex::new(BTreeMap::new()),
             next_id: AtomicU64::new(1),
             started: std::time::Instant::now(),
+            started_unix_us: std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |since| since.as_micros() as u64),
         }
     }
 }
@@ -154,6 +159,11 @@ impl Registry {
     /// Microseconds since the server began.
     pub fn now_us(&self) -> u64 {
         self.started.elapsed().as_micros() as u64
+    }
+
+    /// A moment of [`Registry::now_us`] in microseconds since 1970.
+    pub fn unix_us(&self, moment_us: u64) -> u64 {
+        self.started_unix_us + moment_us
     }
 
     /// Enters a session.

@@ -18,7 +18,7 @@ pub use deadlock::{DeadlockMember, DeadlockRecord};
 pub use mode::{LockKind, LockMode};
 pub use name::{LockName, OwnedName};
 pub use owner::{LockCount, TxnLocks};
-pub use snapshot::{LockId, LockInfo, LockShape, LockSnapshot, LockWaitInfo};
+pub use snapshot::{LOCK_BYTES, LockId, LockInfo, LockShape, LockSnapshot, LockWaitInfo};
 pub use statistics::LockStatistics;
 pub use table::{Acquire, DeadlockBroken, DeadlockHook, LockTable};
 pub use wait::{Outcome, Patience, Wait, Waiter};

@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// Nodes copied under one hold of a shard's mutex.
 const CHUNK: usize = 256;
 
+/// Bytes the lock table keeps for one lock, its share of the name apart.
+pub const LOCK_BYTES: u64 = std::mem::size_of::<super::shard::Node>() as u64;
+
 /// Identifies a lock while it exists (ENGINE_LOCK_ID).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LockId {

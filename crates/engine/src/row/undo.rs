@@ -129,6 +129,9 @@ impl Txn {
     /// Undoes what came after `savepoint`. Locks stay.
     pub async fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
         let kernel = self.kernel.clone();
+        if savepoint.0 != 0 {
+            kernel.stats.partial_rollbacks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
         while self.records > savepoint.0 {
             if self.records.is_multiple_of(RECORDS_AT_ONCE) {
                 give_way().await;
@@ -147,6 +150,7 @@ impl Txn {
             }
             self.records -= 1;
             self.locks.set_undo_records(self.records);
+            self.options.card.set_undo_records(self.records);
         }
         Ok(())
     }

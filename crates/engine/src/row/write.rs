@@ -79,6 +79,7 @@ impl Txn {
         mtr.commit();
         self.records += 1;
         self.locks.set_undo_records(self.records);
+        self.options.card.set_undo_records(self.records);
         Ok(true)
     }
 

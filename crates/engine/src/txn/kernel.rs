@@ -72,7 +72,7 @@ struct Background {
     #[expect(clippy::vec_box, reason = "an orphan that cannot be rolled back comes back in its box")]
     orphans: Vec<Box<Orphan>>,
     /// Orphans taken and not yet rolled back.
-    in_hand: usize,
+    in_hand: Vec<TxnId>,
 }
 
 impl Kernel {
@@ -126,19 +126,26 @@ impl Kernel {
     pub fn take_orphan(&self) -> Option<Box<Orphan>> {
         let mut background = self.background.lock();
         let orphan = background.orphans.pop()?;
-        background.in_hand += 1;
+        background.in_hand.push(orphan.id);
         Some(orphan)
     }
 
     /// An abandoned transaction has been dealt with.
-    pub fn orphan_done(&self) {
-        self.background.lock().in_hand -= 1;
+    pub fn orphan_done(&self, id: TxnId) {
+        self.background.lock().in_hand.retain(|one| *one != id);
+    }
+
+    /// Transactions whose sessions are gone and that are not rolled back yet.
+    pub fn orphan_ids(&self) -> Vec<TxnId> {
+        let background = self.background.lock();
+        let waiting = background.orphans.iter().map(|orphan| orphan.id);
+        waiting.chain(background.in_hand.iter().copied()).collect()
     }
 
     /// Whether no abandoned transaction is left.
     pub fn no_orphans(&self) -> bool {
         let background = self.background.lock();
-        background.orphans.is_empty() && background.in_hand == 0
+        background.orphans.is_empty() && background.in_hand.is_empty()
     }
 
     /// Sleeps until there is an orphan, the engine closes, or the time is up.

@@ -11,8 +11,7 @@ use crate::btree::Tree;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, TableId, TxnId};
 use crate::lock::{Acquire, LockMode, LockName, Patience, TxnLocks};
-
-use crate::session_card::Operation;
+use crate::session_card::{Operation, WaitingFor};
 
 pub use crate::lock::LockKind;
 
@@ -218,6 +217,10 @@ impl Txn {
             options.card.note(Operation::StartingIndexRead);
         }
         let patience = patience(options);
+        let note = options.card.waits(match request {
+            Request::Record(..) => WaitingFor::RowLock,
+            Request::Table(..) => WaitingFor::TableLock,
+        });
         let acquired = match request {
             Request::Record(name, mode, kind) => {
                 outside(ticket, kernel.locks.acquire(&locks, name, mode, kind, patience)).await
@@ -226,6 +229,7 @@ impl Txn {
                 outside(ticket, kernel.locks.acquire_table(&locks, id, lock, patience)).await
             }
         };
+        drop(note);
         options.card.note(doing);
         if self.admission_is_due() && acquired.is_ok() {
             Box::pin(self.come_in()).await?;

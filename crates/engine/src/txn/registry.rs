@@ -248,6 +248,11 @@ impl Registry {
         inner.cuts.iter().filter(|cut| is_open(cut)).count()
     }
 
+    /// The id that comes next.
+    pub fn next_id(&self) -> TxnId {
+        TxnId(self.inner.lock().next_id)
+    }
+
     /// Ids of the active set, ascending.
     pub fn active_ids(&self) -> Vec<TxnId> {
         self.inner.lock().active.iter().map(|&id| TxnId(id)).collect()

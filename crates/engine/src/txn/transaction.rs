@@ -82,6 +82,7 @@ impl Txn {
         self.one_moment = false;
         if self.options.isolation <= Isolation::ReadCommitted {
             self.view = None;
+            self.options.card.set_view(0, 0);
         }
     }
 
@@ -99,7 +100,9 @@ impl Txn {
     /// Takes the read view now (START TRANSACTION WITH CONSISTENT SNAPSHOT).
     pub fn open_view(&mut self) {
         if self.view.is_none() {
-            self.view = Some(self.kernel.registry.open_view());
+            let cut = self.kernel.registry.open_view();
+            self.options.card.set_view(cut.low_water, cut.high_water);
+            self.view = Some(cut);
         }
     }
 
@@ -135,6 +138,7 @@ impl Txn {
             self.hold = Some(self.kernel.lanes.acquire(&self.kernel.storage)?);
             self.id = self.kernel.registry.enter();
             self.locks.set_id(self.id);
+            self.options.card.set_txn_id(self.id.0);
         }
         Ok(())
     }
@@ -164,18 +168,24 @@ impl Txn {
             None => None,
         };
         self.locks.release_all(&kernel);
+        self.options.card.end();
         self.view = None;
         self.id = TxnId(0);
         self.records = 0;
         let stats = &kernel.stats;
-        if state == TxnState::Committed { &stats.commits } else { &stats.rollbacks }
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let ended = match (state, lsn) {
+            (TxnState::Committed, Some(_)) => &stats.commits,
+            (TxnState::Committed, None) => &stats.read_only_commits,
+            _ => &stats.rollbacks,
+        };
+        ended.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(lsn)
     }
 }
 
 impl Drop for Txn {
     fn drop(&mut self) {
+        self.options.card.end_if_open();
         match self.hold.take() {
             Some(hold) if hold.has_header() => {
                 let locks = TxnLockState::taken_over(self.locks.take());

@@ -15,9 +15,11 @@ use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
 
-/// Names of the databases a session may see, information_schema included.
+/// Names of the databases a session may see, the computed ones included.
 pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
-    let mut names: Vec<Box<str>> = vec!["information_schema".into()];
+    let seen = |name: &&&str| **name != "sys" || visible(session, name);
+    let mut names: Vec<Box<str>> =
+        super::VIRTUAL_SCHEMAS.iter().filter(seen).map(|name| (*name).into()).collect();
     names.extend(db.dictionary().schema_names().into_iter().filter(|name| visible(session, name)));
     names.sort();
     names
@@ -52,7 +54,7 @@ fn moment(seconds: u64) -> Value {
 pub fn tables(db: &Database, session: &SessionState) -> Rows {
     let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(table)).collect();
     for one in VirtualTable::all() {
-        let mut line = vec![text("def"), text("information_schema"), text(one.name()), text("SYSTEM VIEW")];
+        let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
         line.push(text(""));
         rows.push(line);
@@ -175,7 +177,7 @@ pub fn columns(db: &Database, session: &SessionState) -> Rows {
     for table in VirtualTable::all() {
         for (at, (name, kind, nullable)) in table.columns().into_iter().enumerate() {
             let mut line =
-                vec![text("def"), text("information_schema"), text(table.name()), text(name), count(at + 1)];
+                vec![text("def"), text(table.schema()), text(table.name()), text(name), count(at + 1)];
             line.extend([Value::Null, text(if nullable { "YES" } else { "NO" }), text(data_type(&kind))]);
             line.extend(lengths(&kind));
             let collation = kind.collation();

@@ -1,4 +1,5 @@
-//! Tables of information_schema: computed from memory whenever they are read.
+//! Tables of information_schema, performance_schema and sys: computed from memory whenever they are read. No table takes a
+//! latch that a statement needs for longer than it takes to copy a few hundred entries.
 
 use std::sync::Arc;
 
@@ -10,11 +11,19 @@ use crate::session::SessionState;
 use crate::types::{BlobSize, ColumnType};
 use crate::value::Value;
 
+pub mod activity;
 pub mod catalog;
+mod locks;
 mod server;
+mod shapes;
 mod thread_pool;
 
-/// A table of information_schema.
+pub use server::doing;
+
+/// Databases whose tables are computed.
+pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "sys"];
+
+/// A table of information_schema, performance_schema or sys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum VirtualTable {
@@ -45,9 +54,25 @@ pub enum VirtualTable {
     ThreadPoolQueues,
     ThreadPoolStats,
     ThreadPoolWaits,
+    SessionStatus,
+    InnodbTrx,
+    InnodbLocks,
+    InnodbLockWaits,
+    InnodbMetrics,
+    DataLocks,
+    DataLockWaits,
+    Threads,
+    PerformanceProcesslist,
+    PerformanceGlobalStatus,
+    PerformanceSessionStatus,
+    PerformanceGlobalVariables,
+    PerformanceSessionVariables,
+    SysLockWaits,
+    SysLockWaitsRaw,
 }
 
-/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `d` DATETIME; upper case may be NULL.
+/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h` TIME; upper
+/// case may be NULL.
 type Shape = (&'static str, &'static [(&'static str, char)]);
 
 const SHAPES: &[(VirtualTable, Shape)] = &[
@@ -385,9 +410,9 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
 ];
 
 impl VirtualTable {
-    /// Whether a database is information_schema.
+    /// Whether a database's tables are computed.
     pub fn is_schema(name: &str) -> bool {
-        name.eq_ignore_ascii_case("information_schema")
+        VIRTUAL_SCHEMAS.iter().any(|one| one.eq_ignore_ascii_case(name))
     }
 
     /// The table of a name; None if the database is another one, an error if it has no such table.
@@ -395,18 +420,24 @@ impl VirtualTable {
         if !VirtualTable::is_schema(schema) {
             return Ok(None);
         }
-        let found = SHAPES.iter().find(|(_, (known, _))| known.eq_ignore_ascii_case(name));
-        let missing = || SqlError::unknown_table(name.to_ascii_uppercase(), "information_schema");
-        found.map(|(table, _)| Some(*table)).ok_or_else(missing)
+        let known = |one: &VirtualTable| {
+            one.schema().eq_ignore_ascii_case(schema) && one.name().eq_ignore_ascii_case(name)
+        };
+        let missing = || match schema.eq_ignore_ascii_case("information_schema") {
+            true => SqlError::unknown_table(name.to_ascii_uppercase(), "information_schema"),
+            false => SqlError::no_such_table(schema, name),
+        };
+        VirtualTable::all().find(known).map(Some).ok_or_else(missing)
     }
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = VirtualTable> {
-        SHAPES.iter().map(|(table, _)| *table)
+        SHAPES.iter().chain(shapes::SHAPES).map(|(table, _)| *table)
     }
 
     fn shape(self) -> Shape {
-        SHAPES.iter().find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
+        let mut all = SHAPES.iter().chain(shapes::SHAPES);
+        all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 
     /// Its name.
@@ -416,7 +447,49 @@ impl VirtualTable {
 
     /// Its database.
     pub fn schema(self) -> &'static str {
-        "information_schema"
+        use VirtualTable as V;
+        match self {
+            V::SysLockWaits | V::SysLockWaitsRaw => "sys",
+            V::DataLocks
+            | V::DataLockWaits
+            | V::Threads
+            | V::PerformanceProcesslist
+            | V::PerformanceGlobalStatus
+            | V::PerformanceSessionStatus
+            | V::PerformanceGlobalVariables
+            | V::PerformanceSessionVariables => "performance_schema",
+            _ => "information_schema",
+        }
+    }
+
+    /// VIEW for what is a view in MySQL too, in the words of TABLES.TABLE_TYPE.
+    pub fn table_type(self) -> &'static str {
+        match self.schema() {
+            "information_schema" => "SYSTEM VIEW",
+            "performance_schema" => "BASE TABLE",
+            _ => "VIEW",
+        }
+    }
+
+    /// Fails if the account may not read the table: the engine's views ask for PROCESS; what performance_schema and sys tell
+    /// of others asks for SELECT there.
+    pub fn check_access(self, session: &SessionState) -> SqlResult<()> {
+        use VirtualTable as V;
+        let Some(account) = session.account() else { return Ok(()) };
+        match self {
+            V::InnodbTrx | V::InnodbLocks | V::InnodbLockWaits | V::InnodbMetrics
+                if !account.may(Privileges::PROCESS, None) =>
+            {
+                Err(SqlError::specific_access_denied("PROCESS"))
+            }
+            V::DataLocks | V::DataLockWaits | V::Threads | V::SysLockWaits | V::SysLockWaitsRaw
+                if !account.may(Privileges::SELECT, Some(self.schema())) =>
+            {
+                let (user, host) = (&account.name.user, &account.name.host);
+                Err(SqlError::table_access_denied("SELECT", user, host, self.name()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Its columns: name, type, may be NULL.
@@ -424,6 +497,9 @@ impl VirtualTable {
         let kind = |code: char| match code {
             'n' => ColumnType::BIGINT_UNSIGNED,
             'd' => ColumnType::DateTime { fsp: 0 },
+            'i' => ColumnType::BIGINT,
+            'f' => ColumnType::Double { unsigned: false, digits: None },
+            'h' => ColumnType::Time { fsp: 0 },
             't' => ColumnType::Text { size: BlobSize::Long, collation: Collation::DEFAULT },
             _ => ColumnType::varchar(64),
         };
@@ -452,6 +528,7 @@ pub(crate) fn count(number: usize) -> Value {
 /// All rows of a table, as the session may see them.
 pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
     use VirtualTable as V;
+    table.check_access(session)?;
     Ok(match table {
         V::Schemata => catalog::schemata(db, session),
         V::Tables => catalog::tables(db, session),
@@ -459,13 +536,24 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::Statistics => catalog::statistics(db, session),
         V::KeyColumnUsage => catalog::key_column_usage(db, session),
         V::TableConstraints => catalog::table_constraints(db, session),
-        V::Processlist => server::processlist(db, session),
+        V::Processlist | V::PerformanceProcesslist => server::processlist(db, session),
         V::Engines => server::engines(),
         V::CharacterSets => server::character_sets(),
         V::Collations => server::collations(),
-        V::GlobalVariables => server::variables(session, true)?,
-        V::SessionVariables => server::variables(session, false)?,
-        V::GlobalStatus => server::status(db),
+        V::GlobalVariables | V::PerformanceGlobalVariables => server::variables(session, true)?,
+        V::SessionVariables | V::PerformanceSessionVariables => server::variables(session, false)?,
+        V::GlobalStatus | V::SessionStatus | V::PerformanceGlobalStatus | V::PerformanceSessionStatus => {
+            server::status(db)
+        }
+        V::Threads => server::threads(db),
+        V::InnodbTrx => activity::transactions(db, session),
+        V::InnodbLocks => locks::old_locks(db),
+        V::InnodbLockWaits => locks::old_waits(db),
+        V::InnodbMetrics => crate::status::metrics::rows(db, session),
+        V::DataLocks => locks::data_locks(db),
+        V::DataLockWaits => locks::data_lock_waits(db),
+        V::SysLockWaits => locks::lock_waits(db, session, true),
+        V::SysLockWaitsRaw => locks::lock_waits(db, session, false),
         V::UserPrivileges => server::user_privileges(db, session),
         V::SchemaPrivileges => server::schema_privileges(db, session),
         V::Plugins => server::plugins(),

@@ -1,6 +1,10 @@
 //! What the server is and does, as tables.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use turnstile_engine::admission::Place;
+use turnstile_engine::session_card::WaitingFor;
 
 use super::{row, text};
 use crate::accounts::Privileges;
@@ -9,6 +13,7 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
+use crate::registry::{Command, Entry, Shown};
 use crate::session::SessionState;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
@@ -26,20 +31,91 @@ pub fn processlist(db: &Database, session: &SessionState) -> Rows {
         if !sees_all && shown.user != own {
             continue;
         }
-        let info = shown.text.map_or(Value::Null, |bytes| text(String::from_utf8_lossy(&bytes)));
-        let state = if info.is_null() { Value::text("") } else { Value::text("executing") };
+        let state = doing(&entry, &shown);
+        let info = shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes)));
         rows.push(row([
             Value::UInt(entry.id),
             text(&shown.user),
             text(&shown.host),
             shown.database.map_or(Value::Null, text),
-            text(entry.command().name()),
+            text(command(&entry)),
             Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-            state,
+            text(state),
             info,
         ]));
     }
     rows
+}
+
+/// COMMAND: what the session does, or that it has been told to end.
+fn command(entry: &Entry) -> &'static str {
+    if entry.interrupt.is_connection_killed() { "Killed" } else { entry.command().name() }
+}
+
+/// STATE: what a session waits for, or what its statement does; nothing between statements.
+pub fn doing(entry: &Entry, shown: &Shown) -> &'static str {
+    if entry.command() == Command::Sleep {
+        return "";
+    }
+    match (entry.card.waiting_for(), entry.card.standing().place()) {
+        (_, Place::Queued) => "waiting in InnoDB queue",
+        (_, Place::Sleeping) => "sleeping before joining InnoDB queue",
+        (WaitingFor::RowLock, _) => "Waiting for row lock",
+        (WaitingFor::TableLock, _) => "Waiting for table lock",
+        (WaitingFor::Definition, _) => "Waiting for table metadata lock",
+        (WaitingFor::Nothing, _) if entry.card.waits_for_log() => "waiting for handler commit",
+        (WaitingFor::Nothing, _) => {
+            let text = shown.text.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
+            text.as_deref().map_or("", statement_state)
+        }
+    }
+}
+
+/// The stage of a running statement by its first word, in MySQL's words.
+pub fn statement_state(text: &str) -> &'static str {
+    let mut rest = text.trim_start();
+    while let Some((_, behind)) = rest.strip_prefix("/*").and_then(|inside| inside.split_once("*/")) {
+        rest = behind.trim_start();
+    }
+    let rest = rest.trim_start_matches('(');
+    let end = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
+    match rest[..end].to_ascii_lowercase().as_str() {
+        "update" | "delete" => "updating",
+        "insert" | "replace" => "update",
+        "alter" => "altering table",
+        "create" => "creating table",
+        "rollback" => "Rolling back",
+        _ => "executing",
+    }
+}
+
+/// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.
+pub fn threads(db: &Database) -> Rows {
+    let now = db.registry().now_us();
+    let line = |entry: Arc<Entry>| {
+        let shown = entry.shown();
+        row([
+            Value::UInt(entry.id),
+            text("thread/sql/one_connection"),
+            text("FOREGROUND"),
+            Value::UInt(entry.id),
+            text(&shown.user),
+            text(shown.host.rsplit_once(':').map_or(&*shown.host, |(host, _)| host)),
+            shown.database.as_ref().map_or(Value::Null, text),
+            text(command(&entry)),
+            Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
+            text(doing(&entry, &shown)),
+            shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes))),
+            Value::Null,
+            Value::Null,
+            text("NO"),
+            text("NO"),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+        ])
+    };
+    db.registry().list().into_iter().map(line).collect()
 }
 
 /// Rows of ENGINES.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use turnstile_engine::ids::IndexId;
+use turnstile_engine::session_card::WaitingFor;
 
 use super::Session;
 use super::statement::Outcome;
@@ -208,6 +209,7 @@ impl Session {
     ) -> SqlResult<(Arc<Table>, ExclusiveHold)> {
         loop {
             let table = self.db.dictionary().table(schema, name)?;
+            let _note = self.entry.card.waits(WaitingFor::Definition);
             let hold = table.gate.exclusive(&mut self.gate_deadline()).await?;
             if let Some(now) = self.db.dictionary().find(schema, name)
                 && Arc::ptr_eq(&now.gate, &table.gate)

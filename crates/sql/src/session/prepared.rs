@@ -26,6 +26,8 @@ pub struct Statement {
     pub params: usize,
     /// The tables it uses, if it reads or changes rows.
     tables: Box<[Used]>,
+    /// Its text, for SHOW PROCESSLIST; nothing if the statement cache keeps it.
+    text: Option<Arc<[u8]>>,
     plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
 }
 
@@ -33,7 +35,7 @@ impl Statement {
     /// A statement without a plan yet.
     pub fn new(statement: ast::Statement, params: usize) -> Statement {
         let tables = of_statement(&statement).into();
-        Statement { statement, params, tables, plan: Mutex::new(None) }
+        Statement { statement, params, tables, text: None, plan: Mutex::new(None) }
     }
 }
 
@@ -86,7 +88,7 @@ impl Session {
             return Err(SqlError::unsupported_in_prepared());
         }
         let params = parsed.parameter_count as usize;
-        Ok(Statement::new(parsed.statement, params))
+        Ok(Statement { text: Some(text.into()), ..Statement::new(parsed.statement, params) })
     }
 
     /// The columns a statement will return, and whether its names can be found at all.
@@ -120,7 +122,10 @@ impl Session {
         self.entry.set_command(Command::Execute, self.db.registry().now_us());
         let found = self.prepared.get(&id).cloned();
         let result = match found {
-            Some(statement) => self.execute_statement(&statement, params, out).await,
+            Some(statement) => {
+                self.entry.show(|shown| shown.text = statement.text.clone());
+                self.execute_statement(&statement, params, out).await
+            }
             None => Err(SqlError::unknown_statement_handler(id, "mysqld_stmt_execute")),
         };
         self.after_statement(&result);

@@ -11,6 +11,7 @@ use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, WarningLevel};
+use crate::status::metrics;
 use crate::value::{Value, to_i64};
 use crate::variables::{self, Globals, Scope, VARIABLES};
 
@@ -89,6 +90,9 @@ impl Session {
         if global {
             if definition.name == "innodb_commit_concurrency" {
                 stays_limited_or_not(&self.db.globals().get(at), &value)?;
+            }
+            if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
+                self.db.meters().apply(&self.db, action, pattern)?;
             }
             apply_global(&self.db, definition.name, &value);
             self.db.globals().set(at, value);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Session;
 use super::statement::Outcome;
 use crate::accounts::{Privileges, grants};
-use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
+use crate::ast::{self, EngineReport, Show, ShowFilter, ShowWhat, TableName};
 use crate::collation::Collation;
 use crate::definition::{create_table_text, default_text, quote_name};
 use crate::error::{SqlError, SqlResult};
@@ -223,8 +223,22 @@ impl Session {
                 Table::texts(&["Name", "Version", "Status", "Type"]),
                 &[0, 1, 2, 3],
             ),
+            ShowWhat::Engine { name, report } => self.engine_report(name, *report),
             other => shown_empty(other),
         }
+    }
+
+    /// SHOW ENGINE
+    fn engine_report(&self, name: &str, report: EngineReport) -> SqlResult<Table> {
+        if !name.eq_ignore_ascii_case("innodb") && !name.eq_ignore_ascii_case("all") {
+            return Err(SqlError::unknown_storage_engine(name));
+        }
+        self.require(Privileges::PROCESS, "PROCESS")?;
+        let mut table = Table::new(&[("Type", 's'), ("Name", 's'), ("Status", 't')]);
+        if report == EngineReport::Status {
+            table.push(vec![text("InnoDB"), text(""), text(self.db.monitor().report(&self.db))]);
+        }
+        Ok(table)
     }
 
     fn schema_or_current(&self, schema: Option<&str>) -> SqlResult<Box<str>> {
@@ -234,7 +248,7 @@ impl Session {
         if !VirtualTable::is_schema(&schema) && self.db.dictionary().schema_collation(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
         }
-        if !information_schema::visible(&self.state, &schema) {
+        if !VirtualTable::is_schema(&schema) && !information_schema::visible(&self.state, &schema) {
             return Err(SqlError::database_access_denied(
                 &self.own_account().user,
                 &self.own_account().host,
@@ -257,7 +271,8 @@ impl Session {
             table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
         };
         if VirtualTable::is_schema(&schema) {
-            VirtualTable::all().for_each(|one| push(one.name(), "SYSTEM VIEW"));
+            let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
+            VirtualTable::all().filter(own).for_each(|one| push(one.name(), one.table_type()));
         }
         self.db.dictionary().tables(&schema).iter().for_each(|one| push(one.name(), "BASE TABLE"));
         Ok(table)
@@ -473,9 +488,6 @@ fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
         ShowWhat::BinaryLogs => Err(SqlError::new(1381, b"HY000", "You are not using binary logging")),
         ShowWhat::Privileges => Ok(Table::texts(&["Privilege", "Context", "Comment"])),
         ShowWhat::Profiles => Ok(Table::texts(&["Query_ID", "Duration", "Query"])),
-        ShowWhat::Engine { name, .. } => {
-            Err(SqlError::not_supported_yet(format!("SHOW ENGINE {name} STATUS")))
-        }
         _ => Err(SqlError::not_supported_yet("this SHOW")),
     }
 }

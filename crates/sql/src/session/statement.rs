@@ -250,6 +250,8 @@ impl Session {
             return Ok(());
         }
         self.enter();
+        let locked = tables.iter().filter(|table| table.written.0 != 0).count();
+        self.entry.card.set_tables(tables.len(), locked);
         for table in tables {
             let current = if table.schema.is_none() { self.state.schema() } else { None };
             let Some(schema) = table.schema.as_deref().or(current.as_deref()) else {

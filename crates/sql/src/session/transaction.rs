@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnstile_engine::session_card::Operation;
+use turnstile_engine::session_card::{Operation, WaitingFor};
 use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
@@ -23,6 +23,8 @@ pub struct OpenTxn {
     pub autocommit: bool,
     /// It refuses writes.
     pub read_only: bool,
+    /// A statement has begun in it.
+    begun: bool,
     savepoints: Vec<(Box<str>, Savepoint)>,
     holds: Vec<(Arc<Gate>, SharedHold)>,
 }
@@ -55,15 +57,27 @@ impl Session {
         let autocommit = self.settings.autocommit;
         if let Some(open) = &mut self.open {
             open.txn.start_statement(wait);
+            if !open.begun {
+                open.begun = true;
+                let (isolation, read_only) = (open.txn.options().isolation, open.read_only);
+                self.entry.card.begin(self.entry.since_us(), isolation, read_only, open.autocommit);
+            }
         } else {
             let options = self.options(autocommit, None);
-            let read_only = options.read_only;
-            self.entry.card.note_begin(self.entry.since_us());
-            let txn = self.db.engine().begin(options);
-            self.open =
-                Some(OpenTxn { txn, autocommit, read_only, savepoints: Vec::new(), holds: Vec::new() });
+            self.open_with(options, true);
         }
         self.open.as_mut().expect("a transaction was opened above if none was")
+    }
+
+    /// Opens a transaction; `begun`: a statement begins in it, or it has its read view already.
+    fn open_with(&mut self, options: TxnOptions, begun: bool) -> &mut OpenTxn {
+        let (autocommit, read_only) = (options.autocommit, options.read_only);
+        if begun {
+            self.entry.card.begin(self.entry.since_us(), options.isolation, read_only, autocommit);
+        }
+        let txn = self.db.engine().begin(options);
+        let (savepoints, holds) = (Vec::new(), Vec::new());
+        self.open.insert(OpenTxn { txn, autocommit, read_only, begun, savepoints, holds })
     }
 
     /// Ends a statement: commits or rolls back what it did alone, or undoes a failed one in its transaction.
@@ -127,14 +141,10 @@ impl Session {
     pub(super) async fn begin(&mut self, begin: Begin) -> SqlResult<()> {
         self.commit().await?;
         let options = self.options(false, begin.read_only);
-        let read_only = options.read_only;
-        self.entry.card.note_begin(self.entry.since_us());
-        let mut txn = self.db.engine().begin(options);
+        let open = self.open_with(options, begin.consistent_snapshot);
         if begin.consistent_snapshot {
-            txn.open_view();
+            open.txn.open_view();
         }
-        self.open =
-            Some(OpenTxn { txn, autocommit: false, read_only, savepoints: Vec::new(), holds: Vec::new() });
         Ok(())
     }
 
@@ -254,6 +264,7 @@ impl Session {
                 Some(hold) => hold,
                 None => {
                     self.db.status().gate_wait();
+                    let _note = self.entry.card.waits(WaitingFor::Definition);
                     table.gate.shared(&mut self.gate_deadline()).await?
                 }
             };

@@ -1,49 +1,71 @@
-//! The engine's counters under InnoDB's names, as monitoring tools ask for them. Times are milliseconds, as there.
-
-use std::sync::atomic::Ordering;
+//! The engine's counters under InnoDB's names, as monitoring tools ask for them. Times are milliseconds, as there. Names that
+//! stand for a mechanism that does not exist here are shown with 0, because dashboards divide by them or draw them.
 
 use turnstile_engine::Engine;
 
+use super::sample::Sample;
+
+/// What exists in InnoDB only, or cannot be counted here.
+const NOT_HERE: &[&str] = &[
+    "Innodb_buffer_pool_pages_misc",
+    "Innodb_data_pending_fsyncs",
+    "Innodb_data_pending_reads",
+    "Innodb_data_pending_writes",
+    "Innodb_os_log_pending_fsyncs",
+    "Innodb_os_log_pending_writes",
+    "Innodb_undo_truncations",
+];
+
 /// Name and value of each counter.
 pub fn list(engine: &Engine) -> Vec<(String, String)> {
-    let (rows, locks) = (engine.stats(), engine.locks().statistics());
-    let (pool, log) = (engine.storage().pool.counters(), engine.storage().wal.stats());
-    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    let wait_ms = locks.wait_us_total / 1000;
+    let sample = Sample::take(engine);
+    let (pool, log, locks) = (&sample.pool, &sample.log, &sample.locks);
+    let synced = log.syncs + pool.batches + pool.checkpoints;
     let hash = engine.adaptive_hash().counts();
-    let numbers: [(&str, u64); 29] = [
+    let numbers = [
         ("Innodb_adaptive_hash_hash_searches", hash.hash_searches),
         ("Innodb_adaptive_hash_non_hash_searches", hash.non_hash_searches),
+        ("Handler_commit", sample.commits + sample.read_only_commits),
+        ("Handler_delete", sample.deleted),
+        ("Handler_rollback", sample.rollbacks),
+        ("Handler_savepoint_rollback", sample.partial_rollbacks),
+        ("Handler_update", sample.updated),
+        ("Handler_write", sample.inserted),
         ("Innodb_buffer_pool_pages_data", pool.frames - pool.free_frames),
         ("Innodb_buffer_pool_pages_dirty", pool.dirty_frames),
-        ("Innodb_buffer_pool_pages_free", pool.free_frames),
         ("Innodb_buffer_pool_pages_flushed", pool.writes),
+        ("Innodb_buffer_pool_pages_free", pool.free_frames),
         ("Innodb_buffer_pool_pages_total", pool.frames),
         ("Innodb_buffer_pool_read_requests", pool.lookups),
         ("Innodb_buffer_pool_reads", pool.reads),
         ("Innodb_buffer_pool_wait_free", pool.clean_waits),
+        ("Innodb_buffer_pool_write_requests", sample.inserted + sample.updated + sample.deleted),
         ("Innodb_checkpoint_age", log.current_lsn.0 - log.checkpoint_lsn.0),
+        ("Innodb_data_fsyncs", synced),
         ("Innodb_data_reads", pool.reads),
         ("Innodb_data_writes", pool.writes + log.writes),
         ("Innodb_deadlocks", locks.deadlocks),
-        ("Innodb_history_list_length", engine.history_list_length()),
+        ("Innodb_history_list_length", sample.history),
         ("Innodb_log_waits", log.waits_for_room),
+        ("Innodb_log_writes", log.writes),
         ("Innodb_lsn_current", log.current_lsn.0),
         ("Innodb_lsn_flushed", log.flushed_lsn.0),
         ("Innodb_lsn_last_checkpoint", log.checkpoint_lsn.0),
         ("Innodb_os_log_fsyncs", log.syncs),
         ("Innodb_os_log_written", log.written_bytes),
+        ("Innodb_page_size", 16384),
+        ("Innodb_pages_read", pool.reads),
+        ("Innodb_pages_written", pool.writes),
         ("Innodb_row_lock_current_waits", locks.current_waits),
-        ("Innodb_row_lock_time", wait_ms),
-        ("Innodb_row_lock_time_avg", wait_ms / locks.row_waits.max(1)),
+        ("Innodb_row_lock_time", sample.lock_wait_ms()),
+        ("Innodb_row_lock_time_avg", sample.lock_wait_ms_average()),
         ("Innodb_row_lock_time_max", locks.wait_us_max / 1000),
         ("Innodb_row_lock_waits", locks.row_waits),
-        ("Innodb_rows_deleted", read(&rows.rows_deleted)),
-        ("Innodb_rows_inserted", read(&rows.rows_inserted)),
-        ("Innodb_rows_updated", read(&rows.rows_updated)),
+        ("Innodb_rows_deleted", sample.deleted),
+        ("Innodb_rows_inserted", sample.inserted),
+        ("Innodb_rows_read", sample.read),
+        ("Innodb_rows_updated", sample.updated),
     ];
-    let mut all: Vec<_> = numbers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    all.push(("Innodb_page_size".into(), "16384".into()));
-    all.push(("Innodb_rows_read".into(), read(&rows.rows_read).to_string()));
-    all
+    let zeros = NOT_HERE.iter().map(|name| (*name, 0));
+    numbers.into_iter().chain(zeros).map(|(name, value)| (name.to_string(), value.to_string())).collect()
 }

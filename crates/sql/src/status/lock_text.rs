@@ -155,7 +155,8 @@ pub fn write_transaction(out: &mut String, head: &TransactionHead<'_>) {
     }
 }
 
-fn write_thread(out: &mut String, thread: &ThreadLine<'_>) {
+/// Writes the session's line, and its statement.
+pub fn write_thread(out: &mut String, thread: &ThreadLine<'_>) {
     // An address of version 6 keeps its colons.
     let host = thread.host.split_once(':').filter(|(_, port)| !port.contains(':'));
     let host = host.map_or(thread.host, |(host, _)| host);

@@ -134,6 +134,10 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_max_purge_lag_delay" Global uint(0, 10_000_000), "0", dynamic, "Longest delay, in microseconds, that innodb_max_purge_lag may impose on one statement; 0 for no limit but the engine's, which is 10 seconds.";
     "innodb_max_purge_size" Global uint(0, U32), "0", dynamic, "Most undo records that all purge threads together go through in one round before purge draws breath; 0 for no cap. A hard cap on the work between two pauses, to be lowered (500, say) if purge takes CPU or disk from statements in bursts; innodb_purge_batch_size only says how finely a round is cut and limits nothing.";
     "innodb_max_undo_log_size" Global uint(10 << 20, u64::MAX), "1073741824", dynamic, "Accepted without effect: undo pages lie among all others and are used again one by one, so there is no undo file that could grow beyond a size.";
+    "innodb_monitor_disable" Global Kind::Text, "", dynamic, "Stop counters of INNODB_METRICS where they are: a name, a pattern with %, module_NAME or all. They are counted anyway; only what is shown stops.";
+    "innodb_monitor_enable" Global Kind::Text, "", dynamic, "Let stopped counters of INNODB_METRICS go on. All are on at start.";
+    "innodb_monitor_reset" Global Kind::Text, "", dynamic, "Begin COUNT_RESET of counters of INNODB_METRICS at 0; COUNT goes on.";
+    "innodb_monitor_reset_all" Global Kind::Text, "", dynamic, "Set everything of stopped counters of INNODB_METRICS to 0; running ones are left alone, see innodb_monitor_reset.";
     "innodb_page_size" Global int(16384, 16384), "16384", fixed, "Bytes of a page.";
     "innodb_print_all_deadlocks" Global Kind::Bool, "OFF", dynamic, "Write every deadlock into the server's log as SHOW ENGINE INNODB STATUS shows the last one. For finding out which statements meet; each costs a page of log.";
     "innodb_purge_batch_size" Global uint(1, 5000), "300", dynamic, "Undo records that a purge thread goes through in one undo lane before it turns to the next. Smaller spreads a round more evenly over threads and lanes, larger costs less; it does not limit a round, which innodb_max_purge_size does.";
@@ -197,7 +201,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "optimizer_switch" Both Kind::Text, "index_merge=off", dynamic, "No effect.";
     "optimizer_trace" Both Kind::Text, "enabled=off,one_line=off", dynamic, "No effect.";
     "parser_max_mem_size" Both uint(0, u64::MAX), "18446744073709551615", dynamic, "No effect.";
-    "performance_schema" Global Kind::Bool, "OFF", fixed, "There is no performance schema yet.";
+    "performance_schema" Global Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";
     "pid_file" Global Kind::Text, "", fixed, "Where the process id is written.";
     "port" Global uint(0, 65535), "3306", fixed, "TCP port.";
     "preload_buffer_size" Both uint(1024, 1 << 30), "32768", dynamic, "No effect.";

@@ -16,8 +16,10 @@ use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlE
 
 mod admission;
 mod gives_way;
+mod monitor;
 mod prepared;
 mod scripts;
+mod seeing;
 
 /// Wakes the thread that blocks.
 struct Unpark(std::thread::Thread);

@@ -1,0 +1,311 @@
+//! INNODB_METRICS: counters by name, each with a switch and two zero points.
+//!
+//! The numbers are counted anyway, so a switched-off counter only stops being shown as moving: it keeps the value it had, and
+//! goes on from there when it is switched on again. `innodb_monitor_reset` sets the second zero point (COUNT_RESET);
+//! `innodb_monitor_reset_all` sets all of a counter that is off to 0. The highest and lowest of a value that goes up and
+//! down are the highest and lowest that anybody saw: they are noted when the table is read.
+
+use parking_lot::Mutex;
+
+use super::sample::Sample;
+use crate::database::Database;
+use crate::error::{SqlError, SqlResult};
+use crate::information_schema::activity::moment;
+use crate::session::SessionState;
+use crate::value::Value;
+
+/// What a counter is, in the words of the column TYPE.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Only grows.
+    Counter,
+    /// Only grows, and is a status variable too.
+    Status,
+    /// Goes up and down.
+    Value,
+}
+
+struct Metric {
+    name: &'static str,
+    subsystem: &'static str,
+    kind: Kind,
+    comment: &'static str,
+    read: fn(&Sample) -> u64,
+}
+
+macro_rules! metrics {
+    ($($subsystem:literal { $($name:literal $kind:ident $comment:literal $read:expr;)* })*) => {
+        &[$($(Metric { name: $name, subsystem: $subsystem, kind: Kind::$kind, comment: $comment, read: $read }),*),*]
+    };
+}
+
+#[rustfmt::skip]
+const METRICS: &[Metric] = metrics! {
+    "lock" {
+        "lock_deadlocks" Counter "Number of deadlocks" |s| s.locks.deadlocks;
+        "lock_deadlock_false_positives" Counter "Number of deadlocks reported that were none" |_| 0;
+        "lock_deadlock_rounds" Counter "Number of deadlock searches that followed an edge" |s| s.locks.searches;
+        "lock_threads_waiting" Value "Number of sessions waiting for a lock" |s| s.locks.current_waits;
+        "lock_timeouts" Counter "Number of lock timeouts" |s| s.locks.timeouts;
+        "lock_rec_lock_waits" Counter "Number of times a record lock was waited for" |s| s.locks.row_waits;
+        "lock_table_lock_waits" Counter "Number of times a table lock was waited for" |s| s.locks.table_waits;
+        "lock_rec_lock_requests" Counter "Number of locks made and of waits for one, tables included" |s| s.locks.created + s.locks.row_waits + s.locks.table_waits;
+        "lock_rec_release_attempts" Counter "Number of locks released, tables included" |s| s.locks.removed;
+        "lock_rec_grant_attempts" Counter "Number of waits that have ended" |s| (s.locks.row_waits + s.locks.table_waits).saturating_sub(s.locks.current_waits);
+        "lock_rec_lock_created" Counter "Number of locks made, tables included" |s| s.locks.created;
+        "lock_rec_lock_removed" Counter "Number of locks dropped, tables included" |s| s.locks.removed;
+        "lock_rec_locks" Value "Number of locks now, tables included" |s| s.locks.created.saturating_sub(s.locks.removed);
+        "lock_table_lock_created" Counter "Counted with lock_rec_lock_created" |_| 0;
+        "lock_table_lock_removed" Counter "Counted with lock_rec_lock_removed" |_| 0;
+        "lock_table_locks" Value "Counted with lock_rec_locks" |_| 0;
+        "lock_row_lock_current_waits" Status "Number of row locks currently being waited for (innodb_row_lock_current_waits)" |s| s.locks.current_waits;
+        "lock_row_lock_time" Status "Time spent in acquiring row locks, in milliseconds (innodb_row_lock_time)" |s| s.lock_wait_ms();
+        "lock_row_lock_time_max" Value "The maximum time to acquire a row lock, in milliseconds (innodb_row_lock_time_max)" |s| s.locks.wait_us_max / 1000;
+        "lock_row_lock_waits" Status "Number of times a row lock had to be waited for (innodb_row_lock_waits)" |s| s.locks.row_waits;
+        "lock_row_lock_time_avg" Value "The average time to acquire a row lock, in milliseconds (innodb_row_lock_time_avg)" |s| s.lock_wait_ms_average();
+        "lock_schedule_refreshes" Counter "Weights of waiters are not computed here" |_| 0;
+    }
+    "transaction" {
+        "trx_rw_commits" Counter "Number of transactions that wrote and committed" |s| s.commits;
+        "trx_ro_commits" Counter "Number of transactions that committed without a write" |s| s.read_only_commits;
+        "trx_nl_ro_commits" Counter "Counted with trx_ro_commits" |_| 0;
+        "trx_commits_insert_update" Counter "Number of transactions committed with inserts and updates" |s| s.commits;
+        "trx_rollbacks" Counter "Number of transactions rolled back" |s| s.rollbacks;
+        "trx_rollbacks_savepoint" Counter "Number of transactions rolled back to a savepoint" |s| s.partial_rollbacks;
+        "trx_active_transactions" Value "Number of transactions that have written and not ended" |s| s.active;
+        "trx_rseg_history_len" Value "Length of the history list" |s| s.history;
+        "trx_undo_slots_used" Value "Number of transactions that have written and not ended" |s| s.active;
+        "trx_undo_slots_cached" Value "Undo slots are not cached here" |_| 0;
+        "trx_rseg_current_size" Value "Transactions in the history list; undo pages are not counted one by one" |s| s.history;
+    }
+    "purge" {
+        "purge_del_mark_records" Counter "Number of delete-marked rows and entries purged" |s| s.purged_records;
+        "purge_upd_exist_or_extern_records" Counter "Number of ended transactions that purge has been through" |s| s.purged_transactions;
+        "purge_invoked" Counter "Number of times purge was invoked" |s| s.purge_rounds;
+        "purge_undo_log_pages" Counter "Number of undo pages freed by purge" |s| s.undo_pages_freed;
+        "purge_dml_delay_usec" Value "Microseconds by which changes are delayed because of purge lag" |_| 0;
+        "purge_stop_count" Value "Number of times purge was stopped" |_| 0;
+        "purge_resume_count" Value "Number of times purge was resumed" |_| 0;
+    }
+    "buffer" {
+        "buffer_pool_reads" Status "Number of reads directly from disk (innodb_buffer_pool_reads)" |s| s.pool.reads;
+        "buffer_pool_read_requests" Status "Number of logical read requests (innodb_buffer_pool_read_requests)" |s| s.pool.lookups;
+        "buffer_pool_wait_free" Status "Number of times somebody waited for a free frame (innodb_buffer_pool_wait_free)" |s| s.pool.clean_waits;
+        "buffer_pool_pages_total" Value "Total buffer pool size in pages (innodb_buffer_pool_pages_total)" |s| s.pool.frames;
+        "buffer_pool_pages_data" Value "Buffer pages containing data (innodb_buffer_pool_pages_data)" |s| s.pool.frames - s.pool.free_frames;
+        "buffer_pool_pages_dirty" Value "Buffer pages currently dirty (innodb_buffer_pool_pages_dirty)" |s| s.pool.dirty_frames;
+        "buffer_pool_pages_free" Value "Buffer pages currently free (innodb_buffer_pool_pages_free)" |s| s.pool.free_frames;
+        "buffer_pages_read" Status "Number of pages read (innodb_pages_read)" |s| s.pool.reads;
+        "buffer_pages_written" Status "Number of pages written (innodb_pages_written)" |s| s.pool.writes;
+    }
+    "os" {
+        "os_data_reads" Status "Number of reads initiated (innodb_data_reads)" |s| s.pool.reads;
+        "os_data_writes" Status "Number of writes initiated (innodb_data_writes)" |s| s.pool.writes + s.log.writes;
+        "os_log_bytes_written" Status "Bytes of log written (innodb_os_log_written)" |s| s.log.written_bytes;
+        "os_log_fsyncs" Status "Number of fsync log writes (innodb_os_log_fsyncs)" |s| s.log.syncs;
+    }
+    "log" {
+        "log_lsn_current" Value "Current LSN value" |s| s.log.current_lsn.0;
+        "log_lsn_last_flush" Value "LSN of last flush" |s| s.log.flushed_lsn.0;
+        "log_lsn_last_checkpoint" Value "LSN at last checkpoint" |s| s.log.checkpoint_lsn.0;
+        "log_lsn_checkpoint_age" Value "Current LSN value minus LSN at last checkpoint" |s| s.log.current_lsn.0 - s.log.checkpoint_lsn.0;
+        "log_waits" Status "Number of waits because the log was too full (innodb_log_waits)" |s| s.log.waits_for_room;
+        "log_writes" Status "Number of log writes (innodb_log_writes)" |s| s.log.writes;
+    }
+    "dml" {
+        "dml_reads" Status "Number of rows read" |s| s.read;
+        "dml_inserts" Status "Number of rows inserted" |s| s.inserted;
+        "dml_deletes" Status "Number of rows deleted" |s| s.deleted;
+        "dml_updates" Status "Number of rows updated" |s| s.updated;
+    }
+};
+
+/// What `SET GLOBAL innodb_monitor_...` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// innodb_monitor_enable
+    Enable,
+    /// innodb_monitor_disable
+    Disable,
+    /// innodb_monitor_reset
+    Reset,
+    /// innodb_monitor_reset_all
+    ResetAll,
+}
+
+impl Action {
+    /// The action of a system variable.
+    pub fn of(variable: &str) -> Option<Action> {
+        Some(match variable {
+            "innodb_monitor_enable" => Action::Enable,
+            "innodb_monitor_disable" => Action::Disable,
+            "innodb_monitor_reset" => Action::Reset,
+            "innodb_monitor_reset_all" => Action::ResetAll,
+            _ => return None,
+        })
+    }
+}
+
+/// A counter's switch and zero points. Moments are microseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+struct Meter {
+    on: bool,
+    /// What is subtracted from a counter.
+    base: u64,
+    /// The value while it is off.
+    kept: u64,
+    /// The value at the last reset.
+    reset: u64,
+    most: u64,
+    least: u64,
+    most_since_reset: u64,
+    least_since_reset: u64,
+    enabled_at: u64,
+    disabled_at: Option<u64>,
+    reset_at: Option<u64>,
+}
+
+impl Meter {
+    fn new(now: u64) -> Meter {
+        Meter {
+            on: true,
+            base: 0,
+            kept: 0,
+            reset: 0,
+            most: 0,
+            least: u64::MAX,
+            most_since_reset: 0,
+            least_since_reset: u64::MAX,
+            enabled_at: now,
+            disabled_at: None,
+            reset_at: None,
+        }
+    }
+
+    fn count(&self, raw: u64) -> u64 {
+        if self.on { raw.saturating_sub(self.base) } else { self.kept }
+    }
+
+    fn look(&mut self, raw: u64) -> u64 {
+        let count = self.count(raw);
+        self.most = self.most.max(count);
+        self.least = self.least.min(count);
+        self.most_since_reset = self.most_since_reset.max(count);
+        self.least_since_reset = self.least_since_reset.min(count);
+        count
+    }
+
+    fn apply(&mut self, action: Action, kind: Kind, raw: u64, now: u64) {
+        match action {
+            Action::Enable if !self.on => {
+                // A value is what it is; a counter goes on from where it was.
+                self.base = if kind == Kind::Value { 0 } else { raw.saturating_sub(self.kept) };
+                (self.on, self.enabled_at, self.disabled_at) = (true, now, None);
+            }
+            Action::Disable if self.on => {
+                self.kept = self.count(raw);
+                (self.on, self.disabled_at) = (false, Some(now));
+            }
+            Action::Reset => {
+                self.reset = if kind == Kind::Value { 0 } else { self.count(raw) };
+                (self.most_since_reset, self.least_since_reset) = (0, u64::MAX);
+                self.reset_at = Some(now);
+            }
+            Action::ResetAll if !self.on => {
+                let (enabled_at, disabled_at) = (self.enabled_at, self.disabled_at);
+                *self = Meter { on: false, enabled_at, disabled_at, ..Meter::new(now) };
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The switches of all counters.
+#[derive(Debug)]
+pub struct Meters {
+    meters: Mutex<Vec<Meter>>,
+}
+
+impl Meters {
+    /// All on since `now_unix_us`.
+    pub fn new(now_unix_us: u64) -> Meters {
+        Meters { meters: Mutex::new(vec![Meter::new(now_unix_us); METRICS.len()]) }
+    }
+
+    /// Does it to all counters that a pattern names: a name, a pattern with `%`, `module_` and a subsystem, or `all`.
+    pub fn apply(&self, db: &Database, action: Action, pattern: &str) -> SqlResult<()> {
+        let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
+        let mut meters = self.meters.lock();
+        for one in pattern.split(',').map(|one| one.trim().to_ascii_lowercase()).filter(|one| !one.is_empty())
+        {
+            let fits = |metric: &Metric| {
+                one == "all"
+                    || one.strip_prefix("module_").is_some_and(|module| module == metric.subsystem)
+                    || crate::accounts::like(&one, metric.name)
+            };
+            let mut found = false;
+            for (metric, meter) in METRICS.iter().zip(meters.iter_mut()).filter(|(metric, _)| fits(metric)) {
+                meter.apply(action, metric.kind, (metric.read)(&sample), now);
+                found = true;
+            }
+            if !found {
+                let variable = match action {
+                    Action::Enable => "innodb_monitor_enable",
+                    Action::Disable => "innodb_monitor_disable",
+                    Action::Reset => "innodb_monitor_reset",
+                    Action::ResetAll => "innodb_monitor_reset_all",
+                };
+                return Err(SqlError::wrong_value_for_variable(variable, one));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn now_unix_us(db: &Database) -> u64 {
+    db.registry().unix_us(db.registry().now_us())
+}
+
+/// Rows of INNODB_METRICS.
+pub fn rows(db: &Database, session: &SessionState) -> Vec<Vec<Value>> {
+    let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
+    let mut meters = db.meters().meters.lock();
+    let line = |(metric, meter): (&Metric, &mut Meter)| {
+        let count = meter.look((metric.read)(&sample));
+        let (number, some) = (|count: u64| Value::Int(count as i64), |count: u64| Value::Int(count as i64));
+        let lowest = |least: u64| if least == u64::MAX { Value::Null } else { Value::Int(least as i64) };
+        let seconds = |from: u64, to: u64| (to.saturating_sub(from) / 1_000_000).max(1);
+        let ended = meter.disabled_at.unwrap_or(now);
+        let average = |count: u64, from: u64| match metric.kind {
+            Kind::Value => Value::Null,
+            _ => Value::Double(count as f64 / seconds(from, ended) as f64),
+        };
+        let since_reset = count.saturating_sub(meter.reset);
+        let text = |text: &str| Value::text(text);
+        let at = |moment_us: Option<u64>| moment_us.map_or(Value::Null, |one| moment(session, one));
+        vec![
+            text(metric.name),
+            text(metric.subsystem),
+            number(count),
+            some(meter.most),
+            lowest(meter.least),
+            average(count, meter.enabled_at),
+            number(since_reset),
+            some(meter.most_since_reset.saturating_sub(meter.reset)),
+            lowest(meter.least_since_reset.saturating_sub(meter.reset)),
+            average(since_reset, meter.reset_at.unwrap_or(meter.enabled_at)),
+            at(Some(meter.enabled_at)),
+            at(meter.disabled_at),
+            Value::Int((ended.saturating_sub(meter.enabled_at) / 1_000_000) as i64),
+            at(meter.reset_at),
+            text(if meter.on { "enabled" } else { "disabled" }),
+            text(match metric.kind {
+                Kind::Counter => "counter",
+                Kind::Status => "status_counter",
+                Kind::Value => "value",
+            }),
+            text(metric.comment),
+        ]
+    };
+    METRICS.iter().zip(meters.iter_mut()).map(line).collect()
+}

@@ -1,0 +1,90 @@
+//! The section TRANSACTIONS: where the counters stand, then every session's transaction with what it waits for.
+
+use std::fmt::Write;
+
+use turnstile_engine::admission::Place;
+
+use super::super::lock_text::{
+    LockNames, ThreadLine, TransactionHead, operation_of, write_lock, write_thread, write_transaction,
+};
+use super::{Span, heading};
+use crate::database::Database;
+use crate::information_schema::activity::{Activity, Transaction, UNWRITTEN_ID};
+use crate::information_schema::doing;
+use crate::registry::{Entry, Shown};
+
+/// The heading and the counters.
+pub fn section(out: &mut String, db: &Database, span: &Span) {
+    heading(out, "TRANSACTIONS");
+    let (next, now) = (db.engine().next_txn_id().0, &span.now);
+    // Purge goes by the order of commits, so no id says how far it is; all ids below the oldest that is active or in the
+    // history are done.
+    let done = next.saturating_sub(now.active + now.history);
+    let state = if now.history == 0 { "running but idle" } else { "running" };
+    let _ = writeln!(out, "Trx id counter {next}");
+    let _ = writeln!(out, "Purge done for trx's n:o < {done} undo n:o < 0 state: {state}");
+    let _ = writeln!(out, "History list length {}", now.history);
+    let held = now.locks.created.saturating_sub(now.locks.removed);
+    let _ = writeln!(out, "Total number of lock structs in row lock hash table {held}");
+    out.push_str("LIST OF TRANSACTIONS FOR EACH SESSION:\n");
+}
+
+/// The list: sessions without a transaction first, then the transactions, the youngest first.
+pub fn list(out: &mut String, db: &Database, picture: &Activity) {
+    let busy: std::collections::HashSet<u64> =
+        picture.transactions.iter().map(Transaction::connection).collect();
+    for entry in db.registry().list().iter().filter(|entry| !busy.contains(&entry.id)) {
+        let _ = writeln!(out, "---TRANSACTION {}, not started", UNWRITTEN_ID + entry.id);
+        let shown = entry.shown();
+        write_thread(out, &thread(entry, &shown));
+    }
+    let names = LockNames::of(db);
+    for one in picture.transactions.iter().rev() {
+        transaction(out, picture, &names, one);
+    }
+}
+
+fn transaction(out: &mut String, picture: &Activity, names: &LockNames, one: &Transaction) {
+    let request = one.request.map(|at| &picture.locks.locks[at]);
+    let admission = match one.place {
+        Place::Inside(tickets) => format!("thread declared inside InnoDB {tickets}"),
+        Place::Outside | Place::Queued => String::new(),
+    };
+    let structs = one.table_locks + one.row_locks + u64::from(request.is_some());
+    let seen = one.session.as_ref();
+    out.push_str("---");
+    let head = TransactionHead {
+        id: one.id,
+        active_s: picture.now_unix_us.saturating_sub(one.started_unix_us) / 1_000_000,
+        operation: request.map_or_else(|| one.operation().unwrap_or_default(), operation_of),
+        admission: &admission,
+        tables: if one.is_executing() { one.card.tables } else { (0, 0) },
+        waits: request.is_some(),
+        lock_structs: structs as u32,
+        heap_bytes: (structs * turnstile_engine::lock::LOCK_BYTES) as u32,
+        row_locks: one.row_locks as u32,
+        undo_records: one.card.undo_records,
+        thread: seen.map(|(entry, shown)| thread(entry, shown)),
+    };
+    write_transaction(out, &head);
+    if let Some((high, low)) = one.card.view {
+        let _ = writeln!(out, "Trx read view will not see trx with id >= {high}, sees < {low}");
+    }
+    if let Some(request) = request {
+        let seconds = request.waited.map_or(0, |waited| waited.as_secs());
+        let _ = writeln!(out, "------- TRX HAS BEEN WAITING {seconds} SEC FOR THIS LOCK TO BE GRANTED:");
+        write_lock(out, names, request);
+        out.push_str("------------------\n");
+    }
+}
+
+fn thread<'a>(entry: &Entry, shown: &'a Shown) -> ThreadLine<'a> {
+    ThreadLine {
+        connection: entry.id,
+        query_id: entry.since_us(),
+        host: &shown.host,
+        user: &shown.user,
+        state: doing(entry, shown),
+        statement: shown.text.as_deref(),
+    }
+}

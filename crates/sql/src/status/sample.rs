@@ -1,0 +1,92 @@
+//! Every number that the status views show, read at one moment: SHOW STATUS, INNODB_METRICS and the rates of SHOW ENGINE
+//! INNODB STATUS all start from it. Reading it takes each lock shard's mutex for a few instructions, nothing else.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use turnstile_engine::Engine;
+use turnstile_engine::buffer::PoolCounts;
+use turnstile_engine::lock::LockStatistics;
+use turnstile_engine::wal::WalStats;
+
+/// Numbers of the engine at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// When.
+    pub at: Instant,
+    /// Rows inserted.
+    pub inserted: u64,
+    /// Rows updated.
+    pub updated: u64,
+    /// Rows deleted.
+    pub deleted: u64,
+    /// Rows read.
+    pub read: u64,
+    /// Transactions that wrote and committed.
+    pub commits: u64,
+    /// Transactions that committed and had not written.
+    pub read_only_commits: u64,
+    /// Transactions rolled back.
+    pub rollbacks: u64,
+    /// Rollbacks to a savepoint or of a statement.
+    pub partial_rollbacks: u64,
+    /// Transactions that purge has been through.
+    pub purged_transactions: u64,
+    /// Rows and entries that purge has removed.
+    pub purged_records: u64,
+    /// Undo pages freed.
+    pub undo_pages_freed: u64,
+    /// Rounds of purge.
+    pub purge_rounds: u64,
+    /// Ended transactions that purge has not been through.
+    pub history: u64,
+    /// Transactions that have written and not ended.
+    pub active: u64,
+    /// Open read views.
+    pub views: u64,
+    /// The lock table.
+    pub locks: LockStatistics,
+    /// The buffer pool.
+    pub pool: PoolCounts,
+    /// The log.
+    pub log: WalStats,
+}
+
+impl Sample {
+    /// Reads everything.
+    pub fn take(engine: &Engine) -> Sample {
+        let stats = engine.stats();
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Sample {
+            at: Instant::now(),
+            inserted: read(&stats.rows_inserted),
+            updated: read(&stats.rows_updated),
+            deleted: read(&stats.rows_deleted),
+            read: read(&stats.rows_read),
+            commits: read(&stats.commits),
+            read_only_commits: read(&stats.read_only_commits),
+            rollbacks: read(&stats.rollbacks),
+            partial_rollbacks: read(&stats.partial_rollbacks),
+            purged_transactions: read(&stats.purged_transactions),
+            purged_records: read(&stats.purged_records),
+            undo_pages_freed: read(&stats.undo_pages_freed),
+            purge_rounds: engine.purge_rounds(),
+            history: engine.history_list_length(),
+            active: engine.active_transactions() as u64,
+            views: engine.read_views() as u64,
+            locks: engine.locks().statistics(),
+            pool: engine.storage().pool.counters(),
+            log: engine.storage().wal.stats(),
+        }
+    }
+
+    /// Milliseconds waited for row locks.
+    pub fn lock_wait_ms(&self) -> u64 {
+        self.locks.wait_us_total / 1000
+    }
+
+    /// The average wait for a row lock in milliseconds.
+    pub fn lock_wait_ms_average(&self) -> u64 {
+        self.lock_wait_ms() / self.locks.row_waits.max(1)
+    }
+}
