@@ -79,7 +79,7 @@ impl Monitor {
         let _ = write!(head, "\n{rule}\n{at} 0x0 INNODB MONITOR OUTPUT\n{rule}\n");
         let _ = writeln!(head, "Per second averages calculated from the last {seconds} seconds");
         server::background_thread(&mut head, &span);
-        server::semaphores(&mut head, db);
+        server::semaphores(&mut head);
         if let Some(text) = db.latest_deadlock_text() {
             heading(&mut head, "LATEST DETECTED DEADLOCK");
             head.push_str(&text);

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use turnstile_sys::latch::{ClassKind, WaitStats, classes, waiting_now};
+
 use super::{Span, heading};
 use crate::database::Database;
 
@@ -13,15 +15,49 @@ pub fn background_thread(out: &mut String, span: &Span) {
     let _ = writeln!(out, "srv_master_thread log flush and writes: {syncs}");
 }
 
-/// SEMAPHORES
-pub fn semaphores(out: &mut String, _db: &Database) {
+/// SEMAPHORES: threads that wait for a latch now, then all waits there were: of mutexes, and of latches by what was wanted.
+pub fn semaphores(out: &mut String) {
     heading(out, "SEMAPHORES");
-    out.push_str("OS WAIT ARRAY INFO: reservation count 0, signal count 0\n");
-    out.push_str("Mutex spin waits 0, rounds 0, OS waits 0\n");
-    for class in ["RW-shared", "RW-excl", "RW-sx"] {
-        let _ = writeln!(out, "{class} spins 0, rounds 0, OS waits 0");
+    let (mut mutexes, mut shared, mut exclusive) =
+        (WaitStats::default(), WaitStats::default(), WaitStats::default());
+    for class in classes() {
+        let stats = class.stats();
+        match class.kind() {
+            ClassKind::Mutex => mutexes += stats.total(),
+            ClassKind::Latch => {
+                shared += stats.shared;
+                exclusive += stats.exclusive;
+            }
+        }
     }
-    out.push_str("Spin rounds per wait: 0.00 mutex, 0.00 RW-shared, 0.00 RW-excl, 0.00 RW-sx\n");
+    let parks = mutexes.parks + shared.parks + exclusive.parks;
+    let waiting = waiting_now();
+    let signals = parks.saturating_sub(waiting.len() as u64);
+    let _ = writeln!(out, "OS WAIT ARRAY INFO: reservation count {parks}, signal count {signals}");
+    for one in waiting {
+        let file = one.place.file().rsplit('/').next().unwrap_or_default();
+        let seconds = one.since.elapsed().as_secs_f64();
+        let (thread, line, class) = (one.thread, one.place.line(), one.class);
+        let _ = writeln!(
+            out,
+            "--Thread {thread} has waited at {file} line {line} for {seconds:.2} seconds the semaphore:\n{class}"
+        );
+    }
+    let line = |name: &str, waits: &WaitStats| {
+        format!("{name} {}, rounds {}, OS waits {}\n", waits.spins, waits.rounds, waits.parks)
+    };
+    out.push_str(&line("Mutex spin waits", &mutexes));
+    out.push_str(&line("RW-shared spins", &shared));
+    out.push_str(&line("RW-excl spins", &exclusive));
+    out.push_str(&line("RW-sx spins", &WaitStats::default()));
+    let per_wait = |waits: &WaitStats| waits.rounds as f64 / waits.spins.max(1) as f64;
+    let _ = writeln!(
+        out,
+        "Spin rounds per wait: {:.2} mutex, {:.2} RW-shared, {:.2} RW-excl, 0.00 RW-sx",
+        per_wait(&mutexes),
+        per_wait(&shared),
+        per_wait(&exclusive)
+    );
 }
 
 /// ROW OPERATIONS
