@@ -250,11 +250,6 @@ impl Engine {
         self.kernel.registry.active_count()
     }
 
-    /// Rounds that purge has begun.
-    pub fn purge_rounds(&self) -> u64 {
-        self.kernel.purge_rounds.load(Ordering::Relaxed)
-    }
-
     /// The id the next transaction that writes will get.
     pub fn next_txn_id(&self) -> TxnId {
         self.kernel.registry.next_id()

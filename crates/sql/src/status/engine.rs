@@ -21,10 +21,10 @@ pub fn list(engine: &Engine) -> Vec<(String, String)> {
     let sample = Sample::take(engine);
     let (pool, log, locks) = (&sample.pool, &sample.log, &sample.locks);
     let synced = log.syncs + pool.batches + pool.checkpoints;
-    let hash = engine.adaptive_hash().counts();
+    let hash = sample.hash;
     let numbers = [
-        ("Innodb_adaptive_hash_hash_searches", hash.hash_searches),
-        ("Innodb_adaptive_hash_non_hash_searches", hash.non_hash_searches),
+        ("Innodb_adaptive_hash_hash_searches", hash.0),
+        ("Innodb_adaptive_hash_non_hash_searches", hash.1),
         ("Handler_commit", sample.commits + sample.read_only_commits),
         ("Handler_delete", sample.deleted),
         ("Handler_rollback", sample.rollbacks),

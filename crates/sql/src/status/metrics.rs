@@ -87,6 +87,10 @@ const METRICS: &[Metric] = metrics! {
         "purge_stop_count" Value "Number of times purge was stopped" |_| 0;
         "purge_resume_count" Value "Number of times purge was resumed" |_| 0;
     }
+    "adaptive_hash_index" {
+        "adaptive_hash_searches" Status "Number of searches answered by the adaptive hash index" |s| s.hash.0;
+        "adaptive_hash_searches_btree" Status "Number of searches that descended the tree" |s| s.hash.1;
+    }
     "buffer" {
         "buffer_pool_reads" Status "Number of reads directly from disk (innodb_buffer_pool_reads)" |s| s.pool.reads;
         "buffer_pool_read_requests" Status "Number of logical read requests (innodb_buffer_pool_read_requests)" |s| s.pool.lookups;

@@ -44,6 +44,8 @@ pub struct Sample {
     pub active: u64,
     /// Open read views.
     pub views: u64,
+    /// Searches that the adaptive hash index answered, and those that it did not.
+    pub hash: (u64, u64),
     /// The lock table.
     pub locks: LockStatistics,
     /// The buffer pool.
@@ -57,6 +59,7 @@ impl Sample {
     pub fn take(engine: &Engine) -> Sample {
         let stats = engine.stats();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let hash = engine.adaptive_hash().counts();
         Sample {
             at: Instant::now(),
             inserted: read(&stats.rows_inserted),
@@ -70,10 +73,11 @@ impl Sample {
             purged_transactions: read(&stats.purged_transactions),
             purged_records: read(&stats.purged_records),
             undo_pages_freed: read(&stats.undo_pages_freed),
-            purge_rounds: engine.purge_rounds(),
+            purge_rounds: engine.purge_status().rounds,
             history: engine.history_list_length(),
             active: engine.active_transactions() as u64,
             views: engine.read_views() as u64,
+            hash: (hash.hash_searches, hash.non_hash_searches),
             locks: engine.locks().statistics(),
             pool: engine.storage().pool.counters(),
             log: engine.storage().wal.stats(),

@@ -55,8 +55,8 @@ pub fn adaptive_hash(out: &mut String, _db: &Database, span: &Span) {
         let _ = writeln!(out, "{group} operations:\n insert 0, delete mark 0, delete 0");
     }
     out.push_str("Hash table size 0, node heap has 0 buffer(s)\n");
-    let searches = span.rate(|one| one.pool.lookups);
-    let _ = writeln!(out, "0.00 hash searches/s, {searches:.2} non-hash searches/s");
+    let (hits, others) = (span.rate(|one| one.hash.0), span.rate(|one| one.hash.1));
+    let _ = writeln!(out, "{hits:.2} hash searches/s, {others:.2} non-hash searches/s");
 }
 
 /// LOG
