@@ -79,13 +79,13 @@ const METRICS: &[Metric] = metrics! {
         "trx_rseg_current_size" Value "Transactions in the history list; undo pages are not counted one by one" |s| s.history;
     }
     "purge" {
-        "purge_del_mark_records" Counter "Number of delete-marked rows and entries purged" |s| s.purged_records;
-        "purge_upd_exist_or_extern_records" Counter "Number of ended transactions that purge has been through" |s| s.purged_transactions;
-        "purge_invoked" Counter "Number of times purge was invoked" |s| s.purge_rounds;
-        "purge_undo_log_pages" Counter "Number of undo pages freed by purge" |s| s.undo_pages_freed;
-        "purge_dml_delay_usec" Value "Microseconds by which changes are delayed because of purge lag" |_| 0;
-        "purge_stop_count" Value "Number of times purge was stopped" |_| 0;
-        "purge_resume_count" Value "Number of times purge was resumed" |_| 0;
+        "purge_del_mark_records" Counter "Number of delete-marked rows and entries purged" |s| s.purge.marked_records;
+        "purge_upd_exist_or_extern_records" Counter "Number of other undo records with something to purge" |s| s.purge.other_records;
+        "purge_invoked" Counter "Number of times purge was invoked" |s| s.purge.rounds;
+        "purge_undo_log_pages" Counter "Number of undo log pages handled by purge" |s| s.purge.undo_pages;
+        "purge_dml_delay_usec" Value "Microseconds by which changes are delayed because of purge lag" |s| s.purge.dml_delay_us;
+        "purge_stop_count" Value "Number of times purge was stopped" |s| s.purge.stops;
+        "purge_resume_count" Value "Number of times purge was resumed" |s| s.purge.resumes;
     }
     "adaptive_hash_index" {
         "adaptive_hash_searches" Status "Number of searches answered by the adaptive hash index" |s| s.hash.0;

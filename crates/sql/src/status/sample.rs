@@ -4,10 +4,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use turnstile_engine::Engine;
 use turnstile_engine::buffer::PoolCounts;
 use turnstile_engine::lock::LockStatistics;
 use turnstile_engine::wal::WalStats;
+use turnstile_engine::{Engine, PurgeStatus};
 
 /// Numbers of the engine at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +36,8 @@ pub struct Sample {
     pub purged_records: u64,
     /// Undo pages freed.
     pub undo_pages_freed: u64,
-    /// Rounds of purge.
-    pub purge_rounds: u64,
+    /// Purge.
+    pub purge: PurgeStatus,
     /// Ended transactions that purge has not been through.
     pub history: u64,
     /// Transactions that have written and not ended.
@@ -73,7 +73,7 @@ impl Sample {
             purged_transactions: read(&stats.purged_transactions),
             purged_records: read(&stats.purged_records),
             undo_pages_freed: read(&stats.undo_pages_freed),
-            purge_rounds: engine.purge_status().rounds,
+            purge: engine.purge_status(),
             history: engine.history_list_length(),
             active: engine.active_transactions() as u64,
             views: engine.read_views() as u64,

@@ -10,7 +10,7 @@ use crate::database::Database;
 /// BACKGROUND THREAD: rounds of purge that found work count as active loops of the master thread.
 pub fn background_thread(out: &mut String, span: &Span) {
     heading(out, "BACKGROUND THREAD");
-    let (rounds, syncs) = (span.now.purge_rounds, span.now.log.syncs);
+    let (rounds, syncs) = (span.now.purge.rounds, span.now.log.syncs);
     let _ = writeln!(out, "srv_master_thread loops: {rounds} srv_active, 0 srv_shutdown, 0 srv_idle");
     let _ = writeln!(out, "srv_master_thread log flush and writes: {syncs}");
 }

@@ -17,10 +17,12 @@ use crate::registry::{Entry, Shown};
 pub fn section(out: &mut String, db: &Database, span: &Span) {
     heading(out, "TRANSACTIONS");
     let (next, now) = (db.engine().next_txn_id().0, &span.now);
-    // Purge goes by the order of commits, so no id says how far it is; all ids below the oldest that is active or in the
-    // history are done.
-    let done = next.saturating_sub(now.active + now.history);
-    let state = if now.history == 0 { "running but idle" } else { "running" };
+    let state = match (now.purge.stopped, now.purge.running) {
+        (true, _) => "stopped",
+        (false, true) => "running",
+        (false, false) => "running but idle",
+    };
+    let done = now.purge.limit;
     let _ = writeln!(out, "Trx id counter {next}");
     let _ = writeln!(out, "Purge done for trx's n:o < {done} undo n:o < 0 state: {state}");
     let _ = writeln!(out, "History list length {}", now.history);
