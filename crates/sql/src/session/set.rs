@@ -12,7 +12,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, WarningLevel};
 use crate::status::metrics;
-use crate::value::{Value, to_i64};
+use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Globals, Scope, VARIABLES};
 
 impl Session {
@@ -77,12 +77,12 @@ impl Session {
         }
         let value = match value {
             Some(value) => {
-                let (value, cut) = definition.accept(&value)?;
+                let (accepted, cut) = definition.accept(&value)?;
                 if cut {
-                    let error = SqlError::new(1292, b"22007", format!("Truncated incorrect {name} value"));
+                    let error = SqlError::truncated_wrong_value(name, to_text(&value));
                     self.state.warnings.push(WarningLevel::Warning, error);
                 }
-                value
+                accepted
             }
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,

@@ -61,10 +61,12 @@ pub fn semaphores(out: &mut String) {
 }
 
 /// ROW OPERATIONS
-pub fn row_operations(out: &mut String, _db: &Database, span: &Span) {
+pub fn row_operations(out: &mut String, db: &Database, span: &Span) {
     heading(out, "ROW OPERATIONS");
     let now = &span.now;
-    out.push_str("0 queries inside InnoDB, 0 queries in queue\n");
+    let gate = db.engine().gate().counts();
+    let waiting = gate.queued + gate.sleeping;
+    let _ = writeln!(out, "{} queries inside InnoDB, {waiting} queries in queue", gate.inside);
     let _ = writeln!(out, "{} read views open inside InnoDB", now.views);
     let _ = writeln!(out, "Process ID={}, Main thread ID=0 , state=sleeping", std::process::id());
     let _ = writeln!(

@@ -50,7 +50,7 @@ fn transaction(out: &mut String, picture: &Activity, names: &LockNames, one: &Tr
     let request = one.request.map(|at| &picture.locks.locks[at]);
     let admission = match one.place {
         Place::Inside(tickets) => format!("thread declared inside InnoDB {tickets}"),
-        Place::Outside | Place::Queued => String::new(),
+        Place::Outside | Place::Queued | Place::Sleeping => String::new(),
     };
     let structs = one.table_locks + one.row_locks + u64::from(request.is_some());
     let seen = one.session.as_ref();
