@@ -6,6 +6,7 @@
 
 mod kill_rounds;
 mod laboratory;
+mod memory;
 mod patience;
 mod restart;
 mod threads;
