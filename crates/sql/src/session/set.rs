@@ -10,42 +10,56 @@ use crate::accounts::Privileges;
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{SessionView, WarningLevel};
+use crate::expr::{SessionView, SqlMode, WarningLevel};
 use crate::status::metrics;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Globals, Scope, VARIABLES};
 
 impl Session {
-    /// SET
+    /// SET. All values are worked out and checked before the first is set, so that a wrong one changes nothing.
     pub(super) async fn set(&mut self, items: &[SetItem], params: &[Value]) -> SqlResult<()> {
+        let mut checked = Vec::with_capacity(items.len());
         for item in items {
-            match item {
-                SetItem::UserVariable { name, value } => {
-                    let value = self.set_value(value, params).await?;
-                    self.state.set_user_variable(&name.to_lowercase(), value);
-                }
+            checked.push(match item {
+                SetItem::UserVariable { value, .. } => Checked::Value(self.set_value(value, params).await?),
                 SetItem::SystemVariable { scope, name, value } => {
                     let value = match value {
                         Some(expr) => Some(self.set_value(expr, params).await?),
                         None => None,
                     };
-                    self.set_system(*scope, name, value).await?;
+                    Checked::System(self.check_system(*scope, name, value)?)
                 }
-                SetItem::Names { charset, collation } => {
-                    self.set_names(charset.as_deref(), collation.as_deref())?
+                _ => Checked::Later,
+            });
+        }
+        for (item, checked) in items.iter().zip(checked) {
+            match (item, checked) {
+                (SetItem::UserVariable { name, .. }, Checked::Value(value)) => {
+                    self.state.set_user_variable(&name.to_lowercase(), value);
                 }
-                SetItem::CharacterSet(charset) => {
-                    let found = charset_collation(charset.as_deref())?;
-                    self.set_charsets(found, &["character_set_client", "character_set_results"]);
-                    self.settings = self.state.settings();
-                }
-                SetItem::Transaction { scope, isolation, read_only } => {
-                    self.set_transaction(*scope, *isolation, *read_only)?;
-                }
-                SetItem::Password { user, password } => self.set_password(user.as_ref(), password).await?,
+                (_, Checked::System(choice)) => self.set_system(choice).await?,
+                (other, _) => self.set_other(other).await?,
             }
         }
         Ok(())
+    }
+
+    /// The items of SET that are neither user variables nor system variables.
+    async fn set_other(&mut self, item: &SetItem) -> SqlResult<()> {
+        match item {
+            SetItem::UserVariable { .. } | SetItem::SystemVariable { .. } => Ok(()),
+            SetItem::Names { charset, collation } => self.set_names(charset.as_deref(), collation.as_deref()),
+            SetItem::CharacterSet(charset) => {
+                let found = charset_collation(charset.as_deref())?;
+                self.set_charsets(found, &["character_set_client", "character_set_results"]);
+                self.settings = self.state.settings();
+                Ok(())
+            }
+            SetItem::Transaction { scope, isolation, read_only } => {
+                self.set_transaction(*scope, *isolation, *read_only)
+            }
+            SetItem::Password { user, password } => self.set_password(user.as_ref(), password).await,
+        }
     }
 
     /// A value of SET, which may be a sub-query.
@@ -57,7 +71,8 @@ impl Session {
         Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default())
     }
 
-    async fn set_system(&mut self, scope: VariableScope, name: &str, value: Option<Value>) -> SqlResult<()> {
+    /// Whether a system variable may be set so, and to what; nothing is set.
+    fn check_system(&mut self, scope: VariableScope, name: &str, value: Option<Value>) -> SqlResult<Choice> {
         let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
@@ -78,8 +93,11 @@ impl Session {
         let value = match value {
             Some(value) => {
                 let (accepted, cut) = definition.accept(&value)?;
+                if cut && self.settings.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
+                    return Err(SqlError::wrong_value_for_variable(definition.name, to_text(&value)));
+                }
                 if cut {
-                    let error = SqlError::truncated_wrong_value(name, to_text(&value));
+                    let error = SqlError::truncated_wrong_value(definition.name, to_text(&value));
                     self.state.warnings.push(WarningLevel::Warning, error);
                 }
                 accepted
@@ -87,12 +105,22 @@ impl Session {
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,
         };
+        if definition.name == "innodb_commit_concurrency" {
+            stays_limited_or_not(&self.db.globals().get(at), &value)?;
+        }
+        if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
+            action.check(pattern)?;
+        }
+        Ok(Choice { at, global, value })
+    }
+
+    /// Sets a system variable to what was checked.
+    async fn set_system(&mut self, choice: Choice) -> SqlResult<()> {
+        let Choice { at, global, value } = choice;
+        let definition = &VARIABLES[at];
         if global {
-            if definition.name == "innodb_commit_concurrency" {
-                stays_limited_or_not(&self.db.globals().get(at), &value)?;
-            }
             if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
-                self.db.meters().apply(&self.db, action, pattern)?;
+                self.db.meters().apply(&self.db, action, pattern);
             }
             apply_global(&self.db, definition.name, &value);
             self.db.globals().set(at, value);
@@ -196,6 +224,21 @@ fn stays_limited_or_not(old: &Value, new: &Value) -> SqlResult<()> {
     }
     let number = if let Value::UInt(number) = new { *number } else { 0 };
     Err(SqlError::wrong_value_for_variable("innodb_commit_concurrency", number.to_string()))
+}
+
+/// A system variable and the value it is to have, in normal form.
+struct Choice {
+    at: usize,
+    global: bool,
+    value: Value,
+}
+
+/// An item of SET before anything is set.
+enum Checked {
+    Value(Value),
+    System(Choice),
+    /// Checked when its turn comes.
+    Later,
 }
 
 fn charset_collation(charset: Option<&str>) -> SqlResult<Collation> {

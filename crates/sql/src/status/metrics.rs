@@ -148,6 +148,20 @@ impl Action {
             _ => return None,
         })
     }
+
+    /// Whether each part of a pattern names a counter.
+    pub fn check(self, pattern: &str) -> SqlResult<()> {
+        let variable = match self {
+            Action::Enable => "innodb_monitor_enable",
+            Action::Disable => "innodb_monitor_disable",
+            Action::Reset => "innodb_monitor_reset",
+            Action::ResetAll => "innodb_monitor_reset_all",
+        };
+        match parts(pattern).find(|part| !METRICS.iter().any(|metric| fits(part, metric))) {
+            None => Ok(()),
+            Some(part) => Err(SqlError::wrong_value_for_variable(variable, part)),
+        }
+    }
 }
 
 /// A counter's switch and zero points. Moments are microseconds since 1970.
@@ -236,34 +250,29 @@ impl Meters {
         Meters { meters: Mutex::new(vec![Meter::new(now_unix_us); METRICS.len()]) }
     }
 
-    /// Does it to all counters that a pattern names: a name, a pattern with `%`, `module_` and a subsystem, or `all`.
-    pub fn apply(&self, db: &Database, action: Action, pattern: &str) -> SqlResult<()> {
+    /// Does it to all counters that a checked pattern names.
+    pub fn apply(&self, db: &Database, action: Action, pattern: &str) {
         let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
         let mut meters = self.meters.lock();
-        for one in pattern.split(',').map(|one| one.trim().to_ascii_lowercase()).filter(|one| !one.is_empty())
-        {
-            let fits = |metric: &Metric| {
-                one == "all"
-                    || one.strip_prefix("module_").is_some_and(|module| module == metric.subsystem)
-                    || crate::accounts::like(&one, metric.name)
-            };
-            let mut found = false;
-            for (metric, meter) in METRICS.iter().zip(meters.iter_mut()).filter(|(metric, _)| fits(metric)) {
+        for part in parts(pattern) {
+            for (metric, meter) in
+                METRICS.iter().zip(meters.iter_mut()).filter(|(metric, _)| fits(&part, metric))
+            {
                 meter.apply(action, metric.kind, (metric.read)(&sample), now);
-                found = true;
-            }
-            if !found {
-                let variable = match action {
-                    Action::Enable => "innodb_monitor_enable",
-                    Action::Disable => "innodb_monitor_disable",
-                    Action::Reset => "innodb_monitor_reset",
-                    Action::ResetAll => "innodb_monitor_reset_all",
-                };
-                return Err(SqlError::wrong_value_for_variable(variable, one));
             }
         }
-        Ok(())
     }
+}
+
+/// A pattern is a list of names, names with `%`, `module_` and a subsystem, or `all`.
+fn parts(pattern: &str) -> impl Iterator<Item = String> {
+    pattern.split(',').map(|part| part.trim().to_ascii_lowercase()).filter(|part| !part.is_empty())
+}
+
+fn fits(part: &str, metric: &Metric) -> bool {
+    part == "all"
+        || part.strip_prefix("module_").is_some_and(|module| module == metric.subsystem)
+        || crate::accounts::like(part, metric.name)
 }
 
 fn now_unix_us(db: &Database) -> u64 {

@@ -135,6 +135,11 @@ fn sized(text: &str) -> Option<i128> {
     digits.parse::<i128>().ok()?.checked_shl(shift)
 }
 
+/// A number that is not whole by its type.
+fn is_fraction(value: &Value) -> bool {
+    matches!(value, Value::Double(_) | Value::Decimal(_))
+}
+
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::Str(text) => Some(text.to_string()),
@@ -162,6 +167,9 @@ impl Definition {
     /// Brings a value into normal form. The flag says that it was cut to the range.
     pub fn accept(&self, value: &Value) -> SqlResult<(Value, bool)> {
         let plain = |value| Ok((value, false));
+        if matches!(self.kind, Kind::Bool | Kind::Enum(_) | Kind::Set(_)) && is_fraction(value) {
+            return Err(self.wrong_type());
+        }
         match self.kind {
             Kind::Bool => match (integer(value), word(value).map(|w| w.to_ascii_uppercase()).as_deref()) {
                 (Some(number @ 0..=1), _) => plain(Value::Int(number as i64)),

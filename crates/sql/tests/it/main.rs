@@ -15,11 +15,13 @@ use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 
 mod admission;
+mod deadlock_text;
 mod gives_way;
 mod monitor;
 mod prepared;
 mod scripts;
 mod seeing;
+mod wrong_values;
 
 /// Wakes the thread that blocks.
 struct Unpark(std::thread::Thread);

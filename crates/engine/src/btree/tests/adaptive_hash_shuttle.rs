@@ -45,7 +45,7 @@ fn learn_and_switch(mistake: Mistake) {
     hash.set_enabled(false);
     hash.set_enabled(true);
     hash.set_enabled(false);
-    learners.map(|learner| learner.join().unwrap());
+    learners.into_iter().for_each(|learner| learner.join().unwrap());
     reader.join().unwrap();
     let counts = hash.counts();
     assert_eq!(counts.rows_added, counts.rows_removed, "{counts:?}");

@@ -94,6 +94,112 @@ fn waiters_behind_a_running_holder_cost_no_edge() {
     }
 }
 
+/// The hot row changes hands again and again while 4,000 wait for it, each with a row of its own: nobody is searched.
+#[test]
+fn a_hot_row_that_changes_hands_costs_no_search() {
+    let table = table();
+    let mut sequence = 0;
+    let mut begin_one = || -> &'static Arc<TxnLocks> {
+        sequence += 1;
+        let txn = Box::leak(Box::new(TxnLocks::new(sequence, sequence)));
+        table.try_acquire(txn, row(&key(sequence as usize)), X, Record);
+        txn
+    };
+    let mut holder = begin_one();
+    table.try_acquire(holder, row(b"hot"), X, Record);
+    let mut queue = std::collections::VecDeque::new();
+    for turn in 0..6000 {
+        let txn = begin_one();
+        queue.push_back((txn, Hand::begin(table.enqueue(txn, row(b"hot"), X, Record, FOR_LONG))));
+        if turn >= 4000 {
+            table.release_all(holder);
+            let (next, mut wait) = queue.pop_front().unwrap();
+            assert_eq!(wait.poll(), Some(Outcome::Granted));
+            holder = next;
+        }
+    }
+    assert_eq!((table.statistics().searches, table.statistics().edges), (0, 0));
+}
+
+/// The holder of the hot row waits itself: each of the 4,000 is searched, along two edges, however long the queue.
+#[test]
+fn behind_a_holder_that_waits_two_edges_are_followed() {
+    let table = table();
+    let (far, holder) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+    table.try_acquire(&far, row(b"far"), X, Record);
+    table.try_acquire(&holder, row(b"hot"), X, Record);
+    let _held_up = Hand::begin(table.enqueue(&holder, row(b"far"), X, Record, FOR_LONG));
+    let txns: Vec<_> = (3..4003).map(|n| TxnLocks::new(n, n)).collect();
+    let mut waits = Vec::new();
+    for (n, txn) in txns.iter().enumerate() {
+        table.try_acquire(txn, row(&key(n)), X, Record);
+        waits.push(Hand::begin(table.enqueue(txn, row(b"hot"), X, Record, FOR_LONG)));
+    }
+    let statistics = table.statistics();
+    assert_eq!((statistics.searches, statistics.edges), (4000, 2 * 4000));
+}
+
+/// Readers and writers of one row in one queue, each with a row of its own: a few edges each, not the queue.
+#[test]
+fn a_mixed_queue_costs_a_few_edges_each() {
+    let table = table();
+    let holder = TxnLocks::new(1, 1);
+    table.try_acquire(&holder, row(b"hot"), X, Record);
+    let txns: Vec<_> = (2..4002).map(|n| TxnLocks::new(n, n)).collect();
+    let mut waits = Vec::new();
+    for (n, txn) in txns.iter().enumerate() {
+        table.try_acquire(txn, row(&key(n)), X, Record);
+        let mode = if n % 3 == 0 { S } else { X };
+        waits.push(Hand::begin(table.enqueue(txn, row(b"hot"), mode, Record, FOR_LONG)));
+    }
+    let statistics = table.statistics();
+    assert!(statistics.searches <= 4000 && statistics.edges <= 4 * 4000, "{statistics:?}");
+}
+
+/// Among 4,000 who wait for the hot row two close a circle by rows of their own: found at once, and the crowd stands.
+#[test]
+fn a_circle_planted_among_four_thousand_waiters_is_broken_at_once() {
+    let table = table();
+    let holder = TxnLocks::new(1, 1);
+    table.try_acquire(&holder, row(b"hot"), X, Record);
+    let txns: Vec<_> = (2..4002).map(|n| TxnLocks::new(n, n)).collect();
+    let mut waits: Vec<_> = txns
+        .iter()
+        .enumerate()
+        .map(|(n, txn)| {
+            table.try_acquire(txn, row(&key(n)), X, Record);
+            Hand::begin(table.enqueue(txn, row(b"hot"), X, Record, FOR_LONG))
+        })
+        .collect();
+    let (one, two) = (TxnLocks::new(5000, 5000), TxnLocks::new(5001, 5001));
+    table.try_acquire(&one, row(b"left"), X, Record);
+    table.try_acquire(&two, row(b"right"), X, Record);
+    let mut first = Hand::begin(table.enqueue(&one, row(b"right"), X, Record, FOR_LONG));
+    let mut second = begin(table.enqueue(&two, row(b"left"), X, Record, FOR_LONG));
+    assert_eq!((first.poll(), second.poll()), (None, Some(Outcome::Victim)));
+    assert!(waits.iter_mut().all(|wait| wait.poll().is_none()));
+    assert_eq!((table.statistics().searches, table.statistics().edges), (1, 2));
+}
+
+#[test]
+fn timeouts_are_counted_for_rows_gaps_and_tables() {
+    let table = table();
+    let (holder, other) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
+    table.try_acquire(&holder, row(b"k"), X, NextKey);
+    table.try_acquire_table(&holder, TableId(1), TableLock::Exclusive);
+    let at_once = Patience { timeout: Duration::ZERO, interrupt: None };
+    for nth in 1..=3 {
+        let mut wait = begin(match nth {
+            1 => table.enqueue(&other, row(b"k"), S, Record, at_once),
+            2 => table.enqueue(&other, row(b"k"), X, InsertIntention, at_once),
+            _ => table.enqueue_table(&other, TableId(1), TableLock::AutoIncrement, at_once),
+        });
+        assert_eq!((wait.poll(), table.statistics().timeouts), (Some(Outcome::TimedOut), nth));
+    }
+    assert_eq!((table.statistics().row_waits, table.statistics().table_waits), (2, 1));
+    assert_eq!(other.lock_count(), 0);
+}
+
 #[test]
 fn a_cycle_through_any_of_several_readers_is_found_at_once() {
     for nth in 0..5 {

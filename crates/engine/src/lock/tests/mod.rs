@@ -6,6 +6,8 @@
 #[cfg(not(shuttle))]
 mod deadlock;
 #[cfg(not(shuttle))]
+mod graph;
+#[cfg(not(shuttle))]
 mod matrix;
 #[cfg(not(shuttle))]
 mod model;

@@ -2,8 +2,10 @@
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib lock::tests::races_shuttle`.
 
 use super::*;
+use crate::api::TableLock;
+use crate::ids::TableId;
 use crate::interrupt::Interrupt;
-use LockKind::Record;
+use LockKind::{Gap, InsertIntention, Record};
 use LockMode::X;
 use shuttle::future::block_on;
 use shuttle::rand::Rng;
@@ -94,6 +96,86 @@ fn rings_are_always_broken() {
                 && outcomes.iter().filter(|outcome| **outcome == Outcome::Granted).count() == 3 - victims
         );
         assert_eq!(table.statistics().deadlocks, victims as u64);
+        assert_idle(&table);
+    });
+}
+
+/// The same through a row, a gap, a table or the AUTO_INCREMENT lock, as the coin falls, and with a waiter who holds nothing
+/// that anybody wants. Somebody may be killed meanwhile: then there may be no victim, but nobody hangs.
+#[test]
+fn mixed_rings_are_always_broken() {
+    check(3_000, || {
+        let table = Arc::new(table());
+        let kinds: [u8; 3] = std::array::from_fn(|_| 2 * u8::from(flip()) + u8::from(flip()));
+        let killed = flip();
+        let interrupts: Vec<_> = (0..4).map(|_| Arc::new(Interrupt::new())).collect();
+        let txns: Vec<_> = (0..4).map(|n| TxnLocks::new(n, n)).collect();
+        for n in 0..3u8 {
+            let txn = &txns[n as usize];
+            match kinds[n as usize] {
+                0 => table.try_acquire(txn, row(&[n]), X, Record),
+                1 => table.try_acquire(txn, row(&[n]), X, Gap),
+                2 => table.try_acquire_table(txn, TableId(n.into()), TableLock::Exclusive),
+                _ => table.try_acquire_table(txn, TableId(n.into()), TableLock::AutoIncrement),
+            };
+        }
+        let wait = move |table: Arc<LockTable>, txn: Arc<TxnLocks>, interrupt: Arc<Interrupt>, place: u8| {
+            thread::spawn(move || {
+                let patience = Patience { interrupt: Some(&interrupt), ..FOR_LONG };
+                let id = TableId(place.into());
+                let outcome = block_on(match kinds[place as usize] {
+                    0 => table.enqueue(&txn, row(&[place]), X, Record, patience),
+                    1 => table.enqueue(&txn, row(&[place]), X, InsertIntention, patience),
+                    2 => table.enqueue_table(&txn, id, TableLock::IntentionShared, patience),
+                    _ => table.enqueue_table(&txn, id, TableLock::AutoIncrement, patience),
+                });
+                table.release_all(&txn);
+                outcome
+            })
+        };
+        let threads: Vec<_> = (0..4u8)
+            .map(|n| {
+                let (txn, interrupt) = (txns[n as usize].clone(), interrupts[n as usize].clone());
+                wait(table.clone(), txn, interrupt, (n + 1) % 3)
+            })
+            .collect();
+        if killed {
+            interrupts[1].kill_query();
+        }
+        let outcomes: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+        assert!(count(Outcome::Victim) <= 1, "{kinds:?} {outcomes:?}");
+        assert!(killed || count(Outcome::Killed) == 0, "{outcomes:?}");
+        assert_eq!(outcomes[3], Outcome::Granted, "who is in no circle gets its lock");
+        assert_eq!(table.statistics().deadlocks, count(Outcome::Victim) as u64);
+        assert_idle(&table);
+    });
+}
+
+/// Detection is switched on while a circle closes: either the last wait sees the switch or the switch sees the wait.
+#[test]
+fn the_switch_and_a_closing_circle_meet() {
+    check(3_000, || {
+        let table = Arc::new(table());
+        table.set_detection(false);
+        let txns: Vec<_> = (0..2).map(|n| TxnLocks::new(n, n)).collect();
+        for (n, txn) in (0u8..).zip(&txns) {
+            table.try_acquire(txn, row(&[n]), X, Record);
+        }
+        let threads: Vec<_> = (0..2u8)
+            .map(|n| {
+                let (table, txn) = (table.clone(), txns[n as usize].clone());
+                thread::spawn(move || {
+                    let outcome = block_on(table.enqueue(&txn, row(&[1 - n]), X, Record, FOR_LONG));
+                    table.release_all(&txn);
+                    outcome
+                })
+            })
+            .collect();
+        table.set_detection(true);
+        let outcomes: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let victims = outcomes.iter().filter(|outcome| **outcome == Outcome::Victim).count();
+        assert_eq!((victims as u64, victims <= 1), (table.statistics().deadlocks, true));
         assert_idle(&table);
     });
 }
