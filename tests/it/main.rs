@@ -10,6 +10,7 @@ mod laboratory;
 mod memory;
 mod patience;
 mod restart;
+mod seeing;
 mod threads;
 mod vanish;
 mod waiters;

@@ -92,8 +92,18 @@ pub(super) struct Shard {
     free_entries: Vec<u32>,
     pub nodes: Vec<Node>,
     free_nodes: Vec<u32>,
-    /// Holds ever made and ever dropped.
+    /// Holds on rows and gaps.
+    pub row_holds: HoldCounts,
+    /// Holds on tables.
+    pub table_holds: HoldCounts,
+}
+
+/// How many holds there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HoldCounts {
+    /// Ever made.
     pub created: u64,
+    /// Ever dropped.
     pub removed: u64,
 }
 
@@ -151,8 +161,8 @@ impl Shard {
         found.expect("a name in use is in the map").remove();
         self.free_entries.push(entry);
         if self.names.is_empty() && self.entries.len() > KEEP_ENTRIES {
-            let (number, created, removed) = (self.number, self.created, self.removed);
-            *self = Shard { number, created, removed, ..Shard::default() };
+            let (number, row_holds, table_holds) = (self.number, self.row_holds, self.table_holds);
+            *self = Shard { number, row_holds, table_holds, ..Shard::default() };
         }
     }
 
@@ -205,7 +215,7 @@ impl Shard {
                 let mut holders = self.entry(entry).holders;
                 self.link_last(&mut holders, node);
                 self.entry_mut(entry).holders = holders;
-                self.created += 1;
+                self.holds(is_table).created += 1;
                 bits
             }
         };
@@ -229,9 +239,14 @@ impl Shard {
             self.unlink(&mut holders, node);
             self.entry_mut(entry).holders = holders;
             self.free_node(node);
-            self.removed += 1;
+            let is_table = self.entry(entry).is_table();
+            self.holds(is_table).removed += 1;
         }
         gone
+    }
+
+    fn holds(&mut self, is_table: bool) -> &mut HoldCounts {
+        if is_table { &mut self.table_holds } else { &mut self.row_holds }
     }
 
     pub fn new_node(&mut self, txn: Arc<TxnLocks>, waiter: Option<Arc<Waiter>>, entry: u32, bits: u8) -> u32 {

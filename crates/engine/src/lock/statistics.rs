@@ -63,10 +63,14 @@ pub struct LockStatistics {
     pub searches: u64,
     /// Edges looked at by all searches.
     pub edges: u64,
-    /// Holds made, ever.
+    /// Holds on rows and gaps made, ever.
     pub created: u64,
-    /// Holds dropped, ever; `created - removed` are held now.
+    /// Holds on rows and gaps dropped, ever; `created - removed` are held now.
     pub removed: u64,
+    /// Holds on tables made, ever.
+    pub tables_created: u64,
+    /// Holds on tables dropped, ever.
+    pub tables_removed: u64,
     /// Names locked or waited for now.
     pub names: u64,
 }

@@ -410,8 +410,10 @@ impl LockTable {
         };
         for number in self.shard_numbers() {
             let shard = self.shard(number);
-            statistics.created += shard.created;
-            statistics.removed += shard.removed;
+            statistics.created += shard.row_holds.created;
+            statistics.removed += shard.row_holds.removed;
+            statistics.tables_created += shard.table_holds.created;
+            statistics.tables_removed += shard.table_holds.removed;
             statistics.names += shard.names() as u64;
         }
         statistics

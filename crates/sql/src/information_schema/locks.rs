@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use turnstile_engine::ids::IndexId;
 use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, LockShape};
 
 use super::activity::{Activity, age, moment, transaction_of};
@@ -15,6 +16,7 @@ use super::{row, text};
 use crate::database::Database;
 use crate::dictionary::Table;
 use crate::session::SessionState;
+use crate::status::lock_text::LockNames;
 use crate::value::{Value, to_text};
 
 type Rows = Vec<Vec<Value>>;
@@ -33,12 +35,6 @@ fn instance(id: LockId) -> Value {
     Value::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
 }
 
-/// Which table and key an engine's number is.
-struct Names {
-    tables: HashMap<u32, Arc<Table>>,
-    indexes: HashMap<u32, (Arc<Table>, Option<usize>)>,
-}
-
 /// What a lock is on.
 struct Target {
     /// The table; none if it is the dictionary, or dropped.
@@ -49,41 +45,20 @@ struct Target {
     pub data: Option<String>,
 }
 
-impl Names {
-    /// Looks through the dictionary.
-    pub fn of(db: &Database) -> Names {
-        let mut names = Names { tables: HashMap::new(), indexes: HashMap::new() };
-        let dictionary = db.dictionary();
-        for table in dictionary.schema_names().iter().flat_map(|schema| dictionary.tables(schema)) {
-            names.tables.insert(table.definition.id.0, table.clone());
-            names.indexes.insert(table.definition.clustered.0, (table.clone(), table.primary()));
-            for (nth, key) in table.keys().iter().enumerate().filter(|(_, key)| !key.primary) {
-                names.indexes.insert(key.index.0, (table.clone(), Some(nth)));
-            }
+/// What a lock is on, in words.
+fn target(names: &LockNames, lock: &LockInfo) -> Target {
+    let of_index = |index: IndexId, data: &dyn Fn(&Table, Option<usize>) -> String| {
+        let found = names.key(index);
+        Target {
+            table: found.map(|(table, _)| table.clone()),
+            index: Some(names.index(index).1),
+            data: found.map(|(table, nth)| data(table, nth)),
         }
-        names
-    }
-
-    /// What a lock is on, in words.
-    pub fn target(&self, lock: &LockInfo) -> Target {
-        match lock.name.name() {
-            LockName::Table(id) => Target { table: self.tables.get(&id.0).cloned(), index: None, data: None },
-            LockName::Supremum(index) => Target {
-                data: Some("supremum pseudo-record".into()),
-                ..self.index(index.0, |_, _| String::new())
-            },
-            LockName::Row { index, key } => self.index(index.0, |table, nth| key_text(table, nth, key)),
-        }
-    }
-
-    fn index(&self, index: u32, data: impl FnOnce(&Table, Option<usize>) -> String) -> Target {
-        match self.indexes.get(&index) {
-            None => Target { table: None, index: Some(format!("index {index}")), data: None },
-            Some((table, nth)) => {
-                let name = nth.map_or("GEN_CLUST_INDEX", |nth| &*table.keys()[nth].name);
-                Target { table: Some(table.clone()), index: Some(name.into()), data: Some(data(table, *nth)) }
-            }
-        }
+    };
+    match lock.name.name() {
+        name @ LockName::Table(_) => Target { table: names.table_of(name).cloned(), index: None, data: None },
+        LockName::Supremum(index) => of_index(index, &|_, _| "supremum pseudo-record".into()),
+        LockName::Row { index, key } => of_index(index, &|table, nth| key_text(table, nth, key)),
     }
 }
 
@@ -140,10 +115,10 @@ fn optional(value: Option<impl AsRef<str>>) -> Value {
 
 /// Rows of performance_schema.data_locks.
 pub fn data_locks(db: &Database) -> Rows {
-    let (snapshot, names) = (db.engine().locks().snapshot(), Names::of(db));
+    let (snapshot, names) = (db.engine().locks().snapshot(), LockNames::of(db));
     let mut rows = Vec::new();
     for lock in &snapshot.locks {
-        let target = names.target(lock);
+        let target = target(&names, lock);
         let definition = target.table.as_ref().map(|table| &table.definition);
         for (nth, shape) in lock.shapes.iter().enumerate() {
             let id = lock_id(lock.id);
@@ -196,12 +171,12 @@ pub fn data_lock_waits(db: &Database) -> Rows {
 
 /// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
 pub fn old_locks(db: &Database) -> Rows {
-    let (snapshot, names) = (db.engine().locks().snapshot(), Names::of(db));
+    let (snapshot, names) = (db.engine().locks().snapshot(), LockNames::of(db));
     let mut concerned: Vec<LockId> =
         snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
     concerned.sort();
     let line = |lock: &LockInfo| {
-        let target = names.target(lock);
+        let target = target(&names, lock);
         let table = target.table.as_ref().map(|table| quoted(table));
         // 5.7 writes the mode without what kind of row lock it is, except that a gap is a gap.
         let mode = first_mode(lock).replace(",REC_NOT_GAP", "").replace(",INSERT_INTENTION", "");
@@ -249,7 +224,7 @@ fn shortened(statement: String) -> String {
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
 pub fn lock_waits(db: &Database, session: &SessionState, short: bool) -> Rows {
-    let (picture, names) = (Activity::of(db, Some(session.id)), Names::of(db));
+    let (picture, names) = (Activity::of(db, Some(session.id)), LockNames::of(db));
     let mut found: Vec<_> = pairs(&picture.locks).collect();
     found.sort_by_key(|(waiting, _)| std::cmp::Reverse(waiting.waited));
     let statement = |query: Option<String>| match query {
@@ -261,7 +236,7 @@ pub fn lock_waits(db: &Database, session: &SessionState, short: bool) -> Rows {
         let (Some(waiter), Some(blocker)) = (picture.owner(waiting), picture.owner(blocking)) else {
             continue;
         };
-        let (target, now) = (names.target(waiting), picture.now_unix_us);
+        let (target, now) = (target(&names, waiting), picture.now_unix_us);
         let since = picture.wait_started_unix_us(waiting).unwrap_or(now);
         let definition = target.table.as_ref().map(|table| &table.definition);
         let kill = |what: &str| text(format!("{what} {}", blocker.connection()));

@@ -18,7 +18,7 @@ mod server;
 mod shapes;
 mod thread_pool;
 
-pub use server::doing;
+pub use server::{doing, statement_state};
 
 /// Databases whose tables are computed.
 pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "sys"];
@@ -61,6 +61,7 @@ pub enum VirtualTable {
     InnodbMetrics,
     DataLocks,
     DataLockWaits,
+    EventsWaitsByName,
     Threads,
     PerformanceProcesslist,
     PerformanceGlobalStatus,
@@ -452,6 +453,7 @@ impl VirtualTable {
             V::SysLockWaits | V::SysLockWaitsRaw => "sys",
             V::DataLocks
             | V::DataLockWaits
+            | V::EventsWaitsByName
             | V::Threads
             | V::PerformanceProcesslist
             | V::PerformanceGlobalStatus
@@ -482,7 +484,12 @@ impl VirtualTable {
             {
                 Err(SqlError::specific_access_denied("PROCESS"))
             }
-            V::DataLocks | V::DataLockWaits | V::Threads | V::SysLockWaits | V::SysLockWaitsRaw
+            V::DataLocks
+            | V::DataLockWaits
+            | V::EventsWaitsByName
+            | V::Threads
+            | V::SysLockWaits
+            | V::SysLockWaitsRaw
                 if !account.may(Privileges::SELECT, Some(self.schema())) =>
             {
                 let (user, host) = (&account.name.user, &account.name.host);
@@ -552,6 +559,7 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::InnodbMetrics => crate::status::metrics::rows(db, session),
         V::DataLocks => locks::data_locks(db),
         V::DataLockWaits => locks::data_lock_waits(db),
+        V::EventsWaitsByName => server::latch_waits(),
         V::SysLockWaits => locks::lock_waits(db, session, true),
         V::SysLockWaitsRaw => locks::lock_waits(db, session, false),
         V::UserPrivileges => server::user_privileges(db, session),

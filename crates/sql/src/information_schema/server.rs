@@ -7,6 +7,8 @@ use turnstile_engine::admission::Place;
 use turnstile_engine::session_card::WaitingFor;
 
 use super::{row, text};
+use turnstile_sys::latch::{ClassKind, LatchClass, classes};
+
 use crate::accounts::Privileges;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::VariableScope;
@@ -64,15 +66,13 @@ pub fn doing(entry: &Entry, shown: &Shown) -> &'static str {
         (WaitingFor::TableLock, _) => "Waiting for table lock",
         (WaitingFor::Definition, _) => "Waiting for table metadata lock",
         (WaitingFor::Nothing, _) if entry.card.waits_for_log() => "waiting for handler commit",
-        (WaitingFor::Nothing, _) => {
-            let text = shown.text.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
-            text.as_deref().map_or("", statement_state)
-        }
+        (WaitingFor::Nothing, _) => shown.text.as_deref().map_or("", statement_state),
     }
 }
 
 /// The stage of a running statement by its first word, in MySQL's words.
-pub fn statement_state(text: &str) -> &'static str {
+pub fn statement_state(text: &[u8]) -> &'static str {
+    let text = String::from_utf8_lossy(text);
     let mut rest = text.trim_start();
     while let Some((_, behind)) = rest.strip_prefix("/*").and_then(|inside| inside.split_once("*/")) {
         rest = behind.trim_start();
@@ -87,6 +87,30 @@ pub fn statement_state(text: &str) -> &'static str {
         "rollback" => "Rolling back",
         _ => "executing",
     }
+}
+
+/// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches and mutexes, in
+/// picoseconds. Who enters at once or after a few looks is not timed, so it is not counted here either.
+pub fn latch_waits() -> Rows {
+    const PS_PER_NS: u64 = 1000;
+    let line = |class: &'static LatchClass| {
+        let (kind, stats) = (class.kind(), class.stats());
+        let prefix = match kind {
+            ClassKind::Mutex => "wait/synch/mutex/innodb",
+            ClassKind::Latch => "wait/synch/sxlock/innodb",
+        };
+        let waits = stats.total();
+        let time = |ns: u64| Value::UInt(ns.saturating_mul(PS_PER_NS));
+        row([
+            text(format!("{prefix}/{}", class.name())),
+            Value::UInt(waits.parks),
+            time(waits.parked_ns),
+            time(stats.parked_ns_min),
+            time(waits.parked_ns / waits.parks.max(1)),
+            time(stats.parked_ns_max),
+        ])
+    };
+    classes().into_iter().map(line).collect()
 }
 
 /// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.

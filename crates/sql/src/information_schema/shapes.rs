@@ -171,6 +171,20 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
         ),
     ),
     (
+        VirtualTable::EventsWaitsByName,
+        (
+            "events_waits_summary_global_by_event_name",
+            &[
+                ("EVENT_NAME", 's'),
+                ("COUNT_STAR", 'n'),
+                ("SUM_TIMER_WAIT", 'n'),
+                ("MIN_TIMER_WAIT", 'n'),
+                ("AVG_TIMER_WAIT", 'n'),
+                ("MAX_TIMER_WAIT", 'n'),
+            ],
+        ),
+    ),
+    (
         VirtualTable::Threads,
         (
             "threads",

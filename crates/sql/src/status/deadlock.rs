@@ -12,10 +12,11 @@ use parking_lot::Mutex;
 use turnstile_engine::lock::{DeadlockMember, DeadlockRecord};
 
 use super::lock_text::{
-    LockNames, ThreadLine, TransactionHead, operation_of, shown_id, state_of, write_lock, write_transaction,
+    LockNames, ThreadLine, TransactionHead, operation_of, shown_id, write_lock, write_transaction,
 };
 use crate::database::Database;
 use crate::datetime::DateTime;
+use crate::information_schema::statement_state;
 use crate::registry::Shown;
 use crate::value::Value;
 
@@ -129,7 +130,7 @@ impl Report {
             query_id: seen.statement_us,
             host: &seen.shown.host,
             user: &seen.shown.user,
-            state: statement.map_or("", state_of),
+            state: statement.map_or("", statement_state),
             statement,
         });
         let began_us = seen.map_or(self.now_us, |seen| seen.began_us);

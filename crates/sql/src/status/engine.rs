@@ -23,8 +23,8 @@ pub fn list(engine: &Engine) -> Vec<(String, String)> {
     let synced = log.syncs + pool.batches + pool.checkpoints;
     let hash = sample.hash;
     let numbers = [
-        ("Innodb_adaptive_hash_hash_searches", hash.0),
-        ("Innodb_adaptive_hash_non_hash_searches", hash.1),
+        ("Innodb_adaptive_hash_hash_searches", hash.searches),
+        ("Innodb_adaptive_hash_non_hash_searches", hash.tree_searches),
         ("Handler_commit", sample.commits + sample.read_only_commits),
         ("Handler_delete", sample.deleted),
         ("Handler_rollback", sample.rollbacks),

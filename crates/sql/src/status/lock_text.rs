@@ -20,7 +20,7 @@ const STATEMENT_BYTES_MAX: usize = 3000;
 /// Transactions that have written nothing have no id; they are shown by numbers from here on, as InnoDB does.
 const READERS_FROM: u64 = 1 << 48;
 /// The clustered tree of a table without a primary key.
-const HIDDEN_KEY: &str = "GEN_CLUST_INDEX";
+pub const HIDDEN_KEY: &str = "GEN_CLUST_INDEX";
 
 /// The number by which a transaction is shown: its id, or one made from its place in the order of beginnings.
 pub fn shown_id(txn_id: Option<TxnId>, start_sequence: u64) -> u64 {
@@ -31,7 +31,8 @@ pub fn shown_id(txn_id: Option<TxnId>, start_sequence: u64) -> u64 {
 #[derive(Default)]
 pub struct LockNames {
     tables: HashMap<TableId, Arc<Table>>,
-    indexes: HashMap<IndexId, (TableId, Box<str>)>,
+    /// The position of the key in the table; none for the hidden one.
+    indexes: HashMap<IndexId, (Arc<Table>, Option<usize>)>,
 }
 
 impl LockNames {
@@ -41,10 +42,11 @@ impl LockNames {
         let dictionary = db.dictionary();
         for table in dictionary.schema_names().iter().flat_map(|schema| dictionary.tables(schema)) {
             let definition = &table.definition;
-            names.indexes.insert(definition.clustered, (definition.id, HIDDEN_KEY.into()));
-            let keys = definition.keys.iter().map(|key| (key.index, (definition.id, key.name.clone())));
-            names.indexes.extend(keys);
-            names.tables.insert(definition.id, table);
+            names.indexes.insert(definition.clustered, (table.clone(), table.primary()));
+            for (nth, key) in table.keys().iter().enumerate().filter(|(_, key)| !key.primary) {
+                names.indexes.insert(key.index, (table.clone(), Some(nth)));
+            }
+            names.tables.insert(definition.id, table.clone());
         }
         names
     }
@@ -62,19 +64,28 @@ impl LockNames {
 
     /// The table of an index, and the index's name.
     pub fn index(&self, index: IndexId) -> (Option<TableId>, String) {
-        match self.indexes.get(&index) {
-            Some((table, name)) => (Some(*table), name.to_string()),
+        match self.key(index) {
+            Some((table, nth)) => {
+                let name = nth.map_or(HIDDEN_KEY, |nth| &*table.keys()[nth].name);
+                (Some(table.definition.id), name.to_owned())
+            }
             None => (None, format!("#{}", index.0)),
         }
     }
 
+    /// The table of an index and the position of its key there; None as a position is the hidden key.
+    pub fn key(&self, index: IndexId) -> Option<(&Arc<Table>, Option<usize>)> {
+        self.indexes.get(&index).map(|(table, nth)| (table, *nth))
+    }
+
     /// The table that a lock is in.
     pub fn table_of(&self, name: LockName<'_>) -> Option<&Arc<Table>> {
-        let table = match name {
-            LockName::Row { index, .. } | LockName::Supremum(index) => self.indexes.get(&index)?.0,
-            LockName::Table(table) => table,
-        };
-        self.tables.get(&table)
+        match name {
+            LockName::Row { index, .. } | LockName::Supremum(index) => {
+                self.indexes.get(&index).map(|(table, _)| table)
+            }
+            LockName::Table(table) => self.tables.get(&table),
+        }
     }
 }
 
@@ -241,19 +252,6 @@ pub fn operation_of(waiting_for: &LockInfo) -> &'static str {
         Some(LockShape::Table(TableLock::AutoIncrement)) => "setting auto-inc lock",
         Some(LockShape::Table(_)) => "setting table lock",
         _ => "starting index read",
-    }
-}
-
-/// What a session that runs this statement does, in a word of SHOW PROCESSLIST.
-pub fn state_of(statement: &[u8]) -> &'static str {
-    let text = statement.trim_ascii_start();
-    let word = text.split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
-    match word.to_ascii_uppercase().as_slice() {
-        b"UPDATE" | b"DELETE" => "updating",
-        b"INSERT" | b"REPLACE" => "update",
-        b"SELECT" | b"WITH" => "statistics",
-        b"COMMIT" => "starting",
-        _ => "executing",
     }
 }
 

@@ -49,15 +49,15 @@ const METRICS: &[Metric] = metrics! {
         "lock_timeouts" Counter "Number of lock timeouts" |s| s.locks.timeouts;
         "lock_rec_lock_waits" Counter "Number of times a record lock was waited for" |s| s.locks.row_waits;
         "lock_table_lock_waits" Counter "Number of times a table lock was waited for" |s| s.locks.table_waits;
-        "lock_rec_lock_requests" Counter "Number of locks made and of waits for one, tables included" |s| s.locks.created + s.locks.row_waits + s.locks.table_waits;
-        "lock_rec_release_attempts" Counter "Number of locks released, tables included" |s| s.locks.removed;
-        "lock_rec_grant_attempts" Counter "Number of waits that have ended" |s| (s.locks.row_waits + s.locks.table_waits).saturating_sub(s.locks.current_waits);
-        "lock_rec_lock_created" Counter "Number of locks made, tables included" |s| s.locks.created;
-        "lock_rec_lock_removed" Counter "Number of locks dropped, tables included" |s| s.locks.removed;
-        "lock_rec_locks" Value "Number of locks now, tables included" |s| s.locks.created.saturating_sub(s.locks.removed);
-        "lock_table_lock_created" Counter "Counted with lock_rec_lock_created" |_| 0;
-        "lock_table_lock_removed" Counter "Counted with lock_rec_lock_removed" |_| 0;
-        "lock_table_locks" Value "Counted with lock_rec_locks" |_| 0;
+        "lock_rec_lock_requests" Counter "Number of record locks made and of waits for one" |s| s.locks.created + s.locks.row_waits;
+        "lock_rec_release_attempts" Counter "Number of record locks released" |s| s.locks.removed;
+        "lock_rec_grant_attempts" Counter "Number of waits for any lock that have ended" |s| (s.locks.row_waits + s.locks.table_waits).saturating_sub(s.locks.current_waits);
+        "lock_rec_lock_created" Counter "Number of record locks made" |s| s.locks.created;
+        "lock_rec_lock_removed" Counter "Number of record locks dropped" |s| s.locks.removed;
+        "lock_rec_locks" Value "Number of record locks now" |s| s.locks.created.saturating_sub(s.locks.removed);
+        "lock_table_lock_created" Counter "Number of table locks made" |s| s.locks.tables_created;
+        "lock_table_lock_removed" Counter "Number of table locks dropped" |s| s.locks.tables_removed;
+        "lock_table_locks" Value "Number of table locks now" |s| s.locks.tables_created.saturating_sub(s.locks.tables_removed);
         "lock_row_lock_current_waits" Status "Number of row locks currently being waited for (innodb_row_lock_current_waits)" |s| s.locks.current_waits;
         "lock_row_lock_time" Status "Time spent in acquiring row locks, in milliseconds (innodb_row_lock_time)" |s| s.lock_wait_ms();
         "lock_row_lock_time_max" Value "The maximum time to acquire a row lock, in milliseconds (innodb_row_lock_time_max)" |s| s.locks.wait_us_max / 1000;
@@ -76,7 +76,7 @@ const METRICS: &[Metric] = metrics! {
         "trx_rseg_history_len" Value "Length of the history list" |s| s.history;
         "trx_undo_slots_used" Value "Number of transactions that have written and not ended" |s| s.active;
         "trx_undo_slots_cached" Value "Undo slots are not cached here" |_| 0;
-        "trx_rseg_current_size" Value "Transactions in the history list; undo pages are not counted one by one" |s| s.history;
+        "trx_rseg_current_size" Value "Number of undo pages in use" |s| s.purge.undo_pages_in_use;
     }
     "purge" {
         "purge_del_mark_records" Counter "Number of delete-marked rows and entries purged" |s| s.purge.marked_records;
@@ -88,8 +88,14 @@ const METRICS: &[Metric] = metrics! {
         "purge_resume_count" Value "Number of times purge was resumed" |s| s.purge.resumes;
     }
     "adaptive_hash_index" {
-        "adaptive_hash_searches" Status "Number of searches answered by the adaptive hash index" |s| s.hash.0;
-        "adaptive_hash_searches_btree" Status "Number of searches that descended the tree" |s| s.hash.1;
+        "adaptive_hash_searches" Status "Number of searches answered by the adaptive hash index" |s| s.hash.searches;
+        "adaptive_hash_searches_btree" Status "Number of searches that descended the tree" |s| s.hash.tree_searches;
+        "adaptive_hash_pages_added" Counter "Pages are not indexed as a whole here" |_| 0;
+        "adaptive_hash_pages_removed" Counter "Pages are not indexed as a whole here" |_| 0;
+        "adaptive_hash_rows_added" Counter "Number of hints added" |s| s.hash.rows_added;
+        "adaptive_hash_rows_removed" Counter "Number of hints removed" |s| s.hash.rows_removed;
+        "adaptive_hash_rows_deleted_no_hash_entry" Counter "Deleting a row does not look for its hint here" |_| 0;
+        "adaptive_hash_rows_updated" Counter "Number of hints given another place" |s| s.hash.rows_updated;
     }
     "buffer" {
         "buffer_pool_reads" Status "Number of reads directly from disk (innodb_buffer_pool_reads)" |s| s.pool.reads;

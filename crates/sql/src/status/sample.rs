@@ -44,14 +44,29 @@ pub struct Sample {
     pub active: u64,
     /// Open read views.
     pub views: u64,
-    /// Searches that the adaptive hash index answered, and those that it did not.
-    pub hash: (u64, u64),
+    /// The adaptive hash index.
+    pub hash: HashSample,
     /// The lock table.
     pub locks: LockStatistics,
     /// The buffer pool.
     pub pool: PoolCounts,
     /// The log.
     pub log: WalStats,
+}
+
+/// Counts of the adaptive hash index.
+#[derive(Clone, Copy, Debug)]
+pub struct HashSample {
+    /// Searches that it answered.
+    pub searches: u64,
+    /// Searches that went down the tree while it was on.
+    pub tree_searches: u64,
+    /// Hints added.
+    pub rows_added: u64,
+    /// Hints removed.
+    pub rows_removed: u64,
+    /// Hints given another place.
+    pub rows_updated: u64,
 }
 
 impl Sample {
@@ -77,7 +92,13 @@ impl Sample {
             history: engine.history_list_length(),
             active: engine.active_transactions() as u64,
             views: engine.read_views() as u64,
-            hash: (hash.hash_searches, hash.non_hash_searches),
+            hash: HashSample {
+                searches: hash.hash_searches,
+                tree_searches: hash.non_hash_searches,
+                rows_added: hash.rows_added,
+                rows_removed: hash.rows_removed,
+                rows_updated: hash.rows_updated,
+            },
             locks: engine.locks().statistics(),
             pool: engine.storage().pool.counters(),
             log: engine.storage().wal.stats(),

@@ -117,6 +117,45 @@ fn a_point_statement_gets_in_between_two_batches_of_a_scan() {
     assert_eq!((answer.text.as_str(), out.text.as_str()), ("1\n", "50000\n"));
 }
 
+/// The three states of a statement that meets the gate, in the report and in INNODB_TRX; looking needs no slot.
+#[test]
+fn the_report_says_who_is_inside_and_who_waits() {
+    let (db, mut watcher) = stage(50_000, 1, 5000);
+    let (mut first, mut second, mut third) = (session(&db), session(&db), session(&db));
+    let (mut out, mut point_out, mut late_out) = (Text::default(), Text::default(), Text::default());
+    let mut context = Context::from_waker(Waker::noop());
+    let mut scan = Box::pin(first.query(b"SELECT COUNT(*) FROM t WHERE a = 1", &mut out));
+    run(&mut watcher, "SET GLOBAL innodb_thread_sleep_delay = 0");
+    assert!(scan.as_mut().poll(&mut context).is_pending());
+    let mut point = Box::pin(second.query(b"SELECT a FROM t WHERE id = 7", &mut point_out));
+    assert!(point.as_mut().poll(&mut context).is_pending());
+    run(&mut watcher, "SET GLOBAL innodb_adaptive_max_sleep_delay = 0");
+    run(&mut watcher, "SET GLOBAL innodb_thread_sleep_delay = 1000000");
+    let mut late = Box::pin(third.query(b"UPDATE t SET a = 2 WHERE id = 9", &mut late_out));
+    assert!(late.as_mut().poll(&mut context).is_pending());
+    let report = run(&mut watcher, "SHOW ENGINE INNODB STATUS");
+    for words in [
+        " sec fetching rows, thread declared inside InnoDB ",
+        " sec waiting in InnoDB queue\\n",
+        " sec sleeping before joining InnoDB queue\\n",
+        "1 queries inside InnoDB, 2 queries in queue\\n",
+    ] {
+        assert!(report.contains(words), "{words}: {report}");
+    }
+    assert_eq!(
+        run(
+            &mut watcher,
+            "SELECT trx_operation_state, trx_concurrency_tickets BETWEEN 1 AND 5000, trx_query
+             FROM information_schema.innodb_trx ORDER BY trx_mysql_thread_id"
+        ),
+        "fetching rows | 1 | SELECT COUNT(*) FROM t WHERE a = 1\n\
+         waiting in InnoDB queue | 0 | SELECT a FROM t WHERE id = 7\n\
+         sleeping before joining InnoDB queue | 0 | UPDATE t SET a = 2 WHERE id = 9\n"
+    );
+    drop((point, late));
+    block_on(scan).unwrap();
+}
+
 #[test]
 fn every_switch_flipped_under_load() {
     let (db, mut switch) = stage(1000, 2, 5);

@@ -3,6 +3,7 @@
 
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{Session, SessionInit};
+use turnstile_sys::latch::{Latch, LatchClass, waiting_now};
 
 use super::{database, run, session};
 
@@ -189,10 +190,74 @@ fn metrics_as_the_exporter_reads_them() {
         "lock_deadlock_false_positives",
         "lock_deadlock_rounds",
         "lock_threads_waiting",
+        "adaptive_hash_searches",
+        "adaptive_hash_searches_btree",
+        "adaptive_hash_pages_added",
+        "adaptive_hash_pages_removed",
+        "adaptive_hash_rows_added",
+        "adaptive_hash_rows_removed",
+        "adaptive_hash_rows_deleted_no_hash_entry",
+        "adaptive_hash_rows_updated",
     ] {
         assert!(all.lines().any(|line| line.starts_with(&format!("{name} | "))), "{name}");
     }
     assert!(all.lines().all(|line| fits("{*} | {*} | {*} | {*} | {n}", line)), "{all}");
+}
+
+/// Locks on tables and on rows are counted apart; undo space in pages.
+#[test]
+fn what_the_metrics_count() {
+    let db = database();
+    let mut one = session(&db);
+    run(&mut one, "CREATE TABLE t (id INT PRIMARY KEY, v INT)");
+    run(&mut one, "INSERT INTO t VALUES (1, 1), (2, 2)");
+    let count = |session: &mut Session, name: &str| -> u64 {
+        let ask = format!("SELECT count FROM information_schema.innodb_metrics WHERE name = '{name}'");
+        run(session, &ask).trim().parse().unwrap()
+    };
+    let before = (count(&mut one, "lock_rec_lock_created"), count(&mut one, "lock_table_lock_created"));
+    let mut holder = session(&db);
+    run(&mut holder, "BEGIN");
+    run(&mut holder, "SELECT * FROM t WHERE id <= 2 FOR UPDATE");
+    let rows = count(&mut one, "lock_rec_locks");
+    assert!(rows >= 2, "{rows} record locks");
+    assert_eq!(count(&mut one, "lock_rec_lock_created") - before.0, rows);
+    let listed =
+        run(&mut one, "SELECT COUNT(*) FROM performance_schema.data_locks WHERE LOCK_TYPE = 'TABLE'");
+    assert_eq!(format!("{}\n", count(&mut one, "lock_table_locks")), listed);
+    run(&mut holder, "COMMIT");
+    assert_eq!((count(&mut one, "lock_rec_locks"), count(&mut one, "lock_table_locks")), (0, 0));
+    assert!(count(&mut one, "trx_rseg_current_size") > 0, "the insertion has an undo page");
+}
+
+/// A thread that slept once for a latch: one wait, whose time is the sum, the least, the average and the most.
+#[test]
+fn waits_for_latches_by_name() {
+    static CLASS: LatchClass = LatchClass::new("test_of_the_summary");
+    let latch = Latch::of_class(&CLASS);
+    std::thread::scope(|scope| {
+        let writing = latch.write();
+        scope.spawn(|| drop(latch.write()));
+        while !waiting_now().iter().any(|one| one.class == CLASS.name()) {
+            std::thread::yield_now();
+        }
+        drop(writing);
+    });
+    let db = database();
+    let mut one = session(&db);
+    run(&mut one, "CREATE TABLE t (id INT PRIMARY KEY)");
+    let all = run(&mut one, "SELECT * FROM performance_schema.events_waits_summary_global_by_event_name");
+    for line in all.lines() {
+        assert!(fits("wait/synch/{*}/innodb/{*} | {n} | {n} | {n} | {n} | {n}", line), "{line}");
+    }
+    assert!(all.contains("wait/synch/mutex/innodb/trx_sys_mutex | "), "{all}");
+    let own =
+        all.lines().find_map(|line| line.strip_prefix("wait/synch/sxlock/innodb/test_of_the_summary | "));
+    let numbers: Vec<u64> =
+        own.expect("it is listed").split(" | ").map(|number| number.parse().unwrap()).collect();
+    let slept = numbers[1];
+    assert!(slept > 0);
+    assert_eq!(numbers, [1, slept, slept, slept, slept]);
 }
 
 #[test]
@@ -242,6 +307,11 @@ fn tools_ask_like_this() {
         "SELECT VARIABLE_VALUE FROM performance_schema.session_variables WHERE VARIABLE_NAME = 'autocommit'",
         "SELECT VARIABLE_VALUE FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'version'",
         "SELECT VARIABLE_VALUE FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Uptime'",
+        "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name",
+        "SELECT @@version",
+        "SELECT @@log_bin",
+        "SELECT @@max_allowed_packet",
+        "SET lock_wait_timeout=2",
         "SHOW TABLES FROM sys",
         "SHOW TABLES FROM performance_schema LIKE 'data%'",
     ] {

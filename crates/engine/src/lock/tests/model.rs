@@ -199,6 +199,7 @@ fn run(seed: u64, detect: bool) -> usize {
     let statistics = table.statistics();
     assert_eq!((statistics.names, statistics.current_waits), (0, 0), "seed {seed}");
     assert_eq!(statistics.created, statistics.removed, "seed {seed}");
+    assert_eq!(statistics.tables_created, statistics.tables_removed, "seed {seed}");
     victims_total
 }
 

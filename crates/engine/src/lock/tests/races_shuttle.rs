@@ -24,6 +24,7 @@ fn assert_idle(table: &LockTable) {
     let statistics = table.statistics();
     assert_eq!((statistics.names, statistics.current_waits), (0, 0), "{statistics:?}");
     assert_eq!(statistics.created, statistics.removed);
+    assert_eq!(statistics.tables_created, statistics.tables_removed);
 }
 
 /// One holder releases, short or not, while two waiters are killed, time out, vanish or wait.

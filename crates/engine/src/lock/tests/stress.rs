@@ -56,6 +56,7 @@ fn one_hot_row_short_and_long_locks_mixed() {
     assert_eq!(done.load(Ordering::Relaxed), THREADS as usize * 4_000);
     assert_eq!((statistics.names, statistics.current_waits, statistics.timeouts), (0, 0, 0));
     assert_eq!(statistics.created, statistics.removed);
+    assert_eq!(statistics.tables_created, statistics.tables_removed);
 }
 
 #[test]
@@ -100,6 +101,7 @@ fn several_rows_with_deadlocks_timeouts_and_kills() {
     let statistics = table.statistics();
     assert_eq!((statistics.names, statistics.current_waits), (0, 0), "{statistics:?}");
     assert_eq!(statistics.created, statistics.removed);
+    assert_eq!(statistics.tables_created, statistics.tables_removed);
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn fifo_hand_off_wakes_once() {
     let statistics = table.statistics();
     assert_eq!((statistics.names, statistics.current_waits, statistics.row_waits), (0, 0, 3));
     assert_eq!(statistics.created, statistics.removed);
+    assert_eq!(statistics.tables_created, statistics.tables_removed);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The lines, word for word.
 #![allow(clippy::unwrap_used)]
 use super::*;
+use crate::information_schema::statement_state;
 use std::time::Duration;
 use turnstile_engine::lock::{LockId, OwnedName};
 
@@ -78,7 +79,7 @@ fn heads_of_transactions() {
         query_id: 10,
         host: "127.0.0.1:4711",
         user: "root",
-        state: state_of(b"  update t set a = 1"),
+        state: statement_state(b"  update t set a = 1"),
         statement: Some(b"update t set a = 1"),
     };
     let mut head = TransactionHead {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use turnstile_sys::latch::{ClassKind, WaitStats, classes, waiting_now};
+use turnstile_sys::latch::{ClassKind, WaitStats, classes, wait_array, waiting_now};
 
 use super::{Span, heading};
 use crate::database::Database;
@@ -30,11 +30,9 @@ pub fn semaphores(out: &mut String) {
             }
         }
     }
-    let parks = mutexes.parks + shared.parks + exclusive.parks;
-    let waiting = waiting_now();
-    let signals = parks.saturating_sub(waiting.len() as u64);
-    let _ = writeln!(out, "OS WAIT ARRAY INFO: reservation count {parks}, signal count {signals}");
-    for one in waiting {
+    let (reservations, signals) = wait_array();
+    let _ = writeln!(out, "OS WAIT ARRAY INFO: reservation count {reservations}, signal count {signals}");
+    for one in waiting_now() {
         let file = one.place.file().rsplit('/').next().unwrap_or_default();
         let seconds = one.since.elapsed().as_secs_f64();
         let (thread, line, class) = (one.thread, one.place.line(), one.class);

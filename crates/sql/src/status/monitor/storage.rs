@@ -48,14 +48,16 @@ pub fn file_io(out: &mut String, db: &Database, span: &Span) {
 }
 
 /// INSERT BUFFER AND ADAPTIVE HASH INDEX. There is no insert buffer.
-pub fn adaptive_hash(out: &mut String, _db: &Database, span: &Span) {
+pub fn adaptive_hash(out: &mut String, db: &Database, span: &Span) {
     heading(out, "INSERT BUFFER AND ADAPTIVE HASH INDEX");
     out.push_str("Ibuf: size 1, free list len 0, seg size 2, 0 merges\n");
     for group in ["merged", "discarded"] {
         let _ = writeln!(out, "{group} operations:\n insert 0, delete mark 0, delete 0");
     }
-    out.push_str("Hash table size 0, node heap has 0 buffer(s)\n");
-    let (hits, others) = (span.rate(|one| one.hash.0), span.rate(|one| one.hash.1));
+    for part in db.engine().adaptive_hash().counts().parts {
+        let _ = writeln!(out, "Hash table size {}, node heap has 0 buffer(s)", part.cells);
+    }
+    let (hits, others) = (span.rate(|one| one.hash.searches), span.rate(|one| one.hash.tree_searches));
     let _ = writeln!(out, "{hits:.2} hash searches/s, {others:.2} non-hash searches/s");
 }
 
