@@ -1,7 +1,9 @@
 //! The janitor: a thread that ends connections whose clients have been silent for longer than their `wait_timeout`.
 //!
 //! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a statement
-//! nothing: the janitor looks at those notes once a second. Timeouts within a message, an answer or a login are deadlines
+//! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of SHOW
+//! ENGINE INNODB STATUS into the log, four times a minute.
+//! Timeouts within a message, an answer or a login are deadlines
 //! set where the wait is, since these waits are rare.
 
 use std::io;
@@ -11,9 +13,14 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use turnstile_sql::database::Database;
+use turnstile_sql::value::Value;
+
+use crate::log;
 
 /// Time between two rounds.
 const ROUND: Duration = Duration::from_secs(1);
+/// Rounds between two reports of `innodb_status_output`.
+const REPORT_ROUNDS: u32 = 15;
 
 /// The thread.
 pub struct Janitor {
@@ -32,9 +39,16 @@ impl Janitor {
         let thread = thread::Builder::new().name("janitor".into()).spawn(move || {
             let (stopping, bell) = &*seen;
             let mut stop = stopping.lock();
+            let mut rounds = 0;
             while !*stop {
                 bell.wait_for(&mut stop, ROUND);
                 database.registry().end_idle();
+                let reports = database.globals().named("innodb_status_output") == Value::Int(1);
+                rounds = if reports { rounds + 1 } else { 0 };
+                if rounds == REPORT_ROUNDS {
+                    rounds = 0;
+                    log::monitor(&database.monitor().report(&database));
+                }
             }
         })?;
         Ok(Janitor { stopping, thread })

@@ -48,6 +48,11 @@ pub fn error(text: &str) {
     line(Priority::Error, 10119, text);
 }
 
+/// The report of `innodb_status_output`.
+pub fn monitor(text: &str) {
+    line(Priority::Note, 13024, &format!("InnoDB monitor:{text}"));
+}
+
 /// A deadlock in full (`innodb_print_all_deadlocks`).
 pub fn deadlock(text: &str) {
     line(

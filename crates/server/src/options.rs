@@ -1,8 +1,10 @@
 //! Options as mysqld spells them: on the command line and in the `[mysqld]`, `[server]` and `[turnstile]` groups of an
 //! option file. Every system variable is an option by its own name; `-` and `_` are the same, sizes take K, M and G.
 //!
-//! Order of precedence, later wins: defaults, option file, command line. `--defaults-file=F` names the file and
-//! `--no-defaults` leaves it out; without either, `/etc/turnstile/my.cnf` and `~/.my.cnf` are read if they exist.
+//! Order of precedence, later wins: defaults, option files, command line, what SET PERSIST has kept. `--defaults-file=F` names
+//! the file and `--no-defaults` leaves it out; without either, `/etc/turnstile/my.cnf` and `~/.my.cnf` are read if they exist,
+//! and between them `--defaults-extra-file=F`. `loose-` before a name turns an unknown option into a warning; `skip-`,
+//! `disable-` and `enable-` stand for the value of a switch. A number outside its range is cut to it, with a warning.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use turnstile_sql::variables::{Globals, Kind, VARIABLES, find};
 /// Option files that are read unless the command line says otherwise.
 const FILES: [&str; 1] = ["/etc/turnstile/my.cnf"];
 /// Groups that speak to this server.
-const GROUPS: [&str; 3] = ["mysqld", "server", "turnstile"];
+const GROUPS: [&str; 4] = ["mysqld", "mysqld-8.4", "server", "turnstile"];
 /// Files included from files, at most this deep.
 const INCLUDE_DEPTH_MAX: usize = 10;
 
@@ -28,6 +30,12 @@ pub struct Asked {
     pub help: bool,
     /// `--initialize` or `--initialize-insecure`: make the data directory and end.
     pub initialize: bool,
+    /// `--print-defaults`: show `given` and end.
+    pub print_defaults: bool,
+    /// What was given, as on a command line, in order.
+    pub given: Vec<String>,
+    /// What was given and not taken as it stood, for the log.
+    pub warnings: Vec<String>,
 }
 
 /// Reads option files and command line into `globals`.
@@ -39,12 +47,10 @@ pub fn read(arguments: &[String], globals: &Globals) -> Result<Asked, BadOption>
     while let Some((first, tail)) = rest.split_first() {
         if first == "--no-defaults" {
             files.clear();
+        } else if let Some(path) = first.strip_prefix("--defaults-extra-file=") {
+            files.insert(files.len().min(1), existing(path)?);
         } else if let Some(path) = first.strip_prefix("--defaults-file=") {
-            let path = PathBuf::from(path);
-            if !path.exists() {
-                return Err(BadOption(format!("could not open the option file {}", path.display())));
-            }
-            files = vec![path];
+            files = vec![existing(path)?];
         } else {
             break;
         }
@@ -84,6 +90,14 @@ pub fn read(arguments: &[String], globals: &Globals) -> Result<Asked, BadOption>
     Ok(asked)
 }
 
+fn existing(path: &str) -> Result<PathBuf, BadOption> {
+    let path = PathBuf::from(path);
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(BadOption(format!("could not open the option file {}", path.display())))
+}
+
 fn default_files() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = FILES.iter().map(PathBuf::from).collect();
     if let Some(home) = std::env::var_os("HOME") {
@@ -102,41 +116,66 @@ fn needs_value(name: &str) -> bool {
     find(name).is_some_and(|at| VARIABLES[at].kind != Kind::Bool)
 }
 
-fn apply(name: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked) -> Result<(), BadOption> {
-    let name = normal(name);
-    let (name, loose) = name.strip_prefix("loose_").map_or((name.as_str(), false), |rest| (rest, true));
+fn apply(typed: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked) -> Result<(), BadOption> {
+    let normal = normal(typed);
+    let (name, loose) = normal.strip_prefix("loose_").map_or((normal.as_str(), false), |rest| (rest, true));
     match name {
         "help" | "verbose" => asked.help = true,
+        "print_defaults" => asked.print_defaults = true,
         "initialize" | "initialize_insecure" => asked.initialize = true,
         // Accepted because scripts pass them; the server always runs in the foreground as whoever started it.
         "user" | "console" | "daemonize" | "pid_file" | "skip_log_bin" | "log_error" => {}
-        _ => return set(name, value, loose, globals),
+        _ => {
+            let known = set(name, value, globals, asked)?;
+            let text = match value {
+                Some(value) => format!("unknown variable '{typed}={value}'"),
+                None => format!("unknown option '--{typed}'"),
+            };
+            match (known, loose) {
+                (false, false) => return Err(BadOption(text)),
+                (false, true) => asked.warnings.push(text),
+                (true, _) => {}
+            }
+        }
     }
+    asked.given.push(match value {
+        Some(value) => format!("--{typed}={value}"),
+        None => format!("--{typed}"),
+    });
     Ok(())
 }
 
-fn set(name: &str, value: Option<&str>, loose: bool, globals: &Globals) -> Result<(), BadOption> {
+/// Sets the variable that an option is about; false if there is none.
+fn set(name: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked) -> Result<bool, BadOption> {
     let alias = match name {
         "innodb_log_file_size" => "innodb_redo_log_capacity",
         "default_time_zone" => "time_zone",
-        "character_set_server" | "collation_server" => name,
         other => other,
     };
-    if find(alias).is_some() {
-        let value = value.unwrap_or("ON");
-        return globals
-            .configure(alias, value)
-            .map_err(|error| BadOption(format!("option --{name}: {}", error.message)));
-    }
-    for (prefix, off) in [("skip_", true), ("disable_", true), ("enable_", false)] {
-        if let Some(rest) = name.strip_prefix(prefix).filter(|rest| find(rest).is_some()) {
-            let value = if off { "OFF" } else { "ON" };
-            return globals
-                .configure(rest, value)
-                .map_err(|error| BadOption(format!("option --{name}: {}", error.message)));
+    let is_switch = |name: &str| find(name).is_some_and(|at| VARIABLES[at].kind == Kind::Bool);
+    let switched = [("skip_", "OFF"), ("disable_", "OFF"), ("enable_", "ON")]
+        .into_iter()
+        .find_map(|(prefix, value)| Some((name.strip_prefix(prefix).filter(|rest| is_switch(rest))?, value)));
+    let (alias, value) = match (find(alias).is_some(), switched, value) {
+        (true, _, Some(value)) => (alias, value),
+        (true, _, None) if is_switch(alias) => (alias, "ON"),
+        (true, ..) => return Err(BadOption(format!("option '--{name}' requires an argument"))),
+        (false, Some((rest, preset)), None) => (rest, preset),
+        (false, Some((rest, preset)), Some(value)) => {
+            // As with mysqld, --skip-x=0 is x=1.
+            let off = ["0", "OFF", "FALSE", "NO"].iter().any(|word| word.eq_ignore_ascii_case(value));
+            (rest, if off == (preset == "OFF") { "ON" } else { "OFF" })
         }
+        (false, None, _) => return Ok(false),
+    };
+    let cut = globals
+        .configure(alias, value)
+        .map_err(|error| BadOption(format!("option '--{name}': {}", error.message)))?;
+    if cut && let Some(at) = find(alias) {
+        let now = VARIABLES[at].show(&globals.get(at));
+        asked.warnings.push(format!("option '{alias}': value {value} adjusted to {now}"));
     }
-    if loose { Ok(()) } else { Err(BadOption(format!("unknown option --{name}"))) }
+    Ok(true)
 }
 
 fn read_file(path: &Path, globals: &Globals, asked: &mut Asked, depth: usize) -> Result<(), BadOption> {

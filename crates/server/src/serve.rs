@@ -13,7 +13,7 @@ use std::time::Instant;
 use turnstile_engine::{Config, Engine, Settings};
 use turnstile_sql::database::{Database, VERSION};
 use turnstile_sql::value::Value;
-use turnstile_sql::variables::{Globals, VARIABLES};
+use turnstile_sql::variables::{Globals, reference};
 use turnstile_sys::disk::RealDisk;
 
 use crate::hosts::ThreadHandling;
@@ -32,13 +32,21 @@ pub fn main(arguments: &[String]) -> i32 {
             print_help();
             0
         }
-        Ok(asked) => match run(globals, asked.initialize, begin) {
-            Ok(()) => 0,
-            Err(error) => {
-                log::error(&error.to_string());
-                1
+        Ok(asked) if asked.print_defaults => {
+            println!("turnstile serve would have been started with the following arguments:");
+            println!("{}", asked.given.join(" "));
+            0
+        }
+        Ok(asked) => {
+            asked.warnings.iter().for_each(|text| log::warning(text));
+            match run(globals, asked.initialize, begin) {
+                Ok(()) => 0,
+                Err(error) => {
+                    log::error(&error.to_string());
+                    1
+                }
             }
-        },
+        }
         Err(error) => {
             log::error(&error.to_string());
             2
@@ -47,15 +55,10 @@ pub fn main(arguments: &[String]) -> i32 {
 }
 
 fn print_help() {
-    println!("turnstile serve [--defaults-file=FILE | --no-defaults] [--option=value ...]\n");
-    for variable in VARIABLES {
-        println!(
-            "  --{:<40} {} (default {:?})",
-            variable.name.replace('_', "-"),
-            variable.doc,
-            variable.default
-        );
-    }
+    println!(
+        "turnstile serve [--no-defaults | --defaults-file=FILE | --defaults-extra-file=FILE] [--option=value ...]\n"
+    );
+    print!("{}", reference::options());
 }
 
 fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Failure> {
@@ -63,6 +66,10 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     log::note(&format!("turnstile (server version {VERSION}) starting as process {}", std::process::id()));
     let disk =
         RealDisk::open(&datadir).map_err(|error| format!("data directory {}: {error}", datadir.display()))?;
+    let disk = Arc::new(disk);
+    for warning in globals.load_persisted(disk.clone())? {
+        log::warning(&warning);
+    }
     let config = Config {
         buffer_pool_bytes: number(&globals, "innodb_buffer_pool_size"),
         redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),
@@ -70,7 +77,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         purge_threads: number(&globals, "innodb_purge_threads") as usize,
         settings: Arc::new(Settings::default()),
     };
-    let engine = Engine::open(Arc::new(disk), config)?;
+    let engine = Engine::open(disk, config)?;
     let database = block_on(Database::open_with(engine.clone(), globals))?;
     database.deadlocks().set_log(Box::new(log::deadlock));
     let globals = database.globals();

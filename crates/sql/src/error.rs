@@ -238,6 +238,8 @@ errors! {
     order_by_distinct(position, column) = 3065 b"HY000" "Expression #{position} of ORDER BY clause is not in SELECT list, references column '{column}' which is not in SELECT list; this is incompatible with DISTINCT";
     user_lock_deadlock() = 3058 b"HY000" "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     invalid_json_text(position, why) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column.";
+    variable_not_persisted() = 3549 b"HY000" "Variables cannot be persisted. Please retry.";
+    not_in_persisted_file(name) = 3615 b"HY000" "Variable {name} does not exist in persisted config file";
     skip_or_nowait_conflict() = 3572 b"HY000" "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     undo_schema(schema) = 3680 b"HY000" "Failed to create schema directory '{schema}'";
     check_constraint_violated(name) = 3819 b"HY000" "Check constraint '{name}' is violated.";

@@ -21,6 +21,7 @@ use crate::variables::{Priority, SessionSettings};
 mod definition;
 mod explain;
 mod maintain;
+mod persist;
 mod prepared;
 mod set;
 mod show;
@@ -28,6 +29,7 @@ mod show_mutex;
 mod state;
 mod statement;
 mod tables;
+mod time_limit;
 mod transaction;
 
 pub use prepared::Statement as CachedStatement;

@@ -47,12 +47,77 @@ fn a_value_may_follow_as_the_next_word() {
 #[test]
 fn unknown_options_are_refused_unless_loose() {
     let globals = Globals::default();
-    let error = read(&arguments(&["--no-defaults", "--no-such-thing=1"]), &globals).unwrap_err();
-    assert_eq!(error.0, "unknown option --no_such_thing");
-    read(&arguments(&["--no-defaults", "--loose-no-such-thing=1"]), &globals).unwrap();
+    let refused = |option: &str| read(&arguments(&["--no-defaults", option]), &globals).unwrap_err().0;
+    assert_eq!(refused("--no-such-thing=1"), "unknown variable 'no-such-thing=1'");
+    assert_eq!(refused("--no-such-thing"), "unknown option '--no-such-thing'");
+    assert_eq!(refused("--skip-no-such-thing"), "unknown option '--skip-no-such-thing'");
+    assert_eq!(refused("--skip-port"), "unknown option '--skip-port'");
+    let asked = read(&arguments(&["--no-defaults", "--loose-no-such-thing=1"]), &globals).unwrap();
+    assert_eq!(asked.warnings, ["unknown variable 'loose-no-such-thing=1'"]);
     assert!(read(&arguments(&["--no-defaults", "--port=abc"]), &globals).is_err());
     assert!(read(&arguments(&["--no-defaults", "port"]), &globals).is_err());
     assert!(read(&arguments(&["--defaults-file=/no/such/file.cnf"]), &globals).is_err());
+    assert!(read(&arguments(&["--defaults-extra-file=/no/such/file.cnf"]), &globals).is_err());
+}
+
+#[test]
+fn one_option_in_every_spelling() {
+    for (spelling, name, value) in [
+        ("--innodb-adaptive-hash-index", "innodb_adaptive_hash_index", 1),
+        ("--innodb-adaptive-hash-index=1", "innodb_adaptive_hash_index", 1),
+        ("--innodb_adaptive_hash_index=on", "innodb_adaptive_hash_index", 1),
+        ("--innodb-deadlock-detect=0", "innodb_deadlock_detect", 0),
+        ("--INNODB_deadlock-detect=OFF", "innodb_deadlock_detect", 0),
+        ("--skip-innodb-deadlock-detect", "innodb_deadlock_detect", 0),
+        ("--disable-innodb_deadlock_detect", "innodb_deadlock_detect", 0),
+        ("--loose-skip-innodb-deadlock-detect", "innodb_deadlock_detect", 0),
+        ("--skip-innodb-deadlock-detect=0", "innodb_deadlock_detect", 1),
+        ("--enable-innodb-print-all-deadlocks", "innodb_print_all_deadlocks", 1),
+        ("--loose-innodb-print-all-deadlocks=1", "innodb_print_all_deadlocks", 1),
+        ("--skip-networking", "skip_networking", 1),
+        ("--innodb-buffer-pool-size=64m", "innodb_buffer_pool_size", 64 << 20),
+        ("--innodb-buffer-pool-size=1G", "innodb_buffer_pool_size", 1 << 30),
+        ("--max-heap-table-size=32K", "max_heap_table_size", 32 << 10),
+        ("--innodb-log-file-size=128M", "innodb_redo_log_capacity", 128 << 20),
+    ] {
+        let globals = Globals::default();
+        let asked = read(&arguments(&["--no-defaults", spelling]), &globals).unwrap();
+        assert_eq!((number(&globals, name), asked.warnings.len()), (value, 0), "{spelling}");
+    }
+}
+
+#[test]
+fn numbers_out_of_range_are_cut_with_a_warning_and_other_wrong_values_are_refused() {
+    let globals = Globals::default();
+    for (option, name, value) in [
+        ("--max-connections=0", "max_connections", 1),
+        ("--innodb-purge-batch-size=99999999999999999999999999", "innodb_purge_batch_size", 5000),
+        ("--innodb-purge-batch-size=-99999999999999999999999999", "innodb_purge_batch_size", 1),
+        ("--innodb-thread-concurrency=16E", "innodb_thread_concurrency", 1000),
+    ] {
+        let asked = read(&arguments(&["--no-defaults", option]), &globals).unwrap();
+        assert_eq!((number(&globals, name), asked.warnings.len()), (value, 1), "{option}");
+    }
+    for option in [
+        "--max-connections=many",
+        "--max-connections=",
+        "--max-connections=3X",
+        "--innodb-deadlock-detect=maybe",
+        "--thread-handling=fibers",
+        "--sql-mode=SLOPPY",
+        "--innodb-purge-batch-size=170141183460469231731687303715884105727E",
+    ] {
+        assert!(read(&arguments(&["--no-defaults", option]), &globals).is_err(), "{option}");
+    }
+}
+
+#[test]
+fn what_was_given_can_be_shown() {
+    let globals = Globals::default();
+    let words = arguments(&["--no-defaults", "--print-defaults", "--port", "4002", "--skip-name-resolve"]);
+    let asked = read(&words, &globals).unwrap();
+    assert!(asked.print_defaults);
+    assert_eq!(asked.given, ["--print-defaults", "--port=4002", "--skip-name-resolve"]);
 }
 
 #[test]

@@ -170,6 +170,13 @@ pub enum Statement {
     Do(Vec<Expr>),
     /// SHUTDOWN.
     Shutdown,
-    /// RESET MASTER, RESET PERSIST and the like; the words after RESET, upper case.
+    /// RESET MASTER and the like; the words after RESET, upper case.
     Reset(Name),
+    /// RESET PERSIST, of one variable or of all.
+    ResetPersist {
+        /// No error if it was not persisted.
+        if_exists: bool,
+        /// The variable.
+        name: Option<Name>,
+    },
 }

@@ -68,6 +68,7 @@ pub enum VirtualTable {
     PerformanceSessionStatus,
     PerformanceGlobalVariables,
     PerformanceSessionVariables,
+    PersistedVariables,
     SysLockWaits,
     SysLockWaitsRaw,
 }
@@ -459,7 +460,8 @@ impl VirtualTable {
             | V::PerformanceGlobalStatus
             | V::PerformanceSessionStatus
             | V::PerformanceGlobalVariables
-            | V::PerformanceSessionVariables => "performance_schema",
+            | V::PerformanceSessionVariables
+            | V::PersistedVariables => "performance_schema",
             _ => "information_schema",
         }
     }
@@ -547,6 +549,7 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::Engines => server::engines(),
         V::CharacterSets => server::character_sets(),
         V::Collations => server::collations(),
+        V::PersistedVariables => server::persisted_variables(db),
         V::GlobalVariables | V::PerformanceGlobalVariables => server::variables(session, true)?,
         V::SessionVariables | V::PerformanceSessionVariables => server::variables(session, false)?,
         V::GlobalStatus | V::SessionStatus | V::PerformanceGlobalStatus | V::PerformanceSessionStatus => {

@@ -113,6 +113,12 @@ pub fn latch_waits() -> Rows {
     classes().into_iter().map(line).collect()
 }
 
+/// Rows of performance_schema.persisted_variables: what SET PERSIST has kept for the next start.
+pub fn persisted_variables(db: &Database) -> Rows {
+    let entries = db.globals().persisted().map(|persisted| persisted.entries()).unwrap_or_default();
+    entries.into_iter().map(|(name, entry)| row([text(name), text(entry.value)])).collect()
+}
+
 /// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.
 pub fn threads(db: &Database) -> Rows {
     let now = db.registry().now_us();

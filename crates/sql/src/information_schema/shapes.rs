@@ -230,6 +230,7 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
     (VirtualTable::PerformanceSessionStatus, ("session_status", NAME_VALUE)),
     (VirtualTable::PerformanceGlobalVariables, ("global_variables", NAME_VALUE)),
     (VirtualTable::PerformanceSessionVariables, ("session_variables", NAME_VALUE)),
+    (VirtualTable::PersistedVariables, ("persisted_variables", NAME_VALUE)),
     (VirtualTable::SessionStatus, ("SESSION_STATUS", NAME_VALUE)),
     (VirtualTable::SysLockWaits, ("innodb_lock_waits", LOCK_WAITS)),
     (VirtualTable::SysLockWaitsRaw, ("x$innodb_lock_waits", LOCK_WAITS)),

@@ -205,6 +205,12 @@ impl Parser<'_> {
     /// RESET ...
     pub(super) fn reset(&mut self) -> Parse<Statement> {
         self.advance();
+        if self.eat(Keyword::Persist) {
+            let if_exists = self.if_exists()?;
+            let ends = !if_exists && matches!(self.token.kind, TokenKind::End | TokenKind::Semicolon);
+            let name = if ends { None } else { Some(self.any_name()?) };
+            return Ok(Statement::ResetPersist { if_exists, name });
+        }
         let start = self.token.start as usize;
         let mut end = start;
         while self.keyword().is_some() {

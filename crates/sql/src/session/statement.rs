@@ -10,6 +10,7 @@ use turnstile_engine::session_card::Operation;
 
 use super::Session;
 use super::tables::{Used, of_statement};
+use super::time_limit::TimeLimit;
 use crate::accounts::Privileges;
 use crate::ast::{self, Statement};
 use crate::datetime::DateTime;
@@ -145,6 +146,9 @@ impl Session {
             Statement::TableMaintenance(work) => self.maintain(work, out).await,
             Statement::LockTables(_) => Err(SqlError::not_supported_yet("LOCK TABLES")),
             Statement::Shutdown => Err(SqlError::not_supported_yet("SHUTDOWN; send the server SIGTERM")),
+            Statement::ResetPersist { if_exists, name } => {
+                self.reset_persist(name.as_deref(), *if_exists).map(|()| Outcome::default())
+            }
             Statement::Reset(what) => Err(SqlError::not_supported_yet(format!("RESET {what}"))),
             _ => self.definition_statement(statement).await,
         }
@@ -327,14 +331,20 @@ impl Session {
         let context =
             EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
         let (db, interrupt) = (self.db.clone(), self.interrupt.clone());
+        let limit_ms = self.settings.max_execution_ms;
         let open = self.enter_quietly();
         if open.read_only && !matches!(plan, RowPlan::Query(_)) {
             return self.abandon(SqlError::read_only_transaction()).await;
         }
         let savepoint = open.txn.savepoint();
         let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
-        let result = run_plan(&mut exec, plan, into, out).await;
+        let limit = (limit_ms != 0 && matches!(plan, RowPlan::Query(_)))
+            .then(|| TimeLimit::begin(limit_ms, &interrupt));
+        let mut result = run_plan(&mut exec, plan, into, out).await;
         drop(exec);
+        if let Some(limit) = limit {
+            result = limit.end(result);
+        }
         self.leave(savepoint, result).await
     }
 }

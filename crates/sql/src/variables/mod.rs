@@ -8,14 +8,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
+use turnstile_sys::disk::Disk;
 
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
 
+pub mod guide;
+pub mod persisted;
+pub mod reference;
 mod settings;
 pub mod table;
 
+pub use persisted::Persisted;
 pub use settings::{Priority, SessionSettings, isolation};
 pub use table::VARIABLES;
 
@@ -123,16 +128,18 @@ fn integer(value: &Value) -> Option<i128> {
     }
 }
 
-/// A number as option files write it: digits, perhaps with K, M or G.
+/// A number as option files write it: digits, perhaps with K, M, G, T, P or E.
 fn sized(text: &str) -> Option<i128> {
     let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
         b'K' => (&text[..text.len() - 1], 10),
         b'M' => (&text[..text.len() - 1], 20),
         b'G' => (&text[..text.len() - 1], 30),
         b'T' => (&text[..text.len() - 1], 40),
+        b'P' => (&text[..text.len() - 1], 50),
+        b'E' => (&text[..text.len() - 1], 60),
         _ => (text, 0),
     };
-    digits.parse::<i128>().ok()?.checked_shl(shift)
+    digits.parse::<i128>().ok()?.checked_mul(1 << shift)
 }
 
 /// A number that is not whole by its type.
@@ -251,15 +258,25 @@ impl Definition {
 
     /// Reads a value from the command line or an option file.
     pub fn parse(&self, text: &str) -> SqlResult<Value> {
+        Ok(self.parse_option(text)?.0)
+    }
+
+    /// Likewise; the flag says that it was cut to the range.
+    pub fn parse_option(&self, text: &str) -> SqlResult<(Value, bool)> {
         let value = match self.kind {
             Kind::Int { .. } | Kind::UInt { .. } => {
                 let number = sized(text.trim()).ok_or_else(|| self.wrong_type())?;
-                i64::try_from(number).map_or_else(|_| Value::UInt(number as u64), Value::Int)
+                let low = i64::try_from(number.max(i128::from(i64::MIN)));
+                let far = number < i128::from(i64::MIN) || number > i128::from(u64::MAX);
+                let near =
+                    low.map_or_else(|_| Value::UInt(number.min(i128::from(u64::MAX)) as u64), Value::Int);
+                let (value, cut) = self.accept(&near)?;
+                return Ok((value, cut || far));
             }
             Kind::Double { .. } => Value::Double(text.trim().parse().map_err(|_| self.wrong_type())?),
             _ => Value::text(text),
         };
-        Ok(self.accept(&value)?.0)
+        self.accept(&value)
     }
 
     /// The value as SHOW VARIABLES writes it.
@@ -277,6 +294,7 @@ impl Definition {
 #[derive(Debug)]
 pub struct Globals {
     values: RwLock<Arc<Vec<Value>>>,
+    persisted: OnceLock<Persisted>,
 }
 
 impl Default for Globals {
@@ -284,7 +302,7 @@ impl Default for Globals {
         // A default that its own definition refuses is a mistake in the table; the text is then kept as it stands.
         let values =
             VARIABLES.iter().map(|one| one.parse(one.default).unwrap_or_else(|_| Value::text(one.default)));
-        Globals { values: RwLock::new(Arc::new(values.collect())) }
+        Globals { values: RwLock::new(Arc::new(values.collect())), persisted: OnceLock::new() }
     }
 }
 
@@ -311,11 +329,38 @@ impl Globals {
         }
     }
 
-    /// Sets a value from the command line; allowed for every variable before the server is open.
-    pub fn configure(&self, name: &str, text: &str) -> SqlResult<()> {
+    /// Sets a value from the command line; allowed for every variable before the server is open. The flag says that it was
+    /// cut to the range.
+    pub fn configure(&self, name: &str, text: &str) -> SqlResult<bool> {
         let at = find(&name.replace('-', "_")).ok_or_else(|| SqlError::unknown_system_variable(name))?;
-        self.set(at, VARIABLES[at].parse(text)?);
-        Ok(())
+        let (value, cut) = VARIABLES[at].parse_option(text)?;
+        self.set(at, value);
+        Ok(cut)
+    }
+
+    /// Reads what SET PERSIST has kept on this disk, gives it to the globals unless `persisted_globals_load` is OFF, and keeps
+    /// there what is persisted from now on. To be called after options were read, before the server is open. What comes back
+    /// are warnings.
+    ///
+    /// # Errors
+    /// A text for the log if the file cannot be read or holds a value that is refused.
+    pub fn load_persisted(&self, disk: Arc<dyn Disk>) -> Result<Vec<String>, String> {
+        let load = self.named("persisted_globals_load") != Value::Int(0);
+        let warnings = match Persisted::read(disk) {
+            Ok(persisted) => {
+                let warnings = if load { persisted.apply(self)? } else { Vec::new() };
+                let _ = self.persisted.set(persisted);
+                warnings
+            }
+            Err(error) if load => return Err(error),
+            Err(error) => vec![error],
+        };
+        Ok(warnings)
+    }
+
+    /// What SET PERSIST keeps, if there is a place for it.
+    pub fn persisted(&self) -> Option<&Persisted> {
+        self.persisted.get()
     }
 }
 

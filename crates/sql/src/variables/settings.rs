@@ -94,6 +94,8 @@ pub struct SessionSettings {
     pub net_read_timeout_s: u64,
     /// Longest time in seconds that a client may take to accept more of an answer.
     pub net_write_timeout_s: u64,
+    /// `max_execution_time`, 0 for no limit.
+    pub max_execution_ms: u64,
     pub chain: bool,
     pub release: bool,
 }
@@ -161,6 +163,7 @@ impl SessionSettings {
             wait_timeout_s: number("wait_timeout"),
             net_read_timeout_s: number("net_read_timeout"),
             net_write_timeout_s: number("net_write_timeout"),
+            max_execution_ms: number("max_execution_time"),
             chain: completion == "CHAIN",
             release: completion == "RELEASE",
         }

@@ -1,0 +1,116 @@
+//! SET PERSIST, SET PERSIST_ONLY and RESET PERSIST: what of the globals outlives the server. The file and its promise are in
+//! [`crate::variables::persisted`].
+//!
+//! The file is written when all items of a SET have been checked and before the first is set, so that a file that cannot be
+//! written (error 3549) leaves the server as it was. The write blocks its thread for two syncs: it is an administrator's
+//! statement, and the pool lends the rest of the group another thread.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::Session;
+use crate::accounts::Privileges;
+use crate::ast::VariableScope;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::WarningLevel;
+use crate::value::Value;
+use crate::variables::persisted::{Change, Entry};
+use crate::variables::{self, Definition, Scope, VARIABLES};
+
+/// Variables that say where this server lives or what it is: to be changed by who starts it, not through it. Those of which
+/// the description says that they only report are as little to be kept.
+const NOT_KEPT: &[&str] = &[
+    "auto_generate_certs",
+    "basedir",
+    "bind_address",
+    "datadir",
+    "extra_port",
+    "have_openssl",
+    "have_ssl",
+    "hostname",
+    "innodb_page_size",
+    "license",
+    "log_error",
+    "lower_case_file_system",
+    "lower_case_table_names",
+    "persisted_globals_load",
+    "pid_file",
+    "port",
+    "protocol_version",
+    "secure_file_priv",
+    "server_uuid",
+    "skip_networking",
+    "socket",
+    "ssl_ca",
+    "ssl_cert",
+    "ssl_key",
+    "system_time_zone",
+    "version",
+    "version_comment",
+];
+
+/// Whether a SET of this scope is to outlive the server.
+pub(super) fn is_kept(scope: VariableScope) -> bool {
+    matches!(scope, VariableScope::Persist | VariableScope::PersistOnly)
+}
+
+/// Fails unless a variable may be set in this scope at all.
+pub(super) fn check_scope(definition: &Definition, scope: VariableScope, name: &str) -> SqlResult<()> {
+    let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
+    let refused = |what| Err(SqlError::incorrect_global_local_variable(name, what));
+    if !definition.dynamic && scope != VariableScope::PersistOnly {
+        return refused("read only");
+    }
+    match (definition.scope, global) {
+        (Scope::Session, true) => return Err(SqlError::local_variable(name)),
+        (Scope::Global, false) => return Err(SqlError::global_variable(name)),
+        _ => {}
+    }
+    let not_kept = NOT_KEPT.contains(&definition.name)
+        || definition.name.starts_with("innodb_monitor_")
+        || !definition.dynamic && definition.doc.starts_with("Reported only");
+    match is_kept(scope) && not_kept {
+        true if definition.dynamic => refused("non persistent"),
+        true => refused("non persistent read only"),
+        false => Ok(()),
+    }
+}
+
+impl Session {
+    /// Makes durable what SET PERSIST and SET PERSIST_ONLY ask for.
+    pub(super) fn keep<'v>(&self, kept: impl Iterator<Item = (usize, &'v Value)>) -> SqlResult<()> {
+        let account = self.own_account();
+        let set_us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_micros() as u64);
+        let changes = kept.map(|(at, value)| {
+            let value = VARIABLES[at].show(value);
+            let (user, host) = (account.user.to_string(), account.host.to_string());
+            Change::Keep(VARIABLES[at].name.into(), Entry { value, set_us, user, host })
+        });
+        self.change_kept(changes.collect())
+    }
+
+    fn change_kept(&self, changes: Vec<Change>) -> SqlResult<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let persisted = self.db.globals().persisted().ok_or_else(SqlError::variable_not_persisted)?;
+        persisted.change(changes).map_err(|_| SqlError::variable_not_persisted())
+    }
+
+    /// RESET PERSIST [[IF EXISTS] name]
+    pub(super) fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> SqlResult<()> {
+        self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
+        let Some(name) = name else { return self.change_kept(vec![Change::ForgetAll]) };
+        // By another spelling of its name, or by a name that only the file knows.
+        let lower = name.to_ascii_lowercase();
+        let known = variables::find(&lower).map_or(&*lower, |at| VARIABLES[at].name).to_string();
+        if self.db.globals().persisted().is_some_and(|persisted| persisted.has(&known)) {
+            return self.change_kept(vec![Change::Forget(known)]);
+        }
+        let missing = SqlError::not_in_persisted_file(name);
+        if !if_exists {
+            return Err(missing);
+        }
+        self.state.warnings.push(WarningLevel::Warning, missing);
+        Ok(())
+    }
+}
