@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use turnstile_sys::latch;
 
 use super::Session;
+use super::persist;
 use super::statement::Outcome;
 use crate::accounts::Privileges;
 use crate::ast::{self, SetItem, VariableScope};
@@ -32,6 +33,10 @@ impl Session {
                 _ => Checked::Later,
             });
         }
+        self.keep(checked.iter().filter_map(|checked| match checked {
+            Checked::System(choice) if persist::is_kept(choice.scope) => Some((choice.at, &choice.value)),
+            _ => None,
+        }))?;
         for (item, checked) in items.iter().zip(checked) {
             match (item, checked) {
                 (SetItem::UserVariable { name, .. }, Checked::Value(value)) => {
@@ -76,17 +81,7 @@ impl Session {
         let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
-        if scope == VariableScope::PersistOnly || scope == VariableScope::Persist {
-            return Err(SqlError::not_supported_yet("SET PERSIST"));
-        }
-        if !definition.dynamic {
-            return Err(SqlError::incorrect_global_local_variable(name, "read only"));
-        }
-        match (definition.scope, global) {
-            (Scope::Session, true) => return Err(SqlError::local_variable(name)),
-            (Scope::Global, false) => return Err(SqlError::global_variable(name)),
-            _ => {}
-        }
+        persist::check_scope(definition, scope, name)?;
         if global {
             self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
         }
@@ -105,20 +100,23 @@ impl Session {
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,
         };
-        if definition.name == "innodb_commit_concurrency" {
+        if definition.name == "innodb_commit_concurrency" && scope != VariableScope::PersistOnly {
             stays_limited_or_not(&self.db.globals().get(at), &value)?;
         }
         if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
             action.check(pattern)?;
         }
-        Ok(Choice { at, global, value })
+        Ok(Choice { at, scope, value })
     }
 
     /// Sets a system variable to what was checked.
     async fn set_system(&mut self, choice: Choice) -> SqlResult<()> {
-        let Choice { at, global, value } = choice;
+        let Choice { at, scope, value } = choice;
         let definition = &VARIABLES[at];
-        if global {
+        if scope == VariableScope::PersistOnly {
+            return Ok(());
+        }
+        if !matches!(scope, VariableScope::Default | VariableScope::Session) {
             if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
                 self.db.meters().apply(&self.db, action, pattern);
             }
@@ -229,7 +227,7 @@ fn stays_limited_or_not(old: &Value, new: &Value) -> SqlResult<()> {
 /// A system variable and the value it is to have, in normal form.
 struct Choice {
     at: usize,
-    global: bool,
+    scope: VariableScope,
     value: Value,
 }
 

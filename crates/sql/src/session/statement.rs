@@ -338,13 +338,8 @@ impl Session {
         }
         let savepoint = open.txn.savepoint();
         let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
-        let limit = (limit_ms != 0 && matches!(plan, RowPlan::Query(_)))
-            .then(|| TimeLimit::begin(limit_ms, &interrupt));
-        let mut result = run_plan(&mut exec, plan, into, out).await;
+        let result = run_plan(&mut exec, plan, into, out, limit_ms).await;
         drop(exec);
-        if let Some(limit) = limit {
-            result = limit.end(result);
-        }
         self.leave(savepoint, result).await
     }
 }
@@ -356,16 +351,14 @@ async fn run_plan(
     plan: &RowPlan,
     into: &[ast::Name],
     out: &mut dyn ResultSink,
+    limit_ms: u64,
 ) -> SqlResult<Outcome> {
     match plan {
-        RowPlan::Query(plan) if into.is_empty() => {
-            exec.fix_moment(plan);
-            out.columns(plan.columns())?;
-            let found = Box::pin(exec.query(plan, &[], &mut ClientOut(out))).await?;
-            exec.session.set_found_rows(found);
-            Ok(Outcome { rows: true, ..Outcome::default() })
+        RowPlan::Query(plan) if limit_ms == 0 => run_query(exec, plan, into, out).await,
+        RowPlan::Query(plan) => {
+            let limit = TimeLimit::begin(limit_ms, exec.interrupt);
+            limit.end(Box::pin(run_query(exec, plan, into, out)).await)
         }
-        RowPlan::Query(plan) => Box::pin(select_into(exec, plan, into)).await,
         RowPlan::Insert(plan) => {
             Box::pin(exec.insert(plan)).await.map(|done| insert_outcome(plan, done, exec))
         }
@@ -383,6 +376,22 @@ async fn run_plan(
             Ok(change_outcome(done, *update, exec))
         }
     }
+}
+
+async fn run_query(
+    exec: &mut Exec<'_>,
+    plan: &QueryPlan,
+    into: &[ast::Name],
+    out: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if !into.is_empty() {
+        return Box::pin(select_into(exec, plan, into)).await;
+    }
+    exec.fix_moment(plan);
+    out.columns(plan.columns())?;
+    let found = Box::pin(exec.query(plan, &[], &mut ClientOut(out))).await?;
+    exec.session.set_found_rows(found);
+    Ok(Outcome { rows: true, ..Outcome::default() })
 }
 
 async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) -> SqlResult<Outcome> {
