@@ -18,6 +18,7 @@ mod admission;
 mod deadlock_text;
 mod gives_way;
 mod monitor;
+mod persist;
 mod prepared;
 mod scripts;
 mod seeing;
