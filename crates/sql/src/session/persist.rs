@@ -78,6 +78,10 @@ pub(super) fn check_scope(definition: &Definition, scope: VariableScope, name: &
 impl Session {
     /// Makes durable what SET PERSIST and SET PERSIST_ONLY ask for.
     pub(super) fn keep<'v>(&self, kept: impl Iterator<Item = (usize, &'v Value)>) -> SqlResult<()> {
+        let mut kept = kept.peekable();
+        if kept.peek().is_none() {
+            return Ok(());
+        }
         let account = self.own_account();
         let set_us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_micros() as u64);
         let changes = kept.map(|(at, value)| {
@@ -89,9 +93,6 @@ impl Session {
     }
 
     fn change_kept(&self, changes: Vec<Change>) -> SqlResult<()> {
-        if changes.is_empty() {
-            return Ok(());
-        }
         let persisted = self.db.globals().persisted().ok_or_else(SqlError::variable_not_persisted)?;
         persisted.change(changes).map_err(|_| SqlError::variable_not_persisted())
     }

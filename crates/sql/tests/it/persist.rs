@@ -105,6 +105,11 @@ fn what_cannot_be_persisted_is_refused_as_mysql_does_it() {
                 "SET PERSIST_ONLY thread_handling = 'x'",
                 "error 1231 Variable 'thread_handling' can't be set to the value of 'x'",
             ),
+            (
+                "SET PERSIST max_connections = 9, PERSIST innodb_deadlock_detect = 2",
+                "error 1231 Variable 'innodb_deadlock_detect' can't be set to the value of '2'",
+            ),
+            ("SELECT @@global.max_connections", "77"),
             (KEPT, ""),
         ],
     );
