@@ -6,12 +6,11 @@
 //! ```text
 //!   field          written when                                     by
 //!   started_us     a transaction's first statement begins           the host (SQL), from a clock it has read anyway
-//!   options        the same                                         the host
+//!   options        the same; 0 at the end                           the host; the transaction
 //!   tables         a statement begins, and when it has ended        the host
 //!   txn_id         first write; end                                 the transaction
-//!   undo_records   every undo record, written or taken back; end    the transaction
+//!   undo_records   every undo record, written or taken back         the transaction
 //!   view_*         the read view is opened; end                     the transaction
-//!   open           begin; end                                       the host; the transaction
 //!   operation      a statement begins and ends, commit, rollback,   both
 //!                  around a wait for a row lock
 //!   wait           a wait begins, a wait ends                       whoever waits ([`SessionCard::waits`])
@@ -21,7 +20,7 @@
 use crate::admission::Standing;
 use crate::api::Isolation;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// What a statement does, in InnoDB's words (`trx_operation_state`). Noted once per statement, and around lock waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,8 +94,8 @@ pub struct SessionCard {
     view_low: AtomicU64,
     view_high: AtomicU64,
     tables: AtomicU32,
+    /// Isolation level and flags; 0 when no transaction is open.
     options: AtomicU8,
-    open: AtomicBool,
     operation: AtomicU8,
     wait: AtomicU8,
 }
@@ -130,6 +129,7 @@ pub struct TxnPicture {
 
 const READ_ONLY: u8 = 4;
 const AUTOCOMMIT: u8 = 8;
+const OPEN: u8 = 16;
 
 impl SessionCard {
     /// The card of a connection. Number 0 is nobody's: an embedding program, or work of the server's own.
@@ -151,8 +151,7 @@ impl SessionCard {
     pub fn begin(&self, now_us: u64, isolation: Isolation, read_only: bool, autocommit: bool) {
         let flags = if read_only { READ_ONLY } else { 0 } | if autocommit { AUTOCOMMIT } else { 0 };
         self.started_us.store(now_us, Ordering::Relaxed);
-        self.options.store(isolation as u8 | flags, Ordering::Relaxed);
-        self.open.store(true, Ordering::Relaxed);
+        self.options.store(isolation as u8 | flags | OPEN, Ordering::Relaxed);
     }
 
     /// A statement uses so many tables and locks so many of them.
@@ -175,15 +174,21 @@ impl SessionCard {
         self.view_high.store(high, Ordering::Relaxed);
     }
 
+    fn is_open(&self) -> bool {
+        self.options.load(Ordering::Relaxed) & OPEN != 0
+    }
+
+    /// The count of undo records may stay: without an id there are none.
     pub(crate) fn end(&self) {
         self.txn_id.store(0, Ordering::Relaxed);
-        self.undo_records.store(0, Ordering::Relaxed);
-        self.view_high.store(0, Ordering::Relaxed);
-        self.open.store(false, Ordering::Relaxed);
+        if self.view_high.load(Ordering::Relaxed) != 0 {
+            self.view_high.store(0, Ordering::Relaxed);
+        }
+        self.options.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn end_if_open(&self) {
-        if self.open.load(Ordering::Relaxed) {
+        if self.is_open() {
             self.end();
         }
     }
@@ -215,7 +220,7 @@ impl SessionCard {
 
     /// Whether its transaction has ended and waits only for the log.
     pub fn waits_for_log(&self) -> bool {
-        self.operation() == Operation::Committing && !self.open.load(Ordering::Relaxed)
+        self.operation() == Operation::Committing && !self.is_open()
     }
 
     /// Notes a wait until the value returned is dropped.
@@ -244,14 +249,14 @@ impl SessionCard {
         let load = |field: &AtomicU64| field.load(Ordering::Relaxed);
         let options = self.options.load(Ordering::Relaxed);
         let tables = self.tables.load(Ordering::Relaxed);
-        let high = load(&self.view_high);
+        let (txn_id, high) = (load(&self.txn_id), load(&self.view_high));
         TxnPicture {
-            open: self.open.load(Ordering::Relaxed),
+            open: options & OPEN != 0,
             operation: self.operation(),
             waiting_for: self.waiting_for(),
-            txn_id: load(&self.txn_id),
+            txn_id,
             started_us: load(&self.started_us),
-            undo_records: load(&self.undo_records),
+            undo_records: if txn_id == 0 { 0 } else { load(&self.undo_records) },
             view: (high != 0).then(|| (high, load(&self.view_low))),
             isolation: match options & 3 {
                 0 => Isolation::ReadUncommitted,
@@ -276,5 +281,43 @@ pub struct WaitNote<'c> {
 impl Drop for WaitNote<'_> {
     fn drop(&mut self) {
         self.card.wait.store(WaitingFor::Nothing as u8, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_transaction_is_left_for_the_next() {
+        let card = SessionCard::new(7);
+        assert!(!card.picture().open);
+        card.begin(5, Isolation::ReadCommitted, true, true);
+        card.set_view(3, 9);
+        card.set_txn_id(11);
+        card.set_undo_records(4);
+        let seen = card.picture();
+        assert_eq!((seen.open, seen.read_only, seen.autocommit), (true, true, true));
+        assert_eq!((seen.txn_id, seen.undo_records, seen.view), (11, 4, Some((9, 3))));
+        assert_eq!((seen.started_us, seen.isolation), (5, Isolation::ReadCommitted));
+        card.note(Operation::Committing);
+        assert!(!card.waits_for_log(), "it has not ended");
+        card.end();
+        assert!(card.waits_for_log() && !card.picture().open);
+        card.note(Operation::None);
+        card.begin(6, Isolation::RepeatableRead, false, false);
+        let seen = card.picture();
+        assert_eq!((seen.open, seen.read_only, seen.autocommit), (true, false, false));
+        assert_eq!((seen.txn_id, seen.undo_records, seen.view), (0, 0, None));
+        assert_eq!(seen.isolation, Isolation::RepeatableRead);
+    }
+
+    #[test]
+    fn a_wait_is_noted_until_it_ends() {
+        let card = SessionCard::new(7);
+        let note = card.waits(WaitingFor::TableLock);
+        assert_eq!(card.waiting_for(), WaitingFor::TableLock);
+        drop(note);
+        assert_eq!(card.waiting_for(), WaitingFor::Nothing);
     }
 }

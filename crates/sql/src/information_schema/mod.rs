@@ -59,6 +59,8 @@ pub enum VirtualTable {
     InnodbLocks,
     InnodbLockWaits,
     InnodbMetrics,
+    InnodbCmp,
+    InnodbCmpmem,
     DataLocks,
     DataLockWaits,
     EventsWaitsByName,
@@ -481,7 +483,12 @@ impl VirtualTable {
         use VirtualTable as V;
         let Some(account) = session.account() else { return Ok(()) };
         match self {
-            V::InnodbTrx | V::InnodbLocks | V::InnodbLockWaits | V::InnodbMetrics
+            V::InnodbTrx
+            | V::InnodbLocks
+            | V::InnodbLockWaits
+            | V::InnodbMetrics
+            | V::InnodbCmp
+            | V::InnodbCmpmem
                 if !account.may(Privileges::PROCESS, None) =>
             {
                 Err(SqlError::specific_access_denied("PROCESS"))
@@ -572,7 +579,9 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::ThreadPoolQueues => thread_pool::queues(db),
         V::ThreadPoolStats => thread_pool::stats(db),
         V::ThreadPoolWaits => thread_pool::waits(db),
-        V::Views
+        V::InnodbCmp
+        | V::InnodbCmpmem
+        | V::Views
         | V::Routines
         | V::Triggers
         | V::Events

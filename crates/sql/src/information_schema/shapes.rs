@@ -129,6 +129,34 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
         ),
     ),
     (
+        VirtualTable::InnodbCmp,
+        (
+            "INNODB_CMP",
+            &[
+                ("page_size", 'i'),
+                ("compress_ops", 'i'),
+                ("compress_ops_ok", 'i'),
+                ("compress_time", 'i'),
+                ("uncompress_ops", 'i'),
+                ("uncompress_time", 'i'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::InnodbCmpmem,
+        (
+            "INNODB_CMPMEM",
+            &[
+                ("page_size", 'i'),
+                ("buffer_pool_instance", 'i'),
+                ("pages_used", 'i'),
+                ("pages_free", 'i'),
+                ("relocation_ops", 'i'),
+                ("relocation_time", 'i'),
+            ],
+        ),
+    ),
+    (
         VirtualTable::DataLocks,
         (
             "data_locks",

@@ -324,6 +324,46 @@ fn tools_ask_like_this() {
     assert_eq!(run(&mut one, "SHOW ENGINE archive STATUS"), "error 1286 Unknown storage engine 'archive'\n");
 }
 
+/// What mysqld_exporter asks a server with the collectors it has on by default, and what it takes for "not here".
+#[test]
+fn the_exporter_with_its_defaults() {
+    let db = database();
+    let mut one = session(&db);
+    for statement in [
+        "SET lock_wait_timeout=2",
+        "SELECT @@version",
+        "SHOW GLOBAL STATUS",
+        "SHOW GLOBAL VARIABLES",
+        "SHOW ENGINE INNODB STATUS",
+        "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name",
+        "SELECT COALESCE(command,''),COALESCE(state,''),count(*),sum(time) FROM information_schema.processlist
+         WHERE ID != connection_id() + 1 AND TIME >= 0 GROUP BY command,state ORDER BY null",
+    ] {
+        let given = run(&mut one, statement);
+        assert!(!given.is_empty() && !given.starts_with("error"), "{statement}: {given}");
+    }
+    // No page is compressed here.
+    for statement in [
+        "SELECT page_size, compress_ops, compress_ops_ok, compress_time, uncompress_ops, uncompress_time
+         FROM information_schema.innodb_cmp",
+        "SELECT page_size, buffer_pool_instance, pages_used, pages_free, relocation_ops, relocation_time
+         FROM information_schema.innodb_cmpmem",
+        "SHOW REPLICA STATUS",
+    ] {
+        assert_eq!(run(&mut one, statement), "", "{statement}");
+    }
+    // A server that is not MariaDB answers the first of the two ways to ask for replicas with a syntax error.
+    for (statement, code) in [
+        ("SHOW ALL SLAVES STATUS", 1064),
+        ("SELECT @@query_response_time_stats", 1193),
+        ("SELECT * FROM performance_schema.file_summary_by_event_name", 1146),
+        ("SELECT * FROM information_schema.query_response_time", 1109),
+    ] {
+        let given = run(&mut one, statement);
+        assert!(given.starts_with(&format!("error {code} ")), "{statement}: {given}");
+    }
+}
+
 #[test]
 fn who_may_look() {
     let db = database();
