@@ -204,7 +204,7 @@ fn metrics_as_the_exporter_reads_them() {
     assert!(all.lines().all(|line| fits("{*} | {*} | {*} | {*} | {n}", line)), "{all}");
 }
 
-/// Locks on tables and on rows are counted apart; undo space in pages.
+/// Record locks now and ever; no statement locks a table in the lock table; undo space in pages.
 #[test]
 fn what_the_metrics_count() {
     let db = database();
@@ -215,16 +215,16 @@ fn what_the_metrics_count() {
         let ask = format!("SELECT count FROM information_schema.innodb_metrics WHERE name = '{name}'");
         run(session, &ask).trim().parse().unwrap()
     };
-    let before = (count(&mut one, "lock_rec_lock_created"), count(&mut one, "lock_table_lock_created"));
+    let before = count(&mut one, "lock_rec_lock_created");
     let mut holder = session(&db);
     run(&mut holder, "BEGIN");
     run(&mut holder, "SELECT * FROM t WHERE id <= 2 FOR UPDATE");
     let rows = count(&mut one, "lock_rec_locks");
     assert!(rows >= 2, "{rows} record locks");
-    assert_eq!(count(&mut one, "lock_rec_lock_created") - before.0, rows);
+    assert_eq!(count(&mut one, "lock_rec_lock_created") - before, rows);
     let listed =
-        run(&mut one, "SELECT COUNT(*) FROM performance_schema.data_locks WHERE LOCK_TYPE = 'TABLE'");
-    assert_eq!(format!("{}\n", count(&mut one, "lock_table_locks")), listed);
+        run(&mut one, "SELECT COUNT(*) FROM performance_schema.data_locks WHERE LOCK_TYPE = 'RECORD'");
+    assert_eq!(format!("{rows}\n"), listed);
     run(&mut holder, "COMMIT");
     assert_eq!((count(&mut one, "lock_rec_locks"), count(&mut one, "lock_table_locks")), (0, 0));
     assert!(count(&mut one, "trx_rseg_current_size") > 0, "the insertion has an undo page");

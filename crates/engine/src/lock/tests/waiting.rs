@@ -1,6 +1,8 @@
 //! Waits, polled by hand: order, hand-off, invitation, timeout, kill, inheritance.
 
 use super::*;
+use crate::api::TableLock;
+use crate::ids::TableId;
 use crate::interrupt::Interrupt;
 use LockKind::{Gap, InsertIntention, NextKey, Record};
 use LockMode::{S, X};
@@ -30,6 +32,25 @@ fn fifo_hand_off_wakes_once() {
     assert_eq!((statistics.names, statistics.current_waits, statistics.row_waits), (0, 0, 3));
     assert_eq!(statistics.created, statistics.removed);
     assert_eq!(statistics.tables_created, statistics.tables_removed);
+}
+
+#[test]
+fn holds_on_rows_and_on_tables_are_counted_apart() {
+    let (table, txn) = (table(), TxnLocks::new(1, 1));
+    let counts = || {
+        let now = table.statistics();
+        (now.created, now.removed, now.tables_created, now.tables_removed)
+    };
+    assert_eq!(table.try_acquire(&txn, row(b"k"), X, Record), Acquire::Granted);
+    assert_eq!(counts(), (1, 0, 0, 0));
+    for lock in [TableLock::IntentionExclusive, TableLock::Exclusive] {
+        assert_eq!(table.try_acquire_table(&txn, TableId(1), lock), Acquire::Granted);
+        assert_eq!(counts(), (1, 0, 1, 0), "a stronger lock on the same table is the same hold");
+    }
+    assert_eq!(table.try_acquire_table(&txn, TableId(2), TableLock::AutoIncrement), Acquire::Granted);
+    assert_eq!(counts(), (1, 0, 2, 0));
+    table.release_all(&txn);
+    assert_eq!(counts(), (1, 1, 2, 2));
 }
 
 #[test]
