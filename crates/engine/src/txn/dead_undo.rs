@@ -10,7 +10,7 @@
 //! | `Notes.records` | offset and writer of each record of a page that was cut off, in the order in which it was | the shard's mutex |
 //! | `Notes.transactions` | how many of them were all that their transaction had written | the shard's mutex |
 //! | `Notes.look_at` | number of notes at which the page is worth a look | the shard's mutex |
-//! | `ready` | pages worth a look, each once | its mutex |
+//! | `ready` | pages worth a look, perhaps more than once, perhaps freed meanwhile: who looks asks the bitmap | its mutex |
 //! | `transactions` | sum of `Notes.transactions` | changes under a shard's mutex |
 //!
 //! A note is a record's place and its writer. Ids are never used twice, so a note can outlive its page without harm. After a
