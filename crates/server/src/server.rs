@@ -25,7 +25,7 @@ pub struct Options {
     pub extra_port: Option<u16>,
     /// `thread_handling`.
     pub thread_handling: ThreadHandling,
-    /// `thread_pool_size`, 0 for the number of processors.
+    /// `thread_pool_size`, 0 for all processors but one.
     pub thread_pool_size: usize,
 }
 
@@ -105,7 +105,9 @@ impl Server {
         // The workers call `turn_end` after each turn from here on.
         database.engine().promise_turns();
         let size = match options.thread_pool_size {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            // One processor is left to the log writer, the flusher, purge and the network's own work. Two workers on two
+            // processors that they share with their clients took each other's turns: half the sales of one.
+            0 => std::thread::available_parallelism().map_or(1, |count| count.get().saturating_sub(1).max(1)),
             size => size,
         };
         let hosts = Hosts::start(options.thread_handling, size, &database)?;
