@@ -34,7 +34,7 @@ fn what_is_persisted_is_there_after_the_next_start_and_wins_over_options() {
             ("SET PERSIST_ONLY tx_isolation = 'read-committed'", "ok"),
             (
                 "SELECT @@global.max_connections, @@innodb_purge_threads, @@innodb_deadlock_detect",
-                "500 | 4 | 0",
+                "500 | 1 | 0",
             ),
             ("SELECT @@global.transaction_isolation", "REPEATABLE-READ"),
             (
