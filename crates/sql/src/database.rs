@@ -11,6 +11,8 @@ use crate::collation::Collation;
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
+use crate::mdl::Gate;
+use crate::mdl::circle::GateWaits;
 use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
@@ -29,6 +31,8 @@ pub const VERSION_COMMENT: &str = "Turnstile";
 pub struct Database {
     engine: Arc<Engine>,
     dictionary: Dictionary,
+    gate_waits: GateWaits,
+    definitions: Arc<Gate>,
     accounts: Accounts,
     registry: Registry,
     globals: Globals,
@@ -92,6 +96,8 @@ impl Database {
         let db = Arc::new(Database {
             engine,
             dictionary,
+            gate_waits: GateWaits::default(),
+            definitions: Arc::default(),
             accounts,
             registry,
             globals,
@@ -137,6 +143,16 @@ impl Database {
     /// Databases and tables.
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
+    }
+
+    /// Sessions that wait at metadata gates.
+    pub(crate) fn gate_waits(&self) -> &GateWaits {
+        &self.gate_waits
+    }
+
+    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes meanwhile.
+    pub(crate) fn definitions(&self) -> &Arc<Gate> {
+        &self.definitions
     }
 
     /// Accounts, for authentication.

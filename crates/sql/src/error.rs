@@ -253,6 +253,7 @@ errors! {
     password_not_allowed() = 1131 b"42000" "You are using MySQL as an anonymous user and anonymous users are not allowed to change passwords";
     host_blocked(host) = 1130 b"HY000" "Host '{host}' is not allowed to connect to this MySQL server";
     aborted_connection(id, database, user, host, why) = 1184 b"08S01" "Aborted connection {id} to db: '{database}' user: '{user}' host: '{host}' ({why})";
+    conflicting_read_lock() = 1223 b"HY000" "Can't execute the query because you have a conflicting read lock";
     lock_or_active_transaction() = 1192 b"HY000" "Can't execute the given command because you have active locked tables or an active transaction";
     unknown_key_cache(name) = 1284 b"HY000" "Unknown key cache '{name}'";
 }

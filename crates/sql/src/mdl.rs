@@ -1,13 +1,22 @@
-//! The metadata gate of a table: statements and transactions hold it shared, DDL exclusively.
+//! The metadata gate of a table: what MySQL calls its metadata lock, and what LOCK TABLES locks.
 //!
-//! One atomic word: the low 32 bits count shared holders, bit 63 says that somebody holds it or wants it exclusively.
-//! Taking it shared is one `fetch_add` when no DDL is about. DDL sets the bit, which turns newcomers away, and waits for
-//! the count to fall to zero; those turned away wait for the bit to go. Whoever waits has registered its waker before it
-//! looks at the word for the last time, so no wake-up is lost.
+//! | mode | who holds it | until | turns away |
+//! |---|---|---|---|
+//! | `Read` | statements that read the table | end of the transaction | `Exclusive` |
+//! | `Write` | statements that change rows, or lock them FOR UPDATE | end of the transaction | `ReadLock`, `Exclusive` |
+//! | `ReadLock` | LOCK TABLES ... READ, FLUSH TABLES WITH READ LOCK | UNLOCK TABLES | `Write`, `Exclusive` |
+//! | `Exclusive` | DDL; LOCK TABLES ... WRITE | end of the statement; UNLOCK TABLES | all |
 //!
-//! A transaction keeps its shared hold until it ends and never takes the same gate twice (the session remembers), so it
-//! cannot block itself behind a waiting DDL. Two DDL statements and two transactions can still block each other in a
-//! ring; `lock_wait_timeout` ends that.
+//! One atomic word counts the holders of the first three modes; its highest bit says that somebody holds the gate, or wants
+//! it, exclusively. Taking it `Read` or `Write` is one `fetch_add` when nobody has announced what conflicts. The other two are
+//! taken in two steps: *announce*, which turns newcomers away, then wait until those who are in the way have left. Whoever
+//! waits has registered its waker before it looks at the word for the last time, so no wake-up is lost.
+//!
+//! A transaction keeps its holds until it ends. It never takes the same mode of a gate twice (the session remembers). One that
+//! reads and now wants to write takes `Write` beside its `Read`, past an `Exclusive` that is only announced: that one cannot be
+//! granted before this transaction ends, so to wait for it would be a deadlock made by the queue.
+//!
+//! Sessions that wait at gates for each other in a circle are found at once: [`circle`].
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -20,7 +29,50 @@ use crate::error::SqlError;
 use crate::rank;
 use crate::timeout::Deadline;
 
+pub mod circle;
+
+use circle::{GateWaits, Place, Want};
+
 const EXCLUSIVE: u64 = 1 << 63;
+/// One holder each. 2^24 sessions fit; more than [`READ_LOCKS_MAX`] read locks of one table wait, so that bit 62 stays clear.
+const READER: u64 = 1;
+const WRITER: u64 = 1 << 24;
+const READ_LOCK: u64 = 1 << 48;
+const WRITERS: u64 = READ_LOCK - WRITER;
+const READ_LOCKS: u64 = (1 << 62) - READ_LOCK;
+const READ_LOCKS_MAX: u64 = 10_000;
+
+/// How a gate is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Its rows are read.
+    Read,
+    /// Its rows are changed, or locked to be changed.
+    Write,
+    /// Nobody changes its rows.
+    ReadLock,
+    /// Nobody else uses it.
+    Exclusive,
+}
+
+impl Mode {
+    fn unit(self) -> u64 {
+        match self {
+            Mode::Read => READER,
+            Mode::Write => WRITER,
+            Mode::ReadLock => READ_LOCK,
+            Mode::Exclusive => EXCLUSIVE,
+        }
+    }
+
+    /// What turns a newcomer away; what a holder's leaving may let go on is the same set seen from the other side.
+    fn barred_by(self) -> u64 {
+        match self {
+            Mode::Read | Mode::ReadLock | Mode::Exclusive => EXCLUSIVE,
+            Mode::Write => EXCLUSIVE | READ_LOCKS,
+        }
+    }
+}
 
 /// A table's gate.
 #[derive(Debug)]
@@ -29,13 +81,48 @@ pub struct Gate {
     waiters: RankedMutex<Vec<Waker>>,
 }
 
-/// A shared hold; ends when dropped.
+/// A hold; ends when dropped.
 #[derive(Debug)]
-pub struct SharedHold(Arc<Gate>);
+pub struct Hold {
+    gate: Arc<Gate>,
+    mode: Mode,
+}
 
-/// An exclusive hold; ends when dropped.
-#[derive(Debug)]
-pub struct ExclusiveHold(Arc<Gate>);
+impl Hold {
+    /// What is held.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// How.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+}
+
+/// What a session brings to a wait at a gate: how long it waits, and what it holds meanwhile.
+pub struct Patience<'w> {
+    waits: &'w GateWaits,
+    holds: Vec<(usize, Mode)>,
+    deadline: Deadline,
+}
+
+impl<'w> Patience<'w> {
+    /// Of a session with these holds.
+    pub fn new<'h>(
+        waits: &'w GateWaits,
+        holds: impl Iterator<Item = &'h Hold>,
+        deadline: Deadline,
+    ) -> Patience<'w> {
+        let holds = holds.map(|hold| (hold.gate.address(), hold.mode)).collect();
+        Patience { waits, holds, deadline }
+    }
+
+    /// It holds one more.
+    pub fn also_holds(&mut self, hold: &Hold) {
+        self.holds.push((hold.gate.address(), hold.mode));
+    }
+}
 
 impl Default for Gate {
     fn default() -> Self {
@@ -45,59 +132,108 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Takes the gate shared without waiting.
-    pub fn try_shared(self: &Arc<Gate>) -> Option<SharedHold> {
+    /// What tells it from other gates while somebody holds it or waits at it.
+    fn address(self: &Arc<Gate>) -> usize {
+        Arc::as_ptr(self) as usize
+    }
+
+    /// Takes the gate `Read` or `Write` without waiting. `reads`: the session holds it `Read`.
+    pub fn try_enter(self: &Arc<Gate>, mode: Mode, reads: bool) -> Option<Hold> {
+        let bar = if reads { mode.barred_by() & !EXCLUSIVE } else { mode.barred_by() };
         // Whoever waits looks without touching: backing out of the count wakes all who wait, and so would wake itself for ever.
-        if self.word.load(Ordering::Acquire) & EXCLUSIVE != 0 {
+        if self.word.load(Ordering::Acquire) & bar != 0 {
             return None;
         }
-        if self.word.fetch_add(1, Ordering::Acquire) & EXCLUSIVE == 0 {
-            return Some(SharedHold(self.clone()));
-        }
-        self.release_shared();
-        None
+        let before = self.word.fetch_add(mode.unit(), Ordering::Acquire);
+        let hold = Hold { gate: self.clone(), mode };
+        (before & bar == 0).then_some(hold)
     }
 
-    /// Takes the gate shared.
-    pub async fn shared(self: &Arc<Gate>, deadline: &mut Deadline) -> Result<SharedHold, SqlError> {
-        poll_fn(|context| self.poll(context, deadline, Gate::try_shared)).await
+    /// Takes the gate `Read` or `Write`. `reads`: the session holds it `Read`.
+    pub async fn enter(
+        self: &Arc<Gate>,
+        mode: Mode,
+        reads: bool,
+        patience: &mut Patience<'_>,
+    ) -> Result<Hold, SqlError> {
+        let want = match (mode, reads) {
+            (Mode::Read, _) => Want::Read,
+            (_, false) => Want::Write,
+            (_, true) => Want::WriteToo,
+        };
+        self.wait(want, patience, |gate| gate.try_enter(mode, reads)).await
     }
 
-    /// Takes the gate exclusively, alone among those who want that.
-    pub async fn exclusive(self: &Arc<Gate>, deadline: &mut Deadline) -> Result<ExclusiveHold, SqlError> {
-        let hold = poll_fn(|context| self.poll(context, deadline, Gate::try_announce)).await?;
-        poll_fn(|context| self.poll(context, deadline, |gate| gate.is_quiet().then_some(()))).await?;
+    /// Takes the gate `ReadLock` or `Exclusive`: announces, then waits until nobody is in the way.
+    pub async fn lock(self: &Arc<Gate>, mode: Mode, patience: &mut Patience<'_>) -> Result<Hold, SqlError> {
+        let (announce, then, in_the_way) = match mode {
+            Mode::ReadLock => (Want::AnnounceReadLock, Want::NoWriters, WRITERS),
+            _ => (Want::AnnounceExclusive, Want::Nobody, !EXCLUSIVE),
+        };
+        let hold = self.wait(announce, patience, |gate| gate.try_announce(mode)).await?;
+        patience.also_holds(&hold);
+        let free = |gate: &Arc<Gate>| (gate.word.load(Ordering::Acquire) & in_the_way == 0).then_some(());
+        self.wait(then, patience, free).await?;
         Ok(hold)
     }
 
-    fn try_announce(self: &Arc<Gate>) -> Option<ExclusiveHold> {
-        let before = self.word.fetch_or(EXCLUSIVE, Ordering::AcqRel);
-        (before & EXCLUSIVE == 0).then(|| ExclusiveHold(self.clone()))
+    fn try_announce(self: &Arc<Gate>, mode: Mode) -> Option<Hold> {
+        let before = self.word.load(Ordering::Acquire);
+        let full = mode == Mode::ReadLock && (before & READ_LOCKS) / READ_LOCK >= READ_LOCKS_MAX;
+        if before & EXCLUSIVE != 0 || full {
+            return None;
+        }
+        let before = match mode {
+            Mode::Exclusive => self.word.fetch_or(EXCLUSIVE, Ordering::AcqRel),
+            _ => self.word.fetch_add(READ_LOCK, Ordering::AcqRel),
+        };
+        match (before & EXCLUSIVE == 0, mode) {
+            (true, _) => Some(Hold { gate: self.clone(), mode }),
+            // The bit is another's.
+            (false, Mode::Exclusive) => None,
+            (false, _) => {
+                self.release(mode);
+                None
+            }
+        }
     }
 
-    fn is_quiet(&self) -> bool {
-        self.word.load(Ordering::Acquire) & !EXCLUSIVE == 0
-    }
-
-    fn poll<T>(
+    /// Waits until `attempt` gives something: for `patience`, and unless that closes a circle whose victim it is.
+    async fn wait<T>(
         self: &Arc<Gate>,
-        context: &mut Context<'_>,
-        deadline: &mut Deadline,
+        want: Want,
+        patience: &mut Patience<'_>,
         attempt: impl Fn(&Arc<Gate>) -> Option<T>,
-    ) -> Poll<Result<T, SqlError>> {
-        if let Some(done) = attempt(self) {
-            return Poll::Ready(Ok(done));
-        }
-        self.waiters.lock().push(context.waker().clone());
-        if let Some(done) = attempt(self) {
-            return Poll::Ready(Ok(done));
-        }
-        deadline.poll(context).map(Err)
+    ) -> Result<T, SqlError> {
+        let Patience { waits, holds, deadline } = patience;
+        let mut place: Option<Place<'_>> = None;
+        poll_fn(|context: &mut Context<'_>| {
+            if let Some(done) = attempt(self) {
+                return Poll::Ready(Ok(done));
+            }
+            self.waiters.lock().push(context.waker().clone());
+            if let Some(done) = attempt(self) {
+                return Poll::Ready(Ok(done));
+            }
+            let waker = context.waker();
+            let place = place.get_or_insert_with(|| waits.join(self.address(), want, holds, waker));
+            if place.is_victim(waker) {
+                return Poll::Ready(Err(SqlError::deadlock()));
+            }
+            deadline.poll(context).map(Err)
+        })
+        .await
     }
 
-    fn release_shared(&self) {
-        let before = self.word.fetch_sub(1, Ordering::AcqRel);
-        if before & EXCLUSIVE != 0 {
+    fn release(&self, mode: Mode) {
+        let before = self.word.fetch_sub(mode.unit(), Ordering::AcqRel);
+        let awaited = match mode {
+            Mode::Read => EXCLUSIVE,
+            Mode::Write => EXCLUSIVE | READ_LOCKS,
+            // What they kept away has left no trace in the word.
+            Mode::ReadLock | Mode::Exclusive => u64::MAX,
+        };
+        if before & awaited != 0 {
             self.wake();
         }
     }
@@ -109,16 +245,9 @@ impl Gate {
     }
 }
 
-impl Drop for SharedHold {
+impl Drop for Hold {
     fn drop(&mut self) {
-        self.0.release_shared();
-    }
-}
-
-impl Drop for ExclusiveHold {
-    fn drop(&mut self) {
-        self.0.word.fetch_and(!EXCLUSIVE, Ordering::AcqRel);
-        self.0.wake();
+        self.gate.release(self.mode);
     }
 }
 

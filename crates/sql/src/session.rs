@@ -13,6 +13,7 @@ use turnstile_engine::interrupt::Interrupt;
 use crate::accounts::AccountName;
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
+use crate::mdl::Hold;
 use crate::parser::{ParseOptions, parse_at};
 use crate::registry::{Command, Entry, Shown};
 use crate::sink::{ColumnMeta, ResultSink, status_flag};
@@ -20,6 +21,7 @@ use crate::variables::{Priority, SessionSettings};
 
 mod definition;
 mod explain;
+mod lock_tables;
 mod maintain;
 mod persist;
 mod prepared;
@@ -78,6 +80,10 @@ pub struct Session {
     interrupt: Arc<Interrupt>,
     settings: Arc<SessionSettings>,
     open: Option<transaction::OpenTxn>,
+    /// LOCK TABLES.
+    table_locks: Option<Box<lock_tables::TableLocks>>,
+    /// FLUSH TABLES WITH READ LOCK: every table's gate.
+    global_read_lock: Option<Vec<Hold>>,
     next_txn: transaction::NextTxn,
     prepared: HashMap<u32, Arc<prepared::Statement>>,
     named: HashMap<Box<str>, Arc<prepared::Statement>>,
@@ -101,6 +107,8 @@ impl Session {
             entry,
             interrupt,
             open: None,
+            table_locks: None,
+            global_read_lock: None,
             next_txn: transaction::NextTxn::default(),
             prepared: HashMap::new(),
             named: HashMap::new(),
@@ -344,6 +352,7 @@ impl Session {
     /// COM_RESET_CONNECTION: rolls back and forgets everything but the connection.
     pub async fn reset(&mut self) -> Result<(), SqlError> {
         self.rollback().await?;
+        (self.table_locks, self.global_read_lock) = (None, None);
         self.state.reset();
         self.settings_changed();
         self.next_txn = transaction::NextTxn::default();
@@ -373,6 +382,7 @@ impl Session {
     pub async fn finish(&mut self) {
         // A failed rollback is the engine's to repair at its next start; the session is gone either way.
         let _ = self.rollback().await;
+        (self.table_locks, self.global_read_lock) = (None, None);
     }
 }
 

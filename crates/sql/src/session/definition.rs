@@ -16,7 +16,7 @@ use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{RowKind, Table, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
-use crate::mdl::ExclusiveHold;
+use crate::mdl::{Hold, Mode};
 
 mod alter;
 mod copy;
@@ -25,6 +25,7 @@ impl Session {
     /// Runs a statement that defines.
     pub(super) async fn definition_statement(&mut self, statement: &Statement) -> SqlResult<Outcome> {
         self.commit().await?;
+        let _definitions = self.pass_definitions().await?;
         match statement {
             Statement::CreateDatabase(create) => self.create_database(create).await?,
             Statement::AlterDatabase { name, options } => {
@@ -67,6 +68,24 @@ impl Session {
         Ok(Outcome::default())
     }
 
+    /// Keeps FLUSH TABLES WITH READ LOCK waiting, or waits for it.
+    async fn pass_definitions(&mut self) -> SqlResult<Hold> {
+        if self.global_read_lock.is_some() {
+            return Err(SqlError::conflicting_read_lock());
+        }
+        let gate = self.db.definitions();
+        if let Some(hold) = gate.try_enter(Mode::Write, false) {
+            return Ok(hold);
+        }
+        let _note = self.entry.card.waits(WaitingFor::Definition);
+        gate.enter(Mode::Write, false, &mut self.gate_patience()).await
+    }
+
+    /// Whole databases cannot be defined while tables are locked.
+    fn no_tables_locked(&self) -> SqlResult<()> {
+        if self.table_locks.is_some() { Err(SqlError::lock_or_active_transaction()) } else { Ok(()) }
+    }
+
     /// The database a table name means.
     pub(super) fn schema_of(&self, name: &TableName) -> SqlResult<Box<str>> {
         let current = || self.state.schema().map(|schema| (&*schema).into());
@@ -96,6 +115,7 @@ impl Session {
 
     async fn create_database(&mut self, create: &ast::CreateDatabase) -> SqlResult<()> {
         self.allow(Privileges::CREATE, &create.name)?;
+        self.no_tables_locked()?;
         if create.name.is_empty()
             || create.name.chars().count() > 64
             || create.name.contains(['/', '\\', '\0'])
@@ -126,6 +146,7 @@ impl Session {
         let current = self.state.schema();
         let name = name.or(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
         self.allow(Privileges::ALTER, name)?;
+        self.no_tables_locked()?;
         self.db.dictionary().schema_collation(name).ok_or_else(|| SqlError::unknown_database(name))?;
         let collation = self.database_collation(options)?;
         self.db.save_schema(name, collation).await?;
@@ -135,6 +156,7 @@ impl Session {
 
     async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Outcome> {
         self.allow(Privileges::DROP, name)?;
+        self.no_tables_locked()?;
         if self.db.dictionary().schema_collation(name).is_none() {
             let error = SqlError::cannot_drop_missing_database(name);
             return self.unless(if_exists, error).map(|()| Outcome::default());
@@ -182,6 +204,9 @@ impl Session {
             let error = SqlError::table_exists(&create.name.table);
             return self.unless(create.if_not_exists, error).map(|()| Outcome::default());
         }
+        if self.table_locks.is_some() {
+            return Err(SqlError::table_not_locked(&create.name.table));
+        }
         let id = self.db.dictionary().next_table_id();
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
@@ -201,20 +226,25 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    /// Takes a table alone. What is found then is what stays until the hold ends.
+    /// Takes a table alone. What is found then is what stays until the hold ends. No hold if LOCK TABLES has it.
     pub(super) async fn take_alone(
         &mut self,
         schema: &str,
         name: &str,
-    ) -> SqlResult<(Arc<Table>, ExclusiveHold)> {
+    ) -> SqlResult<(Arc<Table>, Option<Hold>)> {
+        if let Some(locks) = &self.table_locks {
+            let table = self.db.dictionary().table(schema, name)?;
+            locks.check_alone(schema, name)?;
+            return Ok((table, None));
+        }
         loop {
             let table = self.db.dictionary().table(schema, name)?;
             let _note = self.entry.card.waits(WaitingFor::Definition);
-            let hold = table.gate.exclusive(&mut self.gate_deadline()).await?;
+            let hold = table.gate.lock(Mode::Exclusive, &mut self.gate_patience()).await?;
             if let Some(now) = self.db.dictionary().find(schema, name)
                 && Arc::ptr_eq(&now.gate, &table.gate)
             {
-                return Ok((now, hold));
+                return Ok((now, Some(hold)));
             }
         }
     }
@@ -224,6 +254,10 @@ impl Session {
         self.db.save_tables(&[(&table.definition, false)]).await?;
         self.db.dictionary().remove_table(schema, name);
         drop(hold);
+        if let Some(locks) = &mut self.table_locks {
+            locks.forget(schema, &table);
+        }
+        self.table_locks.take_if(|locks| locks.is_empty());
         let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
         self.drop_trees(secondary.chain([table.definition.clustered]))
     }
@@ -263,11 +297,15 @@ impl Session {
         if self.db.dictionary().find(&to, &new.table).is_some() {
             return Err(SqlError::table_exists(&new.table));
         }
-        let definition = Definition { schema: to, name: new.table.clone(), ..table.definition.clone() };
+        let definition =
+            Definition { schema: to.clone(), name: new.table.clone(), ..table.definition.clone() };
         self.db.save_tables(&[(&definition, true)]).await?;
         self.db.dictionary().remove_table(&from, &old.table);
         let renamed = Table::new(definition, table.gate.clone(), table.counters.clone());
         self.db.dictionary().put_table(Arc::new(renamed));
+        if let Some(locks) = &mut self.table_locks {
+            locks.rename((&from, &old.table), (&to, &new.table));
+        }
         Ok(())
     }
 

@@ -142,9 +142,10 @@ impl Session {
             | Statement::RenameUser(_)
             | Statement::Grant(_)
             | Statement::Revoke(_) => self.account_statement(statement).await.map(|()| Outcome::default()),
-            Statement::Flush(_) | Statement::UnlockTables => Ok(Outcome::default()),
+            Statement::Flush(targets) => self.flush(targets).await.map(|()| Outcome::default()),
+            Statement::LockTables(tables) => self.lock_tables(tables).await.map(|()| Outcome::default()),
+            Statement::UnlockTables => self.unlock_tables().await.map(|()| Outcome::default()),
             Statement::TableMaintenance(work) => self.maintain(work, out).await,
-            Statement::LockTables(_) => Err(SqlError::not_supported_yet("LOCK TABLES")),
             Statement::Shutdown => Err(SqlError::not_supported_yet("SHUTDOWN; send the server SIGTERM")),
             Statement::ResetPersist { if_exists, name } => {
                 self.reset_persist(name.as_deref(), *if_exists).map(|()| Outcome::default())
@@ -248,6 +249,9 @@ impl Session {
     /// Takes the gates of a statement's tables and opens its transaction.
     pub(super) async fn enter_for(&mut self, tables: &[Used]) -> SqlResult<()> {
         self.check_access(tables)?;
+        if let Some(locks) = &self.table_locks {
+            locks.check(tables, self.state.schema().as_deref())?;
+        }
         if tables.is_empty() && self.open.is_none() && !self.settings.autocommit {
             // A statement without tables does not begin a transaction.
             self.enter().autocommit = true;
@@ -256,20 +260,20 @@ impl Session {
         self.enter();
         let locked = tables.iter().filter(|table| table.written.0 != 0).count();
         self.entry.card.set_tables(tables.len(), locked);
-        for table in tables {
-            let current = if table.schema.is_none() { self.state.schema() } else { None };
-            let Some(schema) = table.schema.as_deref().or(current.as_deref()) else {
-                let error = SqlError::no_database_selected();
-                return self.abandon(error).await;
+        let begins = self.gates_held() == 0;
+        loop {
+            let closed = match self.try_gates(tables) {
+                Ok(None) => return Ok(()),
+                Ok(Some(closed)) => closed,
+                Err(error) => return self.abandon(error).await,
             };
-            if crate::information_schema::VirtualTable::is_schema(schema) {
-                continue;
-            }
-            if let Err(error) = self.hold(schema, &table.name, table.written.0 == 0).await {
-                return self.abandon(error).await;
+            match Box::pin(self.wait_at(&closed)).await {
+                Ok(()) => {}
+                // It has done nothing yet: it lets the others of the circle go on and comes after them.
+                Err(error) if begins && error.code == SqlError::deadlock().code => self.give_gates_back(),
+                Err(error) => return self.abandon(error).await,
             }
         }
-        Ok(())
     }
 
     fn check_access(&self, tables: &[Used]) -> SqlResult<()> {
@@ -294,9 +298,10 @@ impl Session {
         Ok(())
     }
 
-    /// Ends a statement that failed before it did anything.
+    /// Ends a statement that failed before it did anything. As the victim of a circle it takes its transaction with it.
     pub(super) async fn abandon<T>(&mut self, error: SqlError) -> SqlResult<T> {
-        if self.open.as_ref().is_some_and(|open| open.autocommit) {
+        let ends = error.code == SqlError::deadlock().code;
+        if self.open.as_ref().is_some_and(|open| open.autocommit || ends) {
             self.rollback().await?;
         }
         Err(error)

@@ -2,8 +2,10 @@
 
 use crate::accounts::Privileges;
 use crate::ast::{
-    Expr, InsertSource, JoinCondition, Query, QueryBody, SelectItem, Statement, TableName, TableRef,
+    Expr, InsertSource, JoinCondition, LockStrength, Name, Query, QueryBody, SelectItem, Statement,
+    TableFactor, TableName, TableRef, Update,
 };
+use crate::mdl::Mode;
 use crate::plan::walk;
 
 /// A table that is used.
@@ -13,16 +15,41 @@ pub struct Used {
     pub schema: Option<Box<str>>,
     /// Its name.
     pub name: Box<str>,
+    /// The other name the statement gives it.
+    pub alias: Option<Box<str>>,
     /// Privileges needed to change it; none if it is read.
     pub written: Privileges,
+    /// Its rows are locked FOR UPDATE.
+    pub for_update: bool,
+    /// How often the statement names it so.
+    pub times: u32,
+}
+
+impl Used {
+    /// How its gate is held.
+    pub fn mode(&self) -> Mode {
+        if self.written.0 != 0 || self.for_update { Mode::Write } else { Mode::Read }
+    }
+
+    /// What the statement calls it.
+    pub fn shown(&self) -> &str {
+        self.alias.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The database it is in, `current` if none is written.
+    pub fn schema_in<'a>(&'a self, current: Option<&'a str>) -> Option<&'a str> {
+        self.schema.as_deref().or(current)
+    }
 }
 
 #[derive(Default)]
-struct Finder {
+struct Finder<'s> {
     found: Vec<Used>,
+    /// FOR UPDATE of the query under way.
+    for_update: Option<&'s [TableName]>,
 }
 
-/// The tables of a statement that reads or changes rows, each once per use.
+/// The tables of a statement that reads or changes rows, each once per name and use.
 pub fn of_statement(statement: &Statement) -> Vec<Used> {
     let mut finder = Finder::default();
     match statement {
@@ -30,7 +57,7 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
         Statement::Insert(insert) => {
             let replaced = if insert.replace { Privileges::DELETE } else { Privileges::NONE };
             let updated = if insert.on_duplicate.is_empty() { Privileges::NONE } else { Privileges::UPDATE };
-            finder.table(&insert.table, Privileges::INSERT.with(replaced).with(updated));
+            finder.table(&insert.table, None, Privileges::INSERT.with(replaced).with(updated));
             match &insert.source {
                 InsertSource::Rows(rows) => rows.iter().flatten().for_each(|expr| finder.expr(expr)),
                 InsertSource::Query(query) => finder.query(query),
@@ -38,12 +65,16 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
             insert.on_duplicate.iter().for_each(|one| finder.expr(&one.value));
         }
         Statement::Update(update) => {
-            update.tables.iter().for_each(|one| finder.table_ref(one, Privileges::UPDATE));
+            let changed = |factor: &TableFactor| changes(update, factor);
+            update.tables.iter().for_each(|one| finder.table_ref(one, Privileges::UPDATE, &changed));
             update.assignments.iter().for_each(|one| finder.expr(&one.value));
             update.condition.iter().for_each(|one| finder.expr(one));
         }
         Statement::Delete(delete) => {
-            delete.from.iter().for_each(|one| finder.table_ref(one, Privileges::DELETE));
+            let changed = |factor: &TableFactor| {
+                delete.targets.is_empty() || delete.targets.iter().any(|target| names(target, factor))
+            };
+            delete.from.iter().for_each(|one| finder.table_ref(one, Privileges::DELETE, &changed));
             delete.condition.iter().for_each(|one| finder.expr(one));
         }
         _ => {}
@@ -51,18 +82,45 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
     finder.found
 }
 
-impl Finder {
-    fn table(&mut self, name: &TableName, written: Privileges) {
-        let used = Used { schema: name.schema.clone(), name: name.table.clone(), written };
-        if !self.found.contains(&used) {
-            self.found.push(used);
+/// Whether a name in a list of targets may mean this table. Databases are not looked at: rather one too many is written.
+fn names(target: &TableName, factor: &TableFactor) -> bool {
+    target.table == *factor.alias.as_ref().unwrap_or(&factor.name.table)
+}
+
+/// Whether an UPDATE may change a table: one of its columns is assigned, or one that is nobody's by its name.
+fn changes(update: &Update, factor: &TableFactor) -> bool {
+    let known = factor.alias.as_ref().unwrap_or(&factor.name.table);
+    update.assignments.iter().any(|one| one.column.table.as_ref().is_none_or(|table| table == known))
+}
+
+impl<'s> Finder<'s> {
+    fn table(&mut self, name: &TableName, alias: Option<&Name>, written: Privileges) {
+        let known = alias.unwrap_or(&name.table);
+        let for_update =
+            self.for_update.is_some_and(|of| of.is_empty() || of.iter().any(|one| one.table == *known));
+        let same = |used: &&mut Used| {
+            used.schema == name.schema
+                && used.name == name.table
+                && used.alias.as_ref() == alias
+                && (used.written, used.for_update) == (written, for_update)
+        };
+        if let Some(used) = self.found.iter_mut().find(same) {
+            used.times += 1;
+            return;
         }
+        let (schema, alias) = (name.schema.clone(), alias.cloned());
+        self.found.push(Used { schema, name: name.table.clone(), alias, written, for_update, times: 1 });
     }
 
-    fn query(&mut self, query: &Query) {
+    fn query(&mut self, query: &'s Query) {
+        let outer = self.for_update;
+        let clause = query.locking.iter().find(|clause| clause.strength == LockStrength::Update);
+        self.for_update = clause.map(|clause| &*clause.tables);
         match &query.body {
             QueryBody::Select(select) => {
-                select.from.iter().for_each(|one| self.table_ref(one, Privileges::NONE));
+                select.from.iter().for_each(|one| self.table_ref(one, Privileges::NONE, &|_| false));
+                // FOR UPDATE does not reach into sub-queries.
+                self.for_update = None;
                 for item in &select.items {
                     if let SelectItem::Expr { expr, .. } = item {
                         self.expr(expr);
@@ -76,18 +134,23 @@ impl Finder {
                 rest.iter().for_each(|(_, one)| self.query(one));
             }
             QueryBody::Values(rows) => rows.iter().flatten().for_each(|expr| self.expr(expr)),
-            QueryBody::Table(name) => self.table(name, Privileges::NONE),
+            QueryBody::Table(name) => self.table(name, None, Privileges::NONE),
         }
         query.order_by.iter().for_each(|item| self.expr(&item.expr));
+        self.for_update = outer;
     }
 
-    fn table_ref(&mut self, one: &TableRef, written: Privileges) {
+    /// Those of the tables that `changed` names are written.
+    fn table_ref(&mut self, one: &'s TableRef, written: Privileges, changed: &dyn Fn(&TableFactor) -> bool) {
         match one {
-            TableRef::Table(factor) => self.table(&factor.name, written),
+            TableRef::Table(factor) => {
+                let written = if changed(factor) { written } else { Privileges::NONE };
+                self.table(&factor.name, factor.alias.as_ref(), written);
+            }
             TableRef::Derived { query, .. } => self.query(query),
             TableRef::Join(join) => {
-                self.table_ref(&join.left, written);
-                self.table_ref(&join.right, written);
+                self.table_ref(&join.left, written, changed);
+                self.table_ref(&join.right, written, changed);
                 if let JoinCondition::On(condition) = &join.condition {
                     self.expr(condition);
                 }
@@ -95,13 +158,13 @@ impl Finder {
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
+    fn expr(&mut self, expr: &'s Expr) {
         match expr {
             Expr::Subquery(query) | Expr::Exists(query) => self.query(query),
             Expr::InSubquery { query, .. } | Expr::Quantified { query, .. } => self.query(query),
             _ => {}
         }
-        let mut children: Vec<&Expr> = Vec::new();
+        let mut children: Vec<&'s Expr> = Vec::new();
         collect(expr, &mut children);
         children.into_iter().for_each(|child| self.expr(child));
     }

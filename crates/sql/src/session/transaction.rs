@@ -7,10 +7,11 @@ use turnstile_engine::session_card::{Operation, WaitingFor};
 use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
+use super::tables::Used;
 use crate::ast::{Begin, Completion, TransactionScope};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::mdl::{Gate, SharedHold};
+use crate::mdl::{Gate, Hold, Mode, Patience};
 use crate::timeout::Deadline;
 use crate::value::Value;
 use crate::variables;
@@ -26,7 +27,17 @@ pub struct OpenTxn {
     /// A statement has begun in it.
     begun: bool,
     savepoints: Vec<(Box<str>, Savepoint)>,
-    holds: Vec<(Arc<Gate>, SharedHold)>,
+    holds: Vec<Hold>,
+}
+
+/// A gate at which a statement must wait.
+pub struct ClosedGate {
+    table: Arc<Table>,
+    mode: Mode,
+    /// The transaction holds it to read.
+    reads: bool,
+    /// The table will be read through the transaction's view.
+    views: bool,
 }
 
 /// SET TRANSACTION without a scope: holds for the next transaction only.
@@ -132,14 +143,16 @@ impl Session {
         Ok(undone?)
     }
 
-    /// Whether others may have to wait for it: it has an open transaction that has written, or its holder may hold locks.
+    /// Whether others may have to wait for it: it has tables locked, or an open transaction that has written or may hold locks.
     pub fn holds_others_up(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| !open.autocommit && open.txn.holds_locks())
+        self.table_locks.is_some()
+            || self.open.as_ref().is_some_and(|open| !open.autocommit && open.txn.holds_locks())
     }
 
-    /// BEGIN, which commits what is open.
+    /// BEGIN, which commits what is open and ends LOCK TABLES (but not FLUSH TABLES WITH READ LOCK).
     pub(super) async fn begin(&mut self, begin: Begin) -> SqlResult<()> {
         self.commit().await?;
+        self.table_locks = None;
         let options = self.options(false, begin.read_only);
         let open = self.open_with(options, begin.consistent_snapshot);
         if begin.consistent_snapshot {
@@ -247,36 +260,79 @@ impl Session {
         Ok(())
     }
 
-    /// Holds the gate of a table until the transaction ends. The table is looked up until what was found is what is
-    /// behind the gate. Who reads it through a view older than its trees gets error 1412, as in MySQL: those trees hold
-    /// nothing for that view.
-    pub(super) async fn hold(&mut self, schema: &str, name: &str, reads: bool) -> SqlResult<Arc<Table>> {
-        loop {
-            let table = self.db.dictionary().table(schema, name)?;
-            if self
-                .open
-                .as_ref()
-                .is_some_and(|open| open.holds.iter().any(|(gate, _)| Arc::ptr_eq(gate, &table.gate)))
+    /// Takes the gates of tables, to be held until the transaction ends, as far as that needs no wait: the first that does.
+    pub(super) fn try_gates(&mut self, tables: &[Used]) -> SqlResult<Option<ClosedGate>> {
+        if self.table_locks.is_some() {
+            // LOCK TABLES holds them.
+            return Ok(None);
+        }
+        for used in tables {
+            let current = if used.schema.is_none() { self.state.schema() } else { None };
+            let schema = used.schema_in(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
+            if !crate::information_schema::VirtualTable::is_schema(schema)
+                && let Some(closed) = self.try_hold(schema, used)?
             {
-                return Ok(table);
+                return Ok(Some(closed));
             }
-            let hold = match table.gate.try_shared() {
-                Some(hold) => hold,
-                None => {
-                    self.db.status().gate_wait();
-                    let _note = self.entry.card.waits(WaitingFor::Definition);
-                    table.gate.shared(&mut self.gate_deadline()).await?
-                }
+        }
+        Ok(None)
+    }
+
+    fn try_hold(&mut self, schema: &str, used: &Used) -> SqlResult<Option<ClosedGate>> {
+        let mode = used.mode();
+        loop {
+            let table = self.db.dictionary().table(schema, &used.name)?;
+            let held = self.open.as_ref().and_then(|open| open.held(&table.gate));
+            if held.is_some_and(|held| held == Mode::Write || mode == Mode::Read) {
+                return Ok(None);
+            }
+            let (reads, views) = (held.is_some(), used.written.0 == 0);
+            let Some(hold) = table.gate.try_enter(mode, reads) else {
+                return Ok(Some(ClosedGate { table, mode, reads, views }));
             };
-            let now = self.db.dictionary().table(schema, name)?;
-            if Arc::ptr_eq(&now.gate, &table.gate) {
-                let open = self.enter_quietly();
-                if reads && !open.txn.sees_changes_of(now.made_by) {
-                    return Err(SqlError::table_definition_changed());
-                }
-                open.holds.push((table.gate.clone(), hold));
-                return Ok(now);
+            if self.keep_hold(&table, hold, views)? {
+                return Ok(None);
             }
+        }
+    }
+
+    /// Waits at a gate and takes it.
+    pub(super) async fn wait_at(&mut self, closed: &ClosedGate) -> SqlResult<()> {
+        if closed.mode == Mode::Write && self.global_read_lock.is_some() {
+            return Err(SqlError::conflicting_read_lock());
+        }
+        self.db.status().gate_wait();
+        let note = self.entry.card.waits(WaitingFor::Definition);
+        let gate = &closed.table.gate;
+        let hold = gate.enter(closed.mode, closed.reads, &mut self.gate_patience()).await?;
+        drop(note);
+        self.keep_hold(&closed.table, hold, closed.views).map(|_| ())
+    }
+
+    /// Keeps a hold, if what was found by the table's name is still what is behind its gate; else it has to be looked up again.
+    /// Who reads it through a view older than its trees gets error 1412, as in MySQL: those trees hold nothing for that view.
+    fn keep_hold(&mut self, table: &Table, hold: Hold, views: bool) -> SqlResult<bool> {
+        let now = self.db.dictionary().table(&table.definition.schema, table.name())?;
+        if !Arc::ptr_eq(&now.gate, hold.gate()) {
+            return Ok(false);
+        }
+        let open = self.enter_quietly();
+        if views && !open.txn.sees_changes_of(now.made_by) {
+            return Err(SqlError::table_definition_changed());
+        }
+        open.holds.push(hold);
+        Ok(true)
+    }
+
+    /// How many gates the open transaction holds.
+    pub(super) fn gates_held(&self) -> usize {
+        self.open.as_ref().map_or(0, |open| open.holds.len())
+    }
+
+    /// Gives the gates back that the open transaction holds. Only if it has done nothing behind them.
+    pub(super) fn give_gates_back(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.holds.clear();
         }
     }
 
@@ -288,9 +344,22 @@ impl Session {
         self.open.as_mut().expect("a transaction is open")
     }
 
-    /// When waiting for a gate ends.
-    pub(super) fn gate_deadline(&self) -> Deadline {
-        Deadline::after(Duration::from_secs(self.settings.gate_wait_s), self.interrupt.clone())
+    /// How long to wait for a gate, and what the session holds meanwhile.
+    pub(super) fn gate_patience(&self) -> Patience<'_> {
+        let of_txn = self.open.iter().flat_map(|open| &open.holds);
+        let locked = self.table_locks.iter().flat_map(|locks| locks.holds());
+        let global = self.global_read_lock.iter().flatten();
+        let after = Duration::from_secs(self.settings.gate_wait_s);
+        let deadline = Deadline::after(after, self.interrupt.clone());
+        Patience::new(self.db.gate_waits(), of_txn.chain(locked).chain(global), deadline)
+    }
+}
+
+impl OpenTxn {
+    /// How it holds a gate; the stronger mode if it holds it twice.
+    fn held(&self, gate: &Arc<Gate>) -> Option<Mode> {
+        let modes = self.holds.iter().filter(|hold| Arc::ptr_eq(hold.gate(), gate)).map(Hold::mode);
+        modes.reduce(|one, other| if one == Mode::Write { one } else { other })
     }
 }
 

@@ -24,7 +24,7 @@ a time, circle or not (error 1205).
 deadlock costs every transaction in it the whole timeout. In MySQL detection is often switched off because its cost grows with the \
 queue; here a waiter that holds nothing anybody waits for is not searched at all, and the switch is there for comparison. \
 `innodb_rollback_on_timeout` decides how much a timeout undoes, `lock_wait_timeout` is another clock altogether: it is for metadata, \
-that is, for statements that wait for a CREATE, ALTER or DROP or the other way round.",
+that is, for statements that wait for a CREATE, ALTER, DROP or LOCK TABLES or the other way round.",
         names: &[
             "innodb_deadlock_detect",
             "innodb_lock_wait_timeout",

@@ -1,0 +1,219 @@
+//! LOCK TABLES, UNLOCK TABLES, FLUSH TABLES.
+//!
+//! A locked table is a metadata gate ([`crate::mdl`]) that the session holds beyond its transactions: `ReadLock` for READ,
+//! `Exclusive` for WRITE. As long as the session has any, its statements use no other tables, each under the name by which
+//! it was locked, and take no gates of their own.
+//!
+//! The locks end with UNLOCK TABLES, another LOCK TABLES, START TRANSACTION, the end or a reset of the connection. COMMIT and
+//! ROLLBACK leave them. LOCK TABLES commits first, UNLOCK TABLES only if there was something to unlock.
+//!
+//! Gates are taken in the order of their tables' names, so two LOCK TABLES never wait for each other in a circle.
+//!
+//! **FLUSH TABLES WITH READ LOCK** closes the gate of definitions, then takes the `ReadLock` of every table. It waits for the
+//! transactions that have written to end, where MySQL waits only for their statements and holds up their COMMIT instead; what it then
+//! keeps still is the same. A transaction that has written and waits for it is rolled back with 1213, because they wait for
+//! each other. It ends with UNLOCK TABLES, not with START TRANSACTION, so a snapshot of the moment can be opened under it.
+
+use std::sync::Arc;
+
+use super::Session;
+use super::tables::Used;
+use crate::accounts::Privileges;
+use crate::ast::{FlushTarget, LockedTable, TableName};
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::information_schema::VirtualTable;
+use crate::mdl::{Hold, Mode};
+use turnstile_engine::session_card::WaitingFor;
+
+/// The tables a session has locked.
+pub struct TableLocks {
+    entries: Vec<Entry>,
+    /// One per table, however many names it is locked under.
+    holds: Vec<Hold>,
+}
+
+struct Entry {
+    schema: Box<str>,
+    table: Box<str>,
+    /// The name that statements must use.
+    shown: Box<str>,
+    write: bool,
+}
+
+impl TableLocks {
+    /// The gates it holds.
+    pub fn holds(&self) -> impl Iterator<Item = &Hold> {
+        self.holds.iter()
+    }
+
+    /// Whether a statement may use these tables: each was locked under the name it is used by, strongly enough, and is used
+    /// once under that name.
+    pub fn check(&self, tables: &[Used], current: Option<&str>) -> SqlResult<()> {
+        let mut seen: Vec<*const Entry> = Vec::new();
+        for used in tables {
+            let schema = used.schema_in(current).ok_or_else(SqlError::no_database_selected)?;
+            if VirtualTable::is_schema(schema) {
+                continue;
+            }
+            let entry = self.entries.iter().find(|entry| {
+                (&*entry.schema, &*entry.table, &*entry.shown) == (schema, &*used.name, used.shown())
+            });
+            let entry = entry.filter(|entry| used.times == 1 && !seen.contains(&std::ptr::from_ref(*entry)));
+            let entry = entry.ok_or_else(|| SqlError::table_not_locked(used.shown()))?;
+            if used.mode() == Mode::Write && !entry.write {
+                return Err(SqlError::table_not_locked_for_write(used.shown()));
+            }
+            seen.push(entry);
+        }
+        Ok(())
+    }
+
+    /// Whether DDL may change a table.
+    pub fn check_alone(&self, schema: &str, table: &str) -> SqlResult<()> {
+        let mut known = self.entries.iter().filter(|one| (&*one.schema, &*one.table) == (schema, table));
+        match known.clone().next() {
+            None => Err(SqlError::table_not_locked(table)),
+            Some(_) if known.any(|one| one.write) => Ok(()),
+            Some(_) => Err(SqlError::table_not_locked_for_write(table)),
+        }
+    }
+
+    /// Nothing is left: all that was locked has been dropped.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// A table was dropped.
+    pub fn forget(&mut self, schema: &str, table: &Table) {
+        self.entries.retain(|one| (&*one.schema, &*one.table) != (schema, table.name()));
+        self.holds.retain(|hold| !Arc::ptr_eq(hold.gate(), &table.gate));
+    }
+
+    /// A table has a new name.
+    pub fn rename(&mut self, old: (&str, &str), new: (&str, &str)) {
+        for one in self.entries.iter_mut().filter(|one| (&*one.schema, &*one.table) == old) {
+            if one.shown == one.table {
+                one.shown = new.1.into();
+            }
+            (one.schema, one.table) = (new.0.into(), new.1.into());
+        }
+    }
+}
+
+impl Session {
+    /// LOCK TABLES
+    pub(super) async fn lock_tables(&mut self, tables: &[LockedTable]) -> SqlResult<()> {
+        let mut entries = Vec::new();
+        for one in tables {
+            let shown = one.alias.as_ref().unwrap_or(&one.name.table);
+            entries.push(self.entry(&one.name, shown, one.write)?);
+        }
+        self.lock_entries(entries).await
+    }
+
+    /// A table to be locked, if the account may lock it.
+    fn entry(&self, name: &TableName, shown: &str, write: bool) -> SqlResult<Entry> {
+        let schema = self.schema_of(name)?;
+        if let Some(account) = self.state.account() {
+            let (user, host) = (&account.name.user, &account.name.host);
+            if VirtualTable::is_schema(&schema) || !account.may(Privileges::LOCK_TABLES, Some(&schema)) {
+                return Err(SqlError::database_access_denied(user, host, &schema));
+            }
+            if !account.may(Privileges::SELECT, Some(&schema)) {
+                return Err(SqlError::table_access_denied("SELECT", user, host, &name.table));
+            }
+        }
+        if write && self.global_read_lock.is_some() {
+            return Err(SqlError::conflicting_read_lock());
+        }
+        Ok(Entry { schema, table: name.table.clone(), shown: shown.into(), write })
+    }
+
+    async fn lock_entries(&mut self, entries: Vec<Entry>) -> SqlResult<()> {
+        self.commit().await?;
+        self.table_locks = None;
+        for (nth, one) in entries.iter().enumerate() {
+            if entries[..nth].iter().any(|other| (&other.schema, &other.shown) == (&one.schema, &one.shown)) {
+                return Err(SqlError::non_unique_table(&one.shown));
+            }
+        }
+        // Of one table WRITE comes first, and is enough.
+        let mut order: Vec<&Entry> = entries.iter().collect();
+        order.sort_by_key(|one| (&one.schema, &one.table, !one.write));
+        order.dedup_by_key(|one| (&one.schema, &one.table));
+        let mut holds = Vec::new();
+        let mut patience = self.gate_patience();
+        let card = self.entry.card.clone();
+        let _note = card.waits(WaitingFor::Definition);
+        for one in order {
+            let mode = if one.write { Mode::Exclusive } else { Mode::ReadLock };
+            loop {
+                let table = self.db.dictionary().table(&one.schema, &one.table)?;
+                let hold = table.gate.lock(mode, &mut patience).await?;
+                let now = self.db.dictionary().table(&one.schema, &one.table)?;
+                if Arc::ptr_eq(&now.gate, hold.gate()) {
+                    holds.push(hold);
+                    break;
+                }
+            }
+        }
+        drop(patience);
+        self.table_locks = Some(Box::new(TableLocks { entries, holds }));
+        Ok(())
+    }
+
+    /// UNLOCK TABLES
+    pub(super) async fn unlock_tables(&mut self) -> SqlResult<()> {
+        if self.table_locks.is_some() {
+            self.commit().await?;
+        }
+        (self.table_locks, self.global_read_lock) = (None, None);
+        Ok(())
+    }
+
+    /// FLUSH. What others of it would write or read again is never out of date here.
+    pub(super) async fn flush(&mut self, targets: &[FlushTarget]) -> SqlResult<()> {
+        for target in targets {
+            let FlushTarget::Tables { names, read_lock, export } = target else { continue };
+            if *export {
+                return Err(SqlError::not_supported_yet("FLUSH TABLES ... FOR EXPORT"));
+            }
+            if !*read_lock {
+                continue;
+            }
+            self.require_global(Privileges::RELOAD, "RELOAD")?;
+            if self.table_locks.is_some() {
+                return Err(SqlError::lock_or_active_transaction());
+            }
+            if names.is_empty() {
+                self.lock_everything().await?;
+            } else {
+                let entry = |name: &TableName| self.entry(name, &name.table, false);
+                let entries = names.iter().map(entry).collect::<SqlResult<_>>()?;
+                self.lock_entries(entries).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// FLUSH TABLES WITH READ LOCK
+    async fn lock_everything(&mut self) -> SqlResult<()> {
+        self.commit().await?;
+        if self.global_read_lock.is_some() {
+            return Ok(());
+        }
+        let mut patience = self.gate_patience();
+        let card = self.entry.card.clone();
+        let _note = card.waits(WaitingFor::Definition);
+        let mut holds = vec![self.db.definitions().lock(Mode::ReadLock, &mut patience).await?];
+        for schema in self.db.dictionary().schema_names() {
+            for table in self.db.dictionary().tables(&schema) {
+                holds.push(table.gate.lock(Mode::ReadLock, &mut patience).await?);
+            }
+        }
+        drop(patience);
+        self.global_read_lock = Some(holds);
+        Ok(())
+    }
+}
