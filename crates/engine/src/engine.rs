@@ -33,6 +33,8 @@ const PURGE_IDLE: Duration = Duration::from_millis(50);
 const PURGE_PAUSE: Duration = Duration::from_millis(5);
 /// How long purge sleeps after a round that `innodb_max_purge_size` has ended.
 const PURGE_BREATH: Duration = Duration::from_micros(500);
+/// For so many rounds a view must have been the oldest before purge looks behind it. A view that lives shorter keeps little.
+const OLD_VIEW_ROUNDS: u32 = 4;
 /// How long the rollback thread sleeps when nobody calls it.
 const ROLLBACK_IDLE: Duration = Duration::from_secs(1);
 
@@ -136,7 +138,7 @@ impl Engine {
     pub fn purge_all(&self) -> Result<u64> {
         let mut total = 0;
         loop {
-            let round = purge_round(&self.kernel, 0)?;
+            let round = purge_round(&self.kernel, 0, 0)?;
             total += round.transactions;
             if round.transactions == 0 && round.records == 0 {
                 return Ok(total);
@@ -146,7 +148,7 @@ impl Engine {
 
     /// One round of purge on this thread, through `records` undo records at most. Returns the number of transactions purged.
     pub fn purge_some(&self, records: u64) -> Result<u64> {
-        Ok(purge_round(&self.kernel, records.max(1))?.transactions)
+        Ok(purge_round(&self.kernel, records.max(1), 0)?.transactions)
     }
 
     /// Writes every changed page and moves the checkpoint.
@@ -354,7 +356,7 @@ impl Drop for Engine {
 fn run_purge(kernel: &Kernel) {
     while !kernel.is_closing() {
         let cap = kernel.settings.max_purge_size.load(Ordering::Relaxed);
-        let pause = match purge_round(kernel, cap) {
+        let pause = match purge_round(kernel, cap, OLD_VIEW_ROUNDS) {
             Ok(round) if cap != 0 && round.records >= cap => PURGE_BREATH,
             Ok(Round { transactions: 0, records: 0 }) | Err(_) => PURGE_IDLE,
             Ok(_) => PURGE_PAUSE,

@@ -136,14 +136,17 @@ fn free(kernel: &Kernel, lane: &Lane, page_no: PageNo, dead: &DeadPage) -> Resul
     let gone: Vec<bool> = if state.first == page_no {
         // Those in front of the purge position have been counted off already.
         let still = dead.headers.iter().filter(|(offset, _)| *offset >= state.purge_at.1);
-        lane.with_state(|state| state.purge_at = (dead.next, ITEMS_START));
+        lane.with_state(|state| state.leave_page(page_no, dead.next));
         with_pages_blocking(storage, || kernel.lanes.drop_first_page(storage, lane))?;
         still.map(|(_, inert)| *inert).collect()
     } else {
         with_pages_blocking(storage, || {
             kernel.lanes.drop_middle_page(storage, page_no, dead.prev, dead.next)
         })?;
-        lane.with_state(|state| state.pages -= 1);
+        lane.with_state(|state| {
+            state.leave_page(page_no, dead.next);
+            state.pages -= 1;
+        });
         dead.headers.iter().map(|(_, inert)| *inert).collect()
     };
     lane.with_state(|state| {

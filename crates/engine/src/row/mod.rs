@@ -28,6 +28,7 @@ macro_rules! admitted {
     };
 }
 
+mod between_views;
 pub(crate) mod build;
 mod chain;
 mod dead_pages;

@@ -6,19 +6,20 @@
 //!   new  -> T9 ----------> T5 -------------> T0        undo of what restores T8, T7, T4, T3 is cut off
 //! ```
 //!
-//! The caller writes the row: it has its lock and the leaf's exclusive latch, so nobody is on the chain. A version is needed iff
-//! an open view sees it and not the next newer one. Views that open meanwhile see the newest committed version, so they need none
+//! The caller has the leaf's exclusive latch, so nobody is on the chain, and it writes the row or is purge and knows that the newest version's
+//! writer has left. A version is needed iff an open view sees it and not the next newer one. Views that open meanwhile see the newest committed version, so they need none
 //! of these. The oldest view is kept open for as long as the walk takes, so that purge frees nothing of what is walked.
 //!
 //! Links are bytes of undo records: the first is written with the new undo record, one further back is rewritten where it is. It
 //! belongs to a transaction that has ended, so no rollback has read it; and after a crash, when there are no views, nobody asks.
 //!
-//! An economy, not a duty: pages that are not in memory, or latched, end the walk. Most writes look at a few versions, one
-//! in sixteen at all of them, so a chain has at most that many more than there are views.
+//! For a writer it is an economy, not a duty: pages that are not in memory, or latched, end the walk. Most writes look at a few versions, one
+//! in sixteen at all of them, so a chain has at most that many more than there are views. Purge waits for pages and finds the others.
 
 use smallvec::SmallVec;
 
 use crate::buffer::Mtr;
+use crate::error::Result;
 use crate::ids::{RollPtr, TxnId};
 use crate::page::PageView;
 use crate::txn::dead_undo::CutOff;
@@ -32,11 +33,16 @@ use super::value::RowValue;
 
 /// Versions most writes look at.
 const SHALLOW: usize = 8;
-/// Versions one write in [`DEEP_EVERY`] looks at.
+/// Versions that purge, and one write in [`DEEP_EVERY`], looks at.
 const DEEP: usize = 1024;
 const DEEP_EVERY: u64 = 16;
 /// Offset of the roll pointer in a leaf value.
-const ROLL_PTR_OFFSET: usize = 6;
+pub(super) const ROLL_PTR_OFFSET: usize = 6;
+
+/// What was cut off.
+pub(super) type CutOffs = SmallVec<[CutOff; 4]>;
+/// A chain, or its beginning.
+type Links = SmallVec<[Link; SHALLOW]>;
 
 /// One version in a chain, and the undo record that restores it.
 struct Link {
@@ -50,11 +56,10 @@ struct Link {
     next: RollPtr,
 }
 
-/// The version that the undo record at `at` restores. None if it restores none, or its page is not in memory or not free at once.
-fn link(kernel: &Kernel, at: RollPtr) -> Option<Link> {
+/// The version that the undo record at `at`, in `page`, restores. None if it restores none.
+fn link(page: &PageView, at: RollPtr) -> Option<Link> {
     let (page_no, offset) = place(at);
-    let page = kernel.storage.pool.try_pin(page_no).ok()?.try_read().ok()?;
-    let Ok((Item::Record(record), end)) = item_at(&page, offset) else { return None };
+    let Ok((Item::Record(record), end)) = item_at(page, offset) else { return None };
     let UndoKind::Update { old_value, .. } = record.kind else { return None };
     let version = RowValue::decode(old_value).ok()?;
     let first = record.prev.0 == 0;
@@ -63,7 +68,7 @@ fn link(kernel: &Kernel, at: RollPtr) -> Option<Link> {
         cut_off: CutOff {
             page: page_no,
             note: (offset, record.txn_id),
-            alone: first && is_alone(&page, offset, end, record.txn_id),
+            alone: first && is_alone(page, offset, end, record.txn_id),
         },
         pointer_at: offset + old_value_offset(record.key.len()) + ROLL_PTR_OFFSET,
         writer: version.txn_id,
@@ -91,7 +96,7 @@ pub(super) fn prune(
     kernel: &Kernel,
     (writer, newer): (TxnId, TxnId),
     roll: RollPtr,
-    cut_off: &mut SmallVec<[CutOff; 4]>,
+    cut_off: &mut CutOffs,
 ) -> Option<RollPtr> {
     cut_off.clear();
     if roll.0 == 0 || newer == writer || !kernel.registry.has_old_view(newer) {
@@ -99,10 +104,12 @@ pub(super) fn prune(
     }
     let oldest = kernel.registry.oldest_hiding(newer)?;
     let depth = if writer.0 % DEEP_EVERY == 0 { DEEP } else { SHALLOW };
-    let mut links: SmallVec<[Link; SHALLOW]> = SmallVec::new();
+    let mut links = Links::new();
     let mut at = roll;
     while at.0 != 0 && links.len() < depth {
-        let Some(link) = link(kernel, at) else { break };
+        let Ok(pin) = kernel.storage.pool.try_pin(place(at).0) else { break };
+        let Ok(page) = pin.try_read() else { break };
+        let Some(link) = link(&page, at) else { break };
         at = link.next;
         let last = oldest.sees(link.writer);
         links.push(link);
@@ -110,10 +117,47 @@ pub(super) fn prune(
             break;
         }
     }
+    take_out(kernel, newer, &links, cut_off, false).ok().flatten()
+}
+
+/// Prunes the chain of the version in the leaf, by `newer`, who has left the active set. The roll pointer that the version is to have, if it is to be
+/// another one; what that cuts off goes to `cut_off`, to be noted when it is written. After a `Miss`, again from the leaf.
+pub(super) fn prune_at_rest(
+    kernel: &Kernel,
+    newer: TxnId,
+    roll: RollPtr,
+    cut_off: &mut CutOffs,
+) -> Result<Option<RollPtr>> {
+    cut_off.clear();
+    let Some(oldest) = kernel.registry.oldest_hiding(newer) else { return Ok(None) };
+    let mut links = Links::new();
+    let mut at = roll;
+    while at.0 != 0 && links.len() < DEEP {
+        let page = kernel.storage.pool.try_pin(place(at).0)?.read();
+        let Some(link) = link(&page, at) else { break };
+        at = link.next;
+        let last = oldest.sees(link.writer);
+        links.push(link);
+        if last {
+            break;
+        }
+    }
+    take_out(kernel, newer, &links, cut_off, true)
+}
+
+/// Takes out of a chain what no view needs: rewrites pointers behind its first run of needless versions, and returns what is to lead past that run. `wait`:
+/// for latches and pages; else what is busy stays as it is.
+fn take_out(
+    kernel: &Kernel,
+    newer: TxnId,
+    links: &[Link],
+    cut_off: &mut CutOffs,
+    wait: bool,
+) -> Result<Option<RollPtr>> {
     let mut needed: SmallVec<[bool; SHALLOW]> = SmallVec::new();
     kernel.registry.with_views(|views| {
         let mut newer = newer;
-        for link in &links {
+        for link in links {
             needed.push(views.some_sees_between(link.writer, newer));
             newer = link.writer;
         }
@@ -124,24 +168,30 @@ pub(super) fn prune(
     let mut kept = front;
     while kept < links.len() {
         let end = run(kept + 1);
-        if end > kept + 1 && relink(kernel, &links[kept], links[end - 1].next) {
+        if end > kept + 1 && relink(kernel, &links[kept], links[end - 1].next, wait)? {
             let gone: SmallVec<[CutOff; SHALLOW]> =
                 links[kept + 1..end].iter().map(|link| link.cut_off).collect();
             kernel.dead_undo.note(&gone);
         }
         kept = end;
     }
-    drop(oldest);
-    front.checked_sub(1).map(|last| links[last].next)
+    Ok(front.checked_sub(1).map(|last| links[last].next))
 }
 
 /// Lets a version that stays lead to `next`. False: its page is busy, nothing has changed.
-fn relink(kernel: &Kernel, link: &Link, next: RollPtr) -> bool {
-    let Ok(pin) = kernel.storage.pool.try_pin(place(link.record).0) else { return false };
-    let Ok(page) = pin.try_write() else { return false };
+fn relink(kernel: &Kernel, link: &Link, next: RollPtr, wait: bool) -> Result<bool> {
+    let page = match kernel.storage.pool.try_pin(place(link.record).0) {
+        Ok(pin) if wait => pin.write(),
+        Ok(pin) => match pin.try_write() {
+            Ok(page) => page,
+            Err(_) => return Ok(false),
+        },
+        Err(miss) if wait => return Err(miss.into()),
+        Err(_) => return Ok(false),
+    };
     let mut mtr = Mtr::begin(&kernel.storage);
     let page = mtr.take(page);
     mtr.write(page, link.pointer_at, &next.0.to_le_bytes()[..6]);
     mtr.commit();
-    true
+    Ok(true)
 }

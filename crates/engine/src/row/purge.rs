@@ -17,7 +17,8 @@
 //! A round takes the limit once and asks each lane, without looking at a page, whether there may be anything to do. So with an old
 //! view open a round costs a few instructions for each lane. Its work is shared by threads (`txn/purge_crew.rs`), lane by lane, a batch at a time.
 //! `innodb_purge_batch_size` is what a thread does in a lane before it turns to the next; `innodb_max_purge_size` is what all of them
-//! do in a round before purge draws breath. Inert transactions, which have only added, go whatever the limit is.
+//! do in a round before purge draws breath. Inert transactions, which have only added, go whatever the limit is. What lies behind a view that has been
+//! the oldest for a while is looked at next (`between_views.rs`).
 
 use std::sync::atomic::Ordering;
 
@@ -37,39 +38,49 @@ use crate::txn::undo_record::{
 };
 use crate::txn::view::CommitNo;
 
+use super::between_views::look_behind;
 use super::dead_pages::free_dead_pages;
 use super::undo::copy_item;
 use super::value::{ROW_HEADER_BYTES, RowValue, writer_of};
 
 /// A place in a lane.
-type Place = (PageNo, usize);
+pub(super) type Place = (PageNo, usize);
 
 /// What a round has done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
-    /// Undo records it went through.
+    /// Undo records it went through or looked at.
     pub(crate) records: u64,
     /// Transactions whose undo is gone.
     pub(crate) transactions: u64,
 }
 
-/// One round over all lanes, together with the helpers if there are any: `cap` undo records at most, 0 for no cap.
-pub(crate) fn purge_round(kernel: &Kernel, cap: u64) -> Result<Round> {
+/// One round over all lanes, together with the helpers if there are any: `cap` undo records at most, 0 for no cap. `patience`: it looks behind a
+/// view that has been the oldest for so many rounds.
+pub(crate) fn purge_round(kernel: &Kernel, cap: u64, patience: u32) -> Result<Round> {
     let crew = &kernel.purge;
-    let _round = crew.begin_round();
+    let mut look = crew.begin_round();
     let progress = &crew.progress;
-    let before = (read(&progress.records), read(&kernel.stats.purged_transactions));
+    let (records, behind) = (read(&progress.records), read(&progress.behind));
+    let transactions = read(&kernel.stats.purged_transactions);
     if !progress.stopped.load(Ordering::Relaxed) {
         progress.running.store(true, Ordering::Relaxed);
-        let outcome = run_round(kernel, if cap == 0 { u64::MAX } else { cap });
+        let cap = if cap == 0 { u64::MAX } else { cap };
+        let outcome = run_round(kernel, cap).and_then(|()| {
+            let left = cap.saturating_sub(read(&progress.records) - records);
+            if look.is_due(&kernel.registry, patience) {
+                look_behind(kernel, &mut look, left)?;
+            }
+            free_dead_pages(kernel).map(drop)
+        });
         progress.running.store(false, Ordering::Relaxed);
         outcome?;
     }
     let delay = dml_delay_us(&kernel.settings, kernel.history_length());
     progress.dml_delay_us.store(delay, Ordering::Relaxed);
     Ok(Round {
-        records: read(&progress.records) - before.0,
-        transactions: read(&kernel.stats.purged_transactions) - before.1,
+        records: read(&progress.records) - records + read(&progress.behind) - behind,
+        transactions: read(&kernel.stats.purged_transactions) - transactions,
     })
 }
 
@@ -92,7 +103,7 @@ fn run_round(kernel: &Kernel, cap: u64) -> Result<()> {
         own?;
     }
     kernel.purge.progress.limit.store(offered.0, Ordering::Relaxed);
-    free_dead_pages(kernel).map(drop)
+    Ok(())
 }
 
 /// Takes batches of the round and purges them until there are no more.
@@ -138,7 +149,7 @@ fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> 
                     kernel.dead_undo.forget(state.purge_at.0);
                 }
                 lane.with_state(|state| {
-                    state.purge_at = to;
+                    state.pass_to(to);
                     state.unpurged -= transactions;
                     state.inert -= inert;
                 });
@@ -147,7 +158,7 @@ fn purge_lane(kernel: &Kernel, lane: &Lane, limit: CommitNo, left: &mut u64) -> 
             Step::Work { id, records } => {
                 let (to, finished) = walk_records(kernel, id, records, left)?;
                 lane.with_state(|state| {
-                    state.purge_at = to;
+                    state.pass_to(to);
                     state.midst = (!finished).then_some(id);
                     state.unpurged -= u64::from(finished);
                 });

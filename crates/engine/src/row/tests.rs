@@ -3,6 +3,7 @@
 
 mod admission;
 mod basics;
+mod between_views;
 mod crash;
 mod history;
 mod locking;

@@ -107,6 +107,12 @@ impl DeadUndo {
         false
     }
 
+    /// Whether a record has been cut off.
+    pub fn has(&self, page: PageNo, note: Note) -> bool {
+        self.pages.load(Ordering::Relaxed) > 0
+            && self.shard(page).lock().get(&page).is_some_and(|notes| notes.records.contains(&note))
+    }
+
     /// Transactions that have ended and of which nothing is left but what was cut off.
     pub fn transactions(&self) -> u64 {
         self.transactions.load(Ordering::Relaxed)

@@ -60,6 +60,9 @@ pub struct LaneState {
     /// The transaction at `purge_at` has this commit number, which purge may not pass yet; 0: not known. Numbers only grow along
     /// a lane, so a stale one is never too great. Changed by purge.
     pub blocked_at: CommitNo,
+    /// How far what lies behind the oldest view has been looked at for versions that no view needs; never in front of `purge_at`.
+    /// Changed by purge, and with `purge_at`.
+    pub looked_at: (PageNo, usize),
     /// Pages of the chain.
     pub pages: u64,
 }
@@ -76,7 +79,24 @@ impl LaneState {
             purge_at: (page, ITEMS_START),
             midst: None,
             blocked_at: CommitNo(0),
+            looked_at: (page, ITEMS_START),
             pages: 1,
+        }
+    }
+
+    /// Purge has passed everything in front of `to`.
+    pub fn pass_to(&mut self, to: (PageNo, usize)) {
+        self.purge_at = to;
+        self.looked_at = to;
+    }
+
+    /// A page is leaving the lane; `next` comes behind it.
+    pub fn leave_page(&mut self, page: PageNo, next: PageNo) {
+        if self.purge_at.0 == page {
+            self.purge_at = (next, ITEMS_START);
+        }
+        if self.looked_at.0 == page {
+            self.looked_at = (next, ITEMS_START);
         }
     }
 
@@ -127,7 +147,8 @@ impl Lane {
         if state.unpurged == 0 && state.first == state.last {
             state.used = ITEMS_START;
             state.inert = 0;
-            state.purge_at = (state.first, ITEMS_START);
+            let front = (state.first, ITEMS_START);
+            state.pass_to(front);
         }
         LaneHold {
             lane: self.clone(),

@@ -149,6 +149,12 @@ impl Lanes {
         (lanes, transactions)
     }
 
+    /// The lanes that have history.
+    pub fn with_history(&self) -> Vec<Arc<Lane>> {
+        let has = |lane: &&Arc<Lane>| lane.with_state(|state| state.unpurged > state.inert);
+        self.all.read().iter().filter(has).cloned().collect()
+    }
+
     /// Ended transactions that purge has not been through and that are not inert, over all lanes.
     pub fn history_length(&self) -> u64 {
         let waiting = |lane: &Arc<Lane>| lane.with_state(|state| state.unpurged - state.inert);

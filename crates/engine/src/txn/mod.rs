@@ -6,6 +6,7 @@ pub mod kernel;
 pub mod lane;
 pub mod lanes;
 pub mod lock_calls;
+pub mod look_behind;
 pub mod purge_crew;
 pub mod purge_lag;
 pub mod registry;

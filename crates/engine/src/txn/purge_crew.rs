@@ -1,7 +1,7 @@
 //! How purge's threads share a round, and what a round tells whoever looks.
 //!
 //! ```text
-//!   coordinator:  limit, lanes with work --> job --> works too --> waits until nobody works --> pages between views, delay
+//!   coordinator:  limit, lanes with work --> job --> works too --> waits until nobody works --> looks behind old views, delay
 //!   helpers:      asleep ------- called --> take a lane, one batch of it, put it back, ... --> asleep
 //! ```
 //!
@@ -26,6 +26,7 @@ use turnstile_sys::sync::{Condvar, Mutex, MutexGuard, wait_on};
 use crate::error::{Error, Result};
 
 use super::lane::Lane;
+use super::look_behind::LookBehind;
 use super::view::CommitNo;
 
 /// One more helper is called for so many batches of work.
@@ -69,6 +70,8 @@ pub struct Progress {
     pub pages: AtomicU64,
     /// Undo records gone through.
     pub records: AtomicU64,
+    /// Undo records behind the oldest view that were looked at for versions between views.
+    pub behind: AtomicU64,
     /// Rows and entries removed because they were delete-marked.
     pub marked: AtomicU64,
     /// Other records that left something to do: replaced versions of long rows, changes taken back.
@@ -91,15 +94,15 @@ pub struct PurgeCrew {
     /// For those who look.
     pub progress: Progress,
     /// Held by the coordinator of a round.
-    round: Mutex<()>,
+    round: Mutex<LookBehind>,
     job: Mutex<Job>,
     call: Condvar,
     done: Condvar,
 }
 
 impl PurgeCrew {
-    /// Begins a round: one at a time.
-    pub fn begin_round(&self) -> MutexGuard<'_, ()> {
+    /// Begins a round: one at a time. The guard has what rounds remember of their look behind the oldest view.
+    pub fn begin_round(&self) -> MutexGuard<'_, LookBehind> {
         let round = self.round.lock();
         self.progress.rounds.fetch_add(1, Ordering::Relaxed);
         round

@@ -9,6 +9,7 @@
 //! | `active` | `enter`, `leave` | ascending; ids handed out and not left |
 //! | `committing` | `reserve`, `leave` | commit numbers handed out whose owner is still in `active` |
 //! | `cuts` | `open_view`, `purge_limit` | by age; a cut that only the registry holds is dead |
+//! | `closed_from` | `sweep`, `begin_look` | no view that has closed since the last look is older than this limit |
 //! | `low_water` | `leave` | every id below has left; never falls |
 
 use std::collections::VecDeque;
@@ -62,6 +63,8 @@ struct Inner {
     fresh: bool,
     /// Length at which dead cuts are swept out.
     sweep_at: usize,
+    /// Least commit limit of the cuts swept out since somebody asked; `u64::MAX`: none.
+    closed_from: u64,
 }
 
 impl Inner {
@@ -69,7 +72,14 @@ impl Inner {
         CommitNo(self.committing.iter().copied().min().unwrap_or(self.next_commit_no))
     }
     fn sweep(&mut self) {
-        self.cuts.retain(is_open);
+        let closed_from = &mut self.closed_from;
+        self.cuts.retain(|cut| {
+            let stays = is_open(cut);
+            if !stays {
+                *closed_from = (*closed_from).min(cut.commit_limit.0);
+            }
+            stays
+        });
         self.sweep_at = self.cuts.len() * 2 + 16;
         self.fresh = false;
     }
@@ -96,6 +106,7 @@ impl Registry {
                     cuts: VecDeque::new(),
                     fresh: false,
                     sweep_at: 16,
+                    closed_from: u64::MAX,
                 },
             ),
             low_water: AtomicU64::new(first_id.0.max(1)),
@@ -204,6 +215,20 @@ impl Registry {
             self.publish_oldest(&inner);
         }
         inner.cuts.front().map_or_else(|| inner.commit_limit(), |cut| cut.commit_limit)
+    }
+
+    /// Commit limit of the oldest open view, if there is one. As of the last [`Registry::purge_limit`].
+    pub fn oldest_limit(&self) -> Option<CommitNo> {
+        self.inner.lock().cuts.front().map(|cut| cut.commit_limit)
+    }
+
+    /// For whoever has looked for versions between views at all that transactions below `looked` have replaced: from which
+    /// commit number to which there may be more. All below the second have left.
+    pub fn begin_look(&self, CommitNo(looked): CommitNo) -> Option<(CommitNo, CommitNo)> {
+        let mut inner = self.inner.lock();
+        let (from, to) = (looked.min(inner.closed_from), inner.commit_limit());
+        inner.closed_from = u64::MAX;
+        (from < to.0).then_some((CommitNo(from), to))
     }
 
     /// Transactions with a smaller id have ended and are seen by every open view. As of the last [`Registry::purge_limit`].

@@ -152,7 +152,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_open_files" Global uint(10, 2147483647), "4000", dynamic, "No effect: all tables are in one file.";
     "innodb_page_size" Global int(16384, 16384), "16384", fixed, "Bytes of a page.";
     "innodb_print_all_deadlocks" Global Kind::Bool, "OFF", dynamic, "Write every deadlock into the server's log as SHOW ENGINE INNODB STATUS shows the last one. For finding out which statements meet; each costs a page of log.";
-    "innodb_purge_batch_size" Global uint(1, 5000), "300", dynamic, "Undo records that a purge thread goes through in one undo lane before it turns to the next. Smaller spreads a round more evenly over threads and lanes, larger costs less; it does not limit a round, which innodb_max_purge_size does.";
+    "innodb_purge_batch_size" Global uint(1, 5000), "300", dynamic, "Undo records that a purge thread goes through in one undo lane before it turns to the next. Smaller spreads a round more evenly over threads and lanes, larger costs less; it does not limit a round, which innodb_max_purge_size does, except that what lies behind an old snapshot is looked at in sixteen such turns a round.";
     "innodb_purge_rseg_truncate_frequency" Global uint(1, 128), "128", dynamic, "Accepted without effect: undo pages are freed as soon as purge has passed them, so there is nothing to put off.";
     "innodb_purge_threads" Global uint(1, 32), "1", fixed, "Threads that drop old versions. One does the ordinary work and calls the others when several undo lanes are far behind. 1 is enough up to some sixteen processors (MySQL 8.4 begins with 4 above that).";
     "innodb_read_io_threads" Global uint(1, 64), "4", fixed, "Reported only.";

@@ -104,6 +104,12 @@ fn money_is_neither_made_nor_lost() {
             insert(&mut txn, &table, id, &row(OPENING, id, "opening"));
         }
         txn.commit().unwrap();
+        // Every other pair of seeds: a view as old as the bank, behind which purge looks while everybody writes.
+        let mut old = (seed / 2).is_multiple_of(2).then(|| {
+            let mut txn = begin(&engine);
+            txn.open_view();
+            txn
+        });
         let deadlocks = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for nth in 0..4 {
@@ -111,6 +117,16 @@ fn money_is_neither_made_nor_lost() {
                 scope.spawn(move || worker(engine, table, seed * 100 + nth, deadlocks));
             }
         });
+        if let Some(mut txn) = old.take() {
+            let rows = contents(&mut txn, &table);
+            assert_eq!(rows.len(), ACCOUNTS as usize, "seed {seed}");
+            assert!(
+                rows.iter().all(|(_, row)| a_of(row) == OPENING),
+                "seed {seed}: the old view has changed"
+            );
+            let looked = txn.kernel.purge.progress.behind.load(Ordering::Relaxed);
+            assert!(looked > 0, "seed {seed}: purge has not looked behind the view");
+        }
         engine.end_threads();
         engine.roll_back_abandoned().unwrap();
         engine.purge_all().unwrap();
