@@ -191,8 +191,8 @@ impl Collation {
         }
         match self.description().order {
             Order::Bytes => left.cmp(right),
-            Order::General => Weights::new(left, false).cmp(Weights::new(right, false)),
-            Order::Uca => Weights::new(left, true).cmp(Weights::new(right, true)),
+            Order::General => compare_weights(left, right, false),
+            Order::Uca => compare_weights(left, right, true),
         }
     }
 
@@ -202,7 +202,15 @@ impl Collation {
         match self.description().order {
             Order::Bytes => out.extend_from_slice(text),
             order => {
-                for weight in Weights::new(text, order == Order::Uca) {
+                let uca = order == Order::Uca;
+                let weights = table::ascii(uca);
+                out.reserve(text.len() * 2);
+                let mut rest = text;
+                while let Some((weight, after)) = weights.first(rest) {
+                    out.extend_from_slice(&weight.to_be_bytes());
+                    rest = after;
+                }
+                for weight in Weights::new(rest, uca) {
                     out.extend_from_slice(&weight.to_be_bytes());
                 }
             }
@@ -225,6 +233,23 @@ impl Collation {
             }
         }
     }
+}
+
+/// Compares by weights. Most text is ASCII, whose characters have one weight or none each, whatever their neighbours: as far as
+/// both texts are, a table of 128 weights decides.
+fn compare_weights(left: &[u8], right: &[u8], uca: bool) -> Ordering {
+    let same = left.iter().zip(right).take_while(|(one, other)| one == other && one.is_ascii()).count();
+    let (mut left, mut right) = (&left[same..], &right[same..]);
+    let weights = table::ascii(uca);
+    while let (Some((one, left_after)), Some((other, right_after))) =
+        (weights.first(left), weights.first(right))
+    {
+        if one != other {
+            return one.cmp(&other);
+        }
+        (left, right) = (left_after, right_after);
+    }
+    Weights::new(left, uca).cmp(Weights::new(right, uca))
 }
 
 /// `text` without trailing spaces.

@@ -24,6 +24,7 @@ pub use context::{
     EvalContext, EvalSettings, NoSession, SessionView, SqlMode, Warning, WarningLevel, Warnings,
 };
 pub use infer::{coerce_value, unified_type};
+pub use literal::literal_parameter;
 pub(crate) use predicate::compile as compile_pattern;
 
 use std::sync::Arc;

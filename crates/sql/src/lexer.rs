@@ -150,11 +150,11 @@ const fn build_classes() -> [u8; 256] {
     classes
 }
 
-fn is_word(byte: u8) -> bool {
+pub(crate) fn is_word(byte: u8) -> bool {
     CLASSES[usize::from(byte)] & WORD != 0
 }
 
-fn is_digit(byte: u8) -> bool {
+pub(crate) fn is_digit(byte: u8) -> bool {
     CLASSES[usize::from(byte)] & DIGIT != 0
 }
 

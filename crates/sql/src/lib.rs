@@ -28,6 +28,7 @@ pub mod session;
 pub mod sink;
 pub mod statement_cache;
 pub mod status;
+pub mod template;
 pub mod thread_pool;
 mod timeout;
 pub mod types;

@@ -14,9 +14,10 @@ use crate::accounts::AccountName;
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Hold;
-use crate::parser::{ParseOptions, parse_at};
+use crate::parser::ParseOptions;
 use crate::registry::{Command, Entry, Shown};
 use crate::sink::{ColumnMeta, ResultSink, status_flag};
+use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
 
 mod definition;
@@ -31,6 +32,7 @@ mod show_mutex;
 mod state;
 mod statement;
 mod tables;
+mod text;
 mod time_limit;
 mod transaction;
 
@@ -89,6 +91,8 @@ pub struct Session {
     named: HashMap<Box<str>, Arc<prepared::Statement>>,
     next_prepared: u32,
     multi_statements: bool,
+    /// Memory for taking texts apart.
+    scan: Scan,
 }
 
 impl Session {
@@ -114,6 +118,7 @@ impl Session {
             named: HashMap::new(),
             next_prepared: 1,
             multi_statements: init.multi_statements,
+            scan: Scan::default(),
         };
         session.begin_as(&init)?;
         Ok(session)
@@ -247,33 +252,6 @@ impl Session {
         let result = self.query_text(text, out).await;
         self.after_statement(&result);
         result
-    }
-
-    async fn query_text(&mut self, text: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        self.db.status().questions();
-        if let Some((statement, text)) = self.db.statements().find(text, self.settings.sql_mode) {
-            self.entry.show(|shown| shown.text = Some(text));
-            return self.run_kept(&statement, &[], out).await;
-        }
-        self.entry.show(|shown| shown.text = Some(text.into()));
-        let mut start = 0;
-        loop {
-            let parsed = parse_at(text, start, self.parse_options(false))?;
-            let more = parsed.next < text.len();
-            if start == 0 && !more && prepared::is_row_statement(&parsed.statement) {
-                let make = || CachedStatement::new(parsed.statement.clone(), 0);
-                self.db.statements().offer(text, self.settings.sql_mode, make);
-            }
-            if more && !self.multi_statements {
-                let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
-                return Err(SqlError::parse_error(near, 1));
-            }
-            Box::pin(self.run_statement(&parsed.statement, &[], out, more)).await?;
-            if !more {
-                return Ok(());
-            }
-            start = parsed.next;
-        }
     }
 
     /// Notes the end of a call for SHOW PROCESSLIST and SHOW WARNINGS.

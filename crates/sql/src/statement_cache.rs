@@ -1,9 +1,12 @@
 //! Texts that come again: their parsed statements and plans, shared by all sessions.
 //!
-//! A shop's hot statement is one text, sent a million times. It is found here by the text's hash and compared byte by byte;
-//! then neither parser nor planner runs. A text is taken in only when it is seen a second time, so that statements with
-//! ever new literals do not push out the ones that come again. Texts with `(` or `@` stay out: a function or a variable may
-//! mean something else in every session.
+//! Two caches, asked in this order:
+//! - whole texts. A shop's hot statement is one text, sent a million times. It is found here by the text's hash and compared byte
+//!   by byte; then neither parser nor planner runs. A text is taken in only when it is seen a second time, so that statements
+//!   with ever new literals do not push out the ones that come again; a text that a template serves, only at its fifteenth.
+//!   Texts with `(` or `@` stay out: a function or a variable may mean something else in every session.
+//! - templates ([`crate::template`]), found by their keys in the same way, for texts that differ in their literals only. A key that
+//!   turned out to have no template is remembered too, so that nobody tries again.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -16,35 +19,77 @@ use turnstile_sys::ranked::RankedMutex;
 use crate::expr::SqlMode;
 use crate::rank;
 use crate::session::CachedStatement;
+use crate::template::Template;
 
 /// Longest text that is kept, in bytes.
-const TEXT_BYTES_MAX: usize = 4096;
-/// Statements per shard.
-const SHARD_STATEMENTS_MAX: usize = 128;
+pub const TEXT_BYTES_MAX: usize = 4096;
+/// Entries per shard.
+const SHARD_ENTRIES_MAX: usize = 128;
 const SHARDS: usize = 16;
 const SEEN: usize = 4096;
+/// Low bits of an entry of `seen` that count.
+const SIGHTS_MASK: u64 = 15;
 
-struct Kept {
+struct Kept<T> {
     mode: SqlMode,
     text: Arc<[u8]>,
-    statement: Arc<CachedStatement>,
+    entry: T,
 }
 
-/// The cache.
-pub struct StatementCache {
-    shards: [RankedMutex<HashMap<u64, Kept>>; SHARDS],
-    /// Hashes of texts seen once.
+/// Entries by exact bytes and `sql_mode`.
+struct Shards<T> {
+    shards: [RankedMutex<HashMap<u64, Kept<T>>>; SHARDS],
+    /// Hashes of texts seen, each with how often in its low bits; two texts may share a place and then forget each other.
     seen: Box<[AtomicU64]>,
 }
 
-impl Default for StatementCache {
-    fn default() -> Self {
-        StatementCache {
+impl<T: Clone> Shards<T> {
+    fn new() -> Self {
+        Shards {
             shards: std::array::from_fn(|_| {
                 RankedMutex::new(rank::SHORT, &rank::STATEMENT_CACHE, HashMap::new())
             }),
             seen: (0..SEEN).map(|_| AtomicU64::new(0)).collect(),
         }
+    }
+
+    fn find(&self, hash: u64, text: &[u8], mode: SqlMode) -> Option<(T, Arc<[u8]>)> {
+        let shard = self.shards[hash as usize % SHARDS].lock();
+        let kept = shard.get(&hash).filter(|kept| kept.mode == mode && *kept.text == *text)?;
+        Some((kept.entry.clone(), kept.text.clone()))
+    }
+
+    /// Counts a sight of a text; how often it has been seen now, at most 15.
+    fn sight(&self, hash: u64) -> u64 {
+        // Threads may race here; at worst a text is taken in some sights late.
+        let place = &self.seen[hash as usize / SHARDS % SEEN];
+        let seen = place.load(Ordering::Relaxed);
+        let known = (seen ^ hash) & !SIGHTS_MASK == 0;
+        let count = if known { (seen & SIGHTS_MASK).saturating_add(1).min(SIGHTS_MASK) } else { 1 };
+        place.store((hash & !SIGHTS_MASK) | count, Ordering::Relaxed);
+        count
+    }
+
+    fn keep(&self, hash: u64, text: &[u8], mode: SqlMode, entry: T) {
+        let mut shard = self.shards[hash as usize % SHARDS].lock();
+        if shard.len() >= SHARD_ENTRIES_MAX
+            && let Some(some) = shard.keys().next().copied()
+        {
+            shard.remove(&some);
+        }
+        shard.insert(hash, Kept { mode, text: text.into(), entry });
+    }
+}
+
+/// The caches.
+pub struct StatementCache {
+    texts: Shards<Arc<CachedStatement>>,
+    templates: Shards<Option<Arc<Template>>>,
+}
+
+impl Default for StatementCache {
+    fn default() -> Self {
+        StatementCache { texts: Shards::new(), templates: Shards::new() }
     }
 }
 
@@ -54,35 +99,57 @@ fn hash(text: &[u8]) -> u64 {
     hasher.finish()
 }
 
+fn means_the_same_everywhere(text: &[u8]) -> bool {
+    text.len() <= TEXT_BYTES_MAX && !text.iter().any(|byte| matches!(byte, b'(' | b'@'))
+}
+
 impl StatementCache {
     /// The statement of a text, with the text as it may be shown.
     pub fn find(&self, text: &[u8], mode: SqlMode) -> Option<(Arc<CachedStatement>, Arc<[u8]>)> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        let hash = hash(text);
-        let shard = self.shards[hash as usize % SHARDS].lock();
-        let kept = shard.get(&hash).filter(|kept| kept.mode == mode && *kept.text == *text)?;
-        Some((kept.statement.clone(), kept.text.clone()))
+        self.texts.find(hash(text), text, mode)
     }
 
     /// Offers a text that was not found; `make` is asked for its statement if it is to be kept.
     pub fn offer(&self, text: &[u8], mode: SqlMode, make: impl FnOnce() -> CachedStatement) {
-        if text.len() > TEXT_BYTES_MAX || text.iter().any(|byte| matches!(byte, b'(' | b'@')) {
+        self.offer_seen(2, text, mode, || Some(make()));
+    }
+
+    /// Offers a text that a template has served.
+    pub fn offer_served(&self, text: &[u8], mode: SqlMode, make: impl FnOnce() -> Option<CachedStatement>) {
+        self.offer_seen(SIGHTS_MASK, text, mode, make);
+    }
+
+    fn offer_seen(
+        &self,
+        sights: u64,
+        text: &[u8],
+        mode: SqlMode,
+        make: impl FnOnce() -> Option<CachedStatement>,
+    ) {
+        if !means_the_same_everywhere(text) {
             return;
         }
         let hash = hash(text);
-        // Two threads may race here; at worst a text is taken in one sight late.
-        if self.seen[hash as usize % SEEN].swap(hash, Ordering::Relaxed) != hash {
-            return;
-        }
-        let statement = Arc::new(make());
-        let mut shard = self.shards[hash as usize % SHARDS].lock();
-        if shard.len() >= SHARD_STATEMENTS_MAX
-            && let Some(some) = shard.keys().next().copied()
+        if self.texts.sight(hash) >= sights
+            && let Some(statement) = make()
         {
-            shard.remove(&some);
+            self.texts.keep(hash, text, mode, Arc::new(statement));
         }
-        shard.insert(hash, Kept { mode, text: text.into(), statement });
+    }
+
+    /// The template of a key; Some(None) if it is known that there is none.
+    pub fn find_template(&self, key: &[u8], mode: SqlMode) -> Option<Option<Arc<Template>>> {
+        self.templates.find(hash(key), key, mode).map(|(template, _)| template)
+    }
+
+    /// Offers a key that was not found; `make` is asked for its template if it is seen for the second time.
+    pub fn offer_template(&self, key: &[u8], mode: SqlMode, make: impl FnOnce() -> Option<Template>) {
+        let hash = hash(key);
+        if self.templates.sight(hash) >= 2 {
+            self.templates.keep(hash, key, mode, make().map(Arc::new));
+        }
     }
 }

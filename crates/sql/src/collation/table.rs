@@ -1,6 +1,8 @@
 //! Reading of the pinned weight files: two header words, 4352 page numbers, pages of 256 entries, expansion pool.
 //! All words are little endian `u16`; see `tables/generate_collations.py` for the writer.
 
+use std::sync::OnceLock;
+
 /// A weight file.
 pub(super) struct Table(&'static [u8]);
 
@@ -49,6 +51,45 @@ impl Expansion {
         }
         None
     }
+}
+
+/// Weights of the ASCII characters, taken out of a weight file once.
+pub(super) struct AsciiWeights {
+    weights: [u16; 128],
+    /// Weight 0 is none at all.
+    skips_zero: bool,
+}
+
+impl AsciiWeights {
+    /// The first weight of `text` and what is behind its character; None at the end and before a character that is not ASCII.
+    pub(super) fn first<'t>(&self, text: &'t [u8]) -> Option<(u16, &'t [u8])> {
+        let mut at = 0;
+        loop {
+            let weight = *self.weights.get(usize::from(*text.get(at)?))?;
+            at += 1;
+            if weight != 0 || !self.skips_zero {
+                return Some((weight, &text[at..]));
+            }
+        }
+    }
+}
+
+/// The ASCII weights of UCA 9.0.0 or of general_ci.
+pub(super) fn ascii(uca: bool) -> &'static AsciiWeights {
+    static ASCII: [OnceLock<AsciiWeights>; 2] = [const { OnceLock::new() }; 2];
+    ASCII[usize::from(uca)].get_or_init(|| {
+        let weight = |byte: usize| {
+            let character = char::from(byte as u8);
+            if !uca {
+                return GENERAL_CI.general(character);
+            }
+            match UCA_900.primary(character) {
+                Primary::One(weight) => weight,
+                Primary::Many(_) => unreachable!("an ASCII character has one weight"),
+            }
+        };
+        AsciiWeights { weights: std::array::from_fn(weight), skips_zero: uca }
+    })
 }
 
 impl Table {

@@ -61,6 +61,39 @@ fn weights_agree_with_comparison() {
     }
 }
 
+/// The short ways through ASCII give what the iteration over weights gives.
+#[test]
+fn ascii_is_no_exception() {
+    let pieces = [
+        "", "a", "A", "b", "0", "9", "-", " ", "\0", "\u{1}", "\u{7f}", "~", "ab", "ß", "é", "e\u{301}",
+        "日", "😀", "\u{ad}",
+    ];
+    let mut words = Vec::new();
+    for one in pieces {
+        for other in pieces {
+            words.extend(["", "x", "ÿ"].map(|third| format!("{one}{other}{third}")));
+        }
+    }
+    for collation in [Collation::Utf8mb40900AiCi, Collation::Utf8mb4UnicodeCi, Collation::Utf8mb4GeneralCi] {
+        let weights = |word: &str| -> Vec<u16> {
+            let uca = collation.description().order == Order::Uca;
+            let text = collation.significant(word.as_bytes());
+            Weights::new(text, uca).collect()
+        };
+        let all: Vec<_> = words.iter().map(|word| (word, weights(word))).collect();
+        for (left, expected) in &all {
+            let mut bytes = Vec::new();
+            collation.append_weights(left.as_bytes(), &mut bytes);
+            let expected_bytes: Vec<u8> = expected.iter().flat_map(|weight| weight.to_be_bytes()).collect();
+            assert_eq!(bytes, expected_bytes, "{left:?}");
+            for (right, other) in &all {
+                let order = collation.compare(left.as_bytes(), right.as_bytes());
+                assert_eq!(order, expected.cmp(other), "{left:?} {right:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn like_patterns() {
     let cases = [

@@ -1,8 +1,8 @@
 //! What happens to a joined row: grouping, projection, DISTINCT, ORDER BY, LIMIT, and out.
 
-use std::collections::{HashMap, HashSet};
 use std::task::{Context, Poll};
 
+use hashbrown::{HashMap, HashSet};
 use turnstile_engine::Visit;
 
 use super::aggregate::Accumulator;
@@ -95,24 +95,31 @@ const GROUPS_AT_ONCE: usize = 256;
 
 impl Grouping<'_> {
     fn add(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
-        self.key.clear();
         let row: &dyn Row = &FrameRow(frame);
-        for (expr, collation) in &self.plan.keys {
-            hash_key::append(&expr.eval(row, context)?, *collation, &mut self.key);
-        }
-        let nth = match self.index.get(&self.key) {
-            Some(nth) => *nth,
-            None => {
-                let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-                self.groups.push(Group { frame: frame.to_vec(), accumulators });
-                self.index.insert(self.key.clone(), self.groups.len() - 1);
-                self.groups.len() - 1
-            }
+        let nth = if self.plan.keys.is_empty() && !self.groups.is_empty() {
+            0
+        } else {
+            self.group_of(frame, context)?
         };
         for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
             accumulator.add(aggregate, row, context)?;
         }
         Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
+    }
+
+    /// The group of a frame, a new one if it is the first.
+    fn group_of(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<usize> {
+        self.key.clear();
+        for (expr, collation) in &self.plan.keys {
+            hash_key::append(&expr.eval(&FrameRow(frame), context)?, *collation, &mut self.key);
+        }
+        if let Some(nth) = self.index.get(&self.key) {
+            return Ok(*nth);
+        }
+        let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
+        self.groups.push(Group { frame: frame.to_vec(), accumulators });
+        self.index.insert(self.key.clone(), self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
     }
 
     /// Some of the groups that are left, finished; None when all are.

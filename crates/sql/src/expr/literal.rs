@@ -1,6 +1,6 @@
 //! Literals of the syntax tree as values with types.
 
-use super::{EvalSettings, Expr, Typed};
+use super::{EvalContext, EvalSettings, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
@@ -8,6 +8,9 @@ use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::Value;
+
+/// Length that is given for strings not known yet.
+const PARAMETER_LENGTH: u32 = 16_383;
 
 fn typed(value: Value, column: ColumnType) -> Typed {
     let nullable = value.is_null();
@@ -85,6 +88,23 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
             Ok(typed(Value::bytes(string.bytes.to_vec()), ColumnType::Varbinary { length }))
         }
     }
+}
+
+/// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which only result columns
+/// would show.
+pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> {
+    let kind = match context.parameters.get(at)? {
+        Value::Int(_) => {
+            ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(20), zerofill: false }
+        }
+        Value::Str(_) => {
+            let collation = context.settings.connection_collation;
+            ColumnType::Varchar { length: PARAMETER_LENGTH, collation }
+        }
+        Value::Bytes(_) => ColumnType::Varbinary { length: PARAMETER_LENGTH },
+        _ => return None,
+    };
+    Some(Typed { expr: Expr::Parameter(at), kind: ExprType { column: kind, nullable: false } })
 }
 
 /// A hex or bit literal read as a number, as numeric context wants it.

@@ -29,6 +29,8 @@ pub struct PlanContext<'a> {
     pub eval: &'a EvalContext<'a>,
     /// The isolation level turns plain reads into shared locking ones.
     pub serializable: bool,
+    /// Parameters stand for literals: each has the type of its value.
+    pub literals: bool,
 }
 
 /// A block being planned.
@@ -223,6 +225,11 @@ impl Resolver for Block<'_, '_> {
     }
 
     fn known(&mut self, expr: &ast::Expr) -> Option<Typed> {
+        if let ast::Expr::Parameter(at) = expr
+            && self.context.literals
+        {
+            return expr::literal_parameter(*at as usize, self.context.eval);
+        }
         let ast::Expr::Function(call) = expr else { return None };
         // A wrong call is left to the builder, which has the error for it.
         if &*call.name == "sleep" && call.schema.is_none() { self.place_sleep(call).ok() } else { None }

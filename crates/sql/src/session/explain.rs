@@ -35,7 +35,7 @@ impl Session {
             return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
         };
         self.enter_for(&super::tables::of_statement(statement)).await?;
-        let plan = match self.plan_rows(statement, params) {
+        let plan = match self.plan_rows(statement, params, false) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };

@@ -22,8 +22,10 @@ use crate::value::{Value, to_bytes};
 pub struct Statement {
     /// Its tree.
     pub statement: ast::Statement,
-    /// Its `?`.
+    /// Its `?`, or the literals of a template.
     pub params: usize,
+    /// Its parameters have the types of their values: they stand for literals.
+    literals: bool,
     /// The tables it uses, if it reads or changes rows.
     tables: Box<[Used]>,
     /// Its text, for SHOW PROCESSLIST; nothing if the statement cache keeps it.
@@ -35,7 +37,12 @@ impl Statement {
     /// A statement without a plan yet.
     pub fn new(statement: ast::Statement, params: usize) -> Statement {
         let tables = of_statement(&statement).into();
-        Statement { statement, params, tables, text: None, plan: Mutex::new(None) }
+        Statement { statement, params, literals: false, tables, text: None, plan: Mutex::new(None) }
+    }
+
+    /// The statement of a [`crate::template`]: its parameters stand for so many literals.
+    pub fn of_literals(statement: ast::Statement, count: usize) -> Statement {
+        Statement { literals: true, ..Statement::new(statement, count) }
     }
 }
 
@@ -98,7 +105,7 @@ impl Session {
         }
         self.enter_for(&statement.tables).await?;
         let nulls = vec![Value::Null; statement.params];
-        let plan = match self.plan_rows(&statement.statement, &nulls) {
+        let plan = match self.plan_rows(&statement.statement, &nulls, false) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
@@ -195,7 +202,7 @@ impl Session {
         {
             return Ok(plan.clone());
         }
-        let plan = Arc::new(self.plan_rows(&prepared.statement, params)?);
+        let plan = Arc::new(self.plan_rows(&prepared.statement, params, prepared.literals)?);
         *prepared.plan.lock() = Some((key, plan.clone()));
         Ok(plan)
     }

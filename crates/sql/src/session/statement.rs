@@ -223,6 +223,7 @@ impl Session {
             full_group_by: self.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
             eval,
             serializable: isolation == turnstile_engine::Isolation::Serializable && !alone,
+            literals: false,
         }
     }
 
@@ -234,7 +235,7 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.enter_for(&of_statement(statement)).await?;
-        let plan = self.plan_rows(statement, params);
+        let plan = self.plan_rows(statement, params, false);
         let plan = match plan {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
@@ -307,11 +308,16 @@ impl Session {
         Err(error)
     }
 
-    /// Plans a statement whose gates are held.
-    pub(super) fn plan_rows(&self, statement: &Statement, params: &[Value]) -> SqlResult<RowPlan> {
+    /// Plans a statement whose gates are held. `literals`: the parameters stand for literals of their values' types.
+    pub(super) fn plan_rows(
+        &self,
+        statement: &Statement,
+        params: &[Value],
+        literals: bool,
+    ) -> SqlResult<RowPlan> {
         let schema = self.state.schema();
         self.with_eval(params, |eval| {
-            let context = self.plan_context(schema.as_deref(), eval);
+            let context = PlanContext { literals, ..self.plan_context(schema.as_deref(), eval) };
             Ok(match statement {
                 Statement::Select(query) => RowPlan::Query(plan_query(&context, query, None)?),
                 Statement::Insert(insert) => RowPlan::Insert(Box::new(plan_insert(&context, insert)?)),

@@ -22,6 +22,7 @@ mod persist;
 mod prepared;
 mod scripts;
 mod seeing;
+mod templates;
 mod wrong_values;
 
 /// Wakes the thread that blocks.

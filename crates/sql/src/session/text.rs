@@ -1,0 +1,97 @@
+//! A text that a client sent: through one of the caches if it is known, else through parser and planner.
+
+use crate::ast::Statement;
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::parser::{parse, parse_at};
+use crate::sink::ResultSink;
+use crate::statement_cache::TEXT_BYTES_MAX;
+use crate::template::{Scan, Template};
+
+use super::prepared::is_row_statement;
+use super::{CachedStatement, Session};
+
+/// What is left to do with a text.
+enum Course {
+    /// Nothing is known of it.
+    Unknown,
+    /// It has a key, but no template yet.
+    Keyed,
+}
+
+impl Session {
+    pub(super) async fn query_text(&mut self, text: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
+        self.db.status().questions();
+        if let Some((statement, text)) = self.db.statements().find(text, self.settings.sql_mode) {
+            self.entry.show(|shown| shown.text = Some(text));
+            return self.run_kept(&statement, &[], out).await;
+        }
+        self.entry.show(|shown| shown.text = Some(text.into()));
+        let mut scan = std::mem::take(&mut self.scan);
+        let course = if self.reads_key(text, &mut scan) {
+            match self.db.statements().find_template(scan.key(), self.settings.sql_mode) {
+                Some(Some(template)) => {
+                    template.sign(scan.values_mut());
+                    self.offer_served(text);
+                    let result = self.run_kept(&template.statement, scan.values(), out).await;
+                    scan.clear();
+                    self.scan = scan;
+                    return result;
+                }
+                Some(None) => Course::Unknown,
+                None => Course::Keyed,
+            }
+        } else {
+            Course::Unknown
+        };
+        Box::pin(self.parse_and_run(text, &mut scan, course, out)).await
+    }
+
+    fn reads_key(&self, text: &[u8], scan: &mut Scan) -> bool {
+        let bytes = self.settings.collation_connection == Collation::Binary;
+        text.len() <= TEXT_BYTES_MAX && scan.read(text, self.parse_options(false).lex_options(), bytes)
+    }
+
+    /// A text that comes again and again is better found whole.
+    fn offer_served(&self, text: &[u8]) {
+        let options = self.parse_options(false);
+        let make = || Some(CachedStatement::new(parse(text, options).ok()?.statement, 0));
+        self.db.statements().offer_served(text, self.settings.sql_mode, make);
+    }
+
+    async fn parse_and_run(
+        &mut self,
+        text: &[u8],
+        scan: &mut Scan,
+        course: Course,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        let mut start = 0;
+        loop {
+            let parsed = parse_at(text, start, self.parse_options(false))?;
+            let more = parsed.next < text.len();
+            if start == 0 && !more && is_row_statement(&parsed.statement) {
+                self.offer(text, &parsed.statement, scan, &course);
+            }
+            if more && !self.multi_statements {
+                let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
+                return Err(SqlError::parse_error(near, 1));
+            }
+            self.run_statement(&parsed.statement, &[], out, more).await?;
+            if !more {
+                return Ok(());
+            }
+            start = parsed.next;
+        }
+    }
+
+    /// Offers a parsed text to the caches.
+    fn offer(&self, text: &[u8], statement: &Statement, scan: &Scan, course: &Course) {
+        let (cache, mode) = (self.db.statements(), self.settings.sql_mode);
+        cache.offer(text, mode, || CachedStatement::new(statement.clone(), 0));
+        if let Course::Keyed = course {
+            let options = self.parse_options(false);
+            cache.offer_template(scan.key(), mode, || Template::of(statement, scan, options));
+        }
+    }
+}
