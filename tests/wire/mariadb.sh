@@ -37,4 +37,13 @@ expect 2 "$(mariadb --no-defaults --skip-ssl -h "$WIRE_HOST" -P "$WIRE_PORT" -u 
 out=$(mariadb --no-defaults --skip-ssl -h "$WIRE_HOST" -P "$WIRE_PORT" -u wire_native -pwrong -e 'SELECT 1' 2>&1 || true)
 case $out in *"ERROR 1045 (28000)"*"using password: YES"*) ;; *) echo "$out" >&2; exit 1 ;; esac
 sql -e "DROP USER 'wire_native'@'%'"
+# A dump with its default locks, and back.
+sql wire -e 'CREATE TABLE kept (id INT PRIMARY KEY, v VARCHAR(20), KEY (v)); INSERT INTO kept VALUES (1,"one"),(2,NULL)'
+dump() { mariadb-dump --no-defaults --skip-ssl -h "$WIRE_HOST" -P "$WIRE_PORT" -u root "$@" wire kept; }
+plain=$(dump --skip-dump-date)
+case $plain in *'LOCK TABLES `kept` WRITE'*) ;; *) echo "$plain" >&2; exit 1 ;; esac
+expect "$plain" "$(dump --skip-dump-date --lock-all-tables)"
+sql wire -e 'DROP TABLE kept'
+printf '%s\n' "$plain" | sql wire
+expect $'1\tone\n2\tNULL' "$(sql wire -e 'SELECT * FROM kept ORDER BY id')"
 sql -e 'DROP DATABASE wire'

@@ -18,7 +18,8 @@ use crate::database::Database;
 use crate::datetime::{DateTime, Time};
 use crate::registry::{Command, Entry, Shown};
 use crate::session::SessionState;
-use crate::status::lock_text::shown_id;
+use crate::status::intentions;
+use crate::status::lock_text::{LockNames, shown_id};
 use crate::value::Value;
 
 /// Ids that are shown for transactions that have neither written nor locked begin here; the connection's number is added.
@@ -42,7 +43,7 @@ pub struct Transaction {
     pub place: Place,
     /// When it began, in microseconds since 1970.
     pub started_unix_us: u64,
-    /// Locks on tables.
+    /// Locks on tables, intentions among them.
     pub table_locks: u64,
     /// Locks on rows.
     pub row_locks: u64,
@@ -95,6 +96,8 @@ pub struct Activity {
     pub transactions: Vec<Transaction>,
     /// All locks and waits.
     pub locks: LockSnapshot,
+    /// What they are on.
+    pub names: LockNames,
     /// When the picture was taken, in microseconds since 1970.
     pub now_unix_us: u64,
     by_connection: HashMap<u64, usize>,
@@ -122,6 +125,10 @@ impl Activity {
                 Some(LockShape::Table(_)) => of_session.tables += 1,
                 _ => of_session.rows += 1,
             }
+        }
+        let names = LockNames::of(db);
+        for intention in intentions::implied(&locks.locks, &names) {
+            held.entry(intention.session).or_default().tables += 1;
         }
         let registry = db.registry();
         let mut transactions: Vec<Transaction> = Vec::new();
@@ -156,7 +163,7 @@ impl Activity {
         transactions.sort_by_key(|one| one.id);
         let numbered = transactions.iter().enumerate();
         let by_connection = numbered.map(|(at, one)| (one.connection(), at)).collect();
-        Activity { transactions, locks, now_unix_us, by_connection }
+        Activity { transactions, locks, names, now_unix_us, by_connection }
     }
 
     /// The transaction of a lock.

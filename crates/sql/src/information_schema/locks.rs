@@ -16,6 +16,7 @@ use super::{row, text};
 use crate::database::Database;
 use crate::dictionary::Table;
 use crate::session::SessionState;
+use crate::status::intentions::{self, IMPLIED};
 use crate::status::lock_text::LockNames;
 use crate::value::{Value, to_text};
 
@@ -26,9 +27,13 @@ const STATEMENT_CHARS_MAX: usize = 64;
 /// Bytes of a key that are shown.
 const KEY_BYTES_MAX: usize = 64;
 
-/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the lock.
+/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the lock, or the
+/// table of an intention.
 pub fn lock_id(id: LockId) -> String {
-    format!("{}:{}:{}", id.transaction, id.shard, id.node)
+    match id.shard {
+        IMPLIED => format!("{}:t{}", id.transaction, id.node),
+        shard => format!("{}:{shard}:{}", id.transaction, id.node),
+    }
 }
 
 fn instance(id: LockId) -> Value {
@@ -116,8 +121,9 @@ fn optional(value: Option<impl AsRef<str>>) -> Value {
 /// Rows of performance_schema.data_locks.
 pub fn data_locks(db: &Database) -> Rows {
     let (snapshot, names) = (db.engine().locks().snapshot(), LockNames::of(db));
+    let implied = intentions::implied(&snapshot.locks, &names);
     let mut rows = Vec::new();
-    for lock in &snapshot.locks {
+    for lock in implied.iter().chain(&snapshot.locks) {
         let target = target(&names, lock);
         let definition = target.table.as_ref().map(|table| &table.definition);
         for (nth, shape) in lock.shapes.iter().enumerate() {
@@ -224,7 +230,8 @@ fn shortened(statement: String) -> String {
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
 pub fn lock_waits(db: &Database, session: &SessionState, short: bool) -> Rows {
-    let (picture, names) = (Activity::of(db, Some(session.id)), LockNames::of(db));
+    let picture = Activity::of(db, Some(session.id));
+    let names = &picture.names;
     let mut found: Vec<_> = pairs(&picture.locks).collect();
     found.sort_by_key(|(waiting, _)| std::cmp::Reverse(waiting.waited));
     let statement = |query: Option<String>| match query {
@@ -236,7 +243,7 @@ pub fn lock_waits(db: &Database, session: &SessionState, short: bool) -> Rows {
         let (Some(waiter), Some(blocker)) = (picture.owner(waiting), picture.owner(blocking)) else {
             continue;
         };
-        let (target, now) = (target(&names, waiting), picture.now_unix_us);
+        let (target, now) = (target(names, waiting), picture.now_unix_us);
         let since = picture.wait_started_unix_us(waiting).unwrap_or(now);
         let definition = target.table.as_ref().map(|table| &table.definition);
         let kill = |what: &str| text(format!("{what} {}", blocker.connection()));

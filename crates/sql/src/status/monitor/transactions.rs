@@ -5,7 +5,7 @@ use std::fmt::Write;
 use turnstile_engine::admission::Place;
 
 use super::super::lock_text::{
-    LockNames, ThreadLine, TransactionHead, operation_of, write_lock, write_thread, write_transaction,
+    ThreadLine, TransactionHead, operation_of, write_lock, write_thread, write_transaction,
 };
 use super::{Span, heading};
 use crate::database::Database;
@@ -40,13 +40,12 @@ pub fn list(out: &mut String, db: &Database, picture: &Activity) {
         let shown = entry.shown();
         write_thread(out, &thread(entry, &shown));
     }
-    let names = LockNames::of(db);
     for one in picture.transactions.iter().rev() {
-        transaction(out, picture, &names, one);
+        transaction(out, picture, one);
     }
 }
 
-fn transaction(out: &mut String, picture: &Activity, names: &LockNames, one: &Transaction) {
+fn transaction(out: &mut String, picture: &Activity, one: &Transaction) {
     let request = one.request.map(|at| &picture.locks.locks[at]);
     let admission = match one.place {
         Place::Inside(tickets) => format!("thread declared inside InnoDB {tickets}"),
@@ -75,7 +74,7 @@ fn transaction(out: &mut String, picture: &Activity, names: &LockNames, one: &Tr
     if let Some(request) = request {
         let seconds = request.waited.map_or(0, |waited| waited.as_secs());
         let _ = writeln!(out, "------- TRX HAS BEEN WAITING {seconds} SEC FOR THIS LOCK TO BE GRANTED:");
-        write_lock(out, names, request);
+        write_lock(out, &picture.names, request);
         out.push_str("------------------\n");
     }
 }
