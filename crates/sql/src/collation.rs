@@ -203,13 +203,7 @@ impl Collation {
             Order::Bytes => out.extend_from_slice(text),
             order => {
                 let uca = order == Order::Uca;
-                let weights = table::ascii(uca);
-                out.reserve(text.len() * 2);
-                let mut rest = text;
-                while let Some((weight, after)) = weights.first(rest) {
-                    out.extend_from_slice(&weight.to_be_bytes());
-                    rest = after;
-                }
+                let rest = table::ascii(uca).append(text, out);
                 for weight in Weights::new(rest, uca) {
                     out.extend_from_slice(&weight.to_be_bytes());
                 }

@@ -39,6 +39,11 @@ use crate::value::Value;
 pub trait Row {
     /// Value of the column at a position; TIMESTAMP values in UTC as stored.
     fn value(&self, position: usize) -> Value;
+
+    /// The same without a copy, where the row has its values in memory.
+    fn value_in_place(&self, _position: usize) -> Option<&Value> {
+        None
+    }
 }
 
 impl Row for [Value] {

@@ -115,6 +115,7 @@ impl Value {
     }
 
     /// True for SQL NULL.
+    #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }

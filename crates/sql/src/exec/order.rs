@@ -9,22 +9,25 @@ use crate::value::{Value, compare};
 pub type Direction = (bool, Collation);
 
 /// Compares two values.
+#[inline]
 pub fn compare_values(left: &Value, right: &Value, collation: Collation) -> Ordering {
-    match (left.is_null(), right.is_null()) {
-        (true, true) => Ordering::Equal,
-        (true, false) => Ordering::Less,
-        (false, true) => Ordering::Greater,
-        (false, false) => compare(left, right, collation).unwrap_or(Ordering::Equal),
+    match (left, right) {
+        (Value::Str(one), Value::Str(other)) => collation.compare(one.as_bytes(), other.as_bytes()),
+        (Value::Int(one), Value::Int(other)) => one.cmp(other),
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Less,
+        (_, Value::Null) => Ordering::Greater,
+        _ => compare(left, right, collation).unwrap_or(Ordering::Equal),
     }
 }
 
-/// Compares two lists of keys.
+/// Compares two lists of keys, as many as there are directions.
 pub fn compare_keys(left: &[Value], right: &[Value], directions: &[Direction]) -> Ordering {
-    for ((one, other), (descending, collation)) in left.iter().zip(right).zip(directions) {
+    for (nth, (descending, collation)) in directions.iter().enumerate() {
+        let (Some(one), Some(other)) = (left.get(nth), right.get(nth)) else { break };
         let order = compare_values(one, other, *collation);
-        let order = if *descending { order.reverse() } else { order };
         if order != Ordering::Equal {
-            return order;
+            return if *descending { order.reverse() } else { order };
         }
     }
     Ordering::Equal

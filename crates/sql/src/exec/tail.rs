@@ -157,6 +157,10 @@ impl Row for FrameRow<'_> {
     fn value(&self, position: usize) -> Value {
         self.0.get(position).cloned().unwrap_or_default()
     }
+
+    fn value_in_place(&self, position: usize) -> Option<&Value> {
+        self.0.get(position)
+    }
 }
 
 /// The end of a SELECT block's pipeline.

@@ -1,5 +1,7 @@
 //! Evaluation of bound expressions.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use super::{Expr, Row, arithmetic, predicate};
@@ -77,12 +79,26 @@ impl Expr {
         })
     }
 
+    /// The value for one row, without a copy where it is in memory already.
+    fn operand<'v>(&'v self, row: &'v dyn Row, context: &'v EvalContext<'_>) -> SqlResult<Cow<'v, Value>> {
+        let in_place = match self {
+            Expr::Literal(value) => Some(value),
+            Expr::Parameter(position) => context.parameters.get(*position),
+            Expr::Column(position) => row.value_in_place(*position),
+            _ => None,
+        };
+        match in_place {
+            Some(value) => Ok(Cow::Borrowed(value)),
+            None => self.eval(row, context).map(Cow::Owned),
+        }
+    }
+
     /// The truth value for one row: what WHERE asks for. `None` is unknown.
     pub fn eval_truth(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
         match self {
             Expr::Compare { op, left, right, collation } => {
-                let left = left.eval(row, context)?;
-                predicate::compare_op(*op, &left, &right.eval(row, context)?, *collation, context)
+                let (left, right) = (left.operand(row, context)?, right.operand(row, context)?);
+                predicate::compare_op(*op, &left, &right, *collation, context)
             }
             Expr::And(parts) => {
                 let mut result = Some(true);
@@ -123,9 +139,9 @@ impl Expr {
                 Ok(Some((operand.eval_truth(row, context)? == wanted) != *negated))
             }
             Expr::Between { operand, low, high, collation, negated } => {
-                let (operand, low) = (operand.eval(row, context)?, low.eval(row, context)?);
-                let truth =
-                    predicate::between(&operand, &low, &high.eval(row, context)?, *collation, context)?;
+                let (operand, low) = (operand.operand(row, context)?, low.operand(row, context)?);
+                let high = high.operand(row, context)?;
+                let truth = predicate::between(&operand, &low, &high, *collation, context)?;
                 Ok(truth.map(|truth| truth != *negated))
             }
             Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),

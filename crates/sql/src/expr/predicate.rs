@@ -18,6 +18,9 @@ pub(super) fn compare_checked(
     collation: Collation,
     context: &EvalContext<'_>,
 ) -> SqlResult<Option<Ordering>> {
+    if let (Value::Int(one), Value::Int(other)) = (left, right) {
+        return Ok(Some(one.cmp(other)));
+    }
     if left.is_null() || right.is_null() {
         return Ok(None);
     }

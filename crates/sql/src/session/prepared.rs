@@ -53,6 +53,8 @@ struct PlanKey {
     schema: Option<Arc<str>>,
     mode: crate::expr::SqlMode,
     collation: crate::collation::Collation,
+    /// For TIMESTAMP literals with an offset.
+    time_zone: crate::datetime::TimeZone,
     serializable: bool,
 }
 
@@ -195,6 +197,7 @@ impl Session {
             schema: self.state.schema(),
             mode: self.settings.sql_mode,
             collation: self.settings.collation_connection,
+            time_zone: self.settings.time_zone,
             serializable: isolation == Some((turnstile_engine::Isolation::Serializable, false)),
         };
         if let Some((known, plan)) = &*prepared.plan.lock()

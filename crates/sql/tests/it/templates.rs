@@ -353,6 +353,21 @@ fn a_template_follows_definitions_and_the_current_database() {
     assert!(pair.has_template("SELECT id, n FROM a WHERE id = 77 ORDER BY n"));
 }
 
+/// A TIMESTAMP literal with an offset means another moment in every time zone; its text may come from any session.
+#[test]
+fn a_whole_text_is_planned_for_the_time_zone() {
+    let mut pair = Pair::new();
+    pair.run("CREATE TABLE t (id INT, at DATETIME)");
+    pair.run("INSERT INTO t VALUES (0, '2024-01-01 00:00:00'), (2, '2024-01-01 02:00:00')");
+    for zone in ["+00:00", "+02:00", "+00:00"] {
+        pair.run(&format!("SET time_zone = '{zone}'"));
+        for _ in 0..3 {
+            let seen = pair.run("SELECT id FROM t WHERE at = TIMESTAMP'2024-01-01 00:00:00+00:00'");
+            assert!(seen.contains(if zone == "+02:00" { "[Int(2)]" } else { "[Int(0)]" }), "{seen}");
+        }
+    }
+}
+
 #[test]
 fn prepared_statements_are_not_templates() {
     let db = database();
