@@ -11,6 +11,7 @@ pub mod pin_count;
 pub mod progress;
 pub mod ranked;
 pub mod rng;
+pub mod standing_disk;
 pub mod swap_buffer;
 pub mod sync;
 pub mod timer;
