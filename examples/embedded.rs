@@ -154,7 +154,7 @@ fn block_on<F: Future>(engine: &Engine, future: F) -> F::Output {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return output,
             Poll::Pending => {
-                engine.turn_end();
+                while engine.turn_end() {}
                 thread::park();
             }
         }

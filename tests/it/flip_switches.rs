@@ -198,8 +198,10 @@ fn a_thousand_flips_under_load_lose_nothing() {
     let seed = std::env::var("FLIP_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_260_301);
     println!("FLIP_SEED={seed}");
     let scratch = Scratch::new("flip-switches");
-    let (server, target) =
-        start(&scratch, &["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=16M"]);
+    let (server, target) = start(
+        &scratch,
+        &["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=16M", "--thread-pool-size=3"],
+    );
     let mut client = connect(&target);
     set_up(&mut client);
     let switches = switches(&mut client);

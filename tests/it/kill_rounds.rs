@@ -25,7 +25,9 @@ fn nothing_acknowledged_is_lost_in_twenty_kills() {
     let mut uncertain = 0;
     for round in 0..=ROUNDS {
         // A small pool and a small log: pages are evicted and the log wraps while the kill strikes.
-        let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=16M"];
+        // From one worker to four: they hand rows and log waiters to each other.
+        let workers = format!("--thread-pool-size={}", 1 + round % 4);
+        let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=16M", &workers];
         let (server, target) = start(&scratch, &options);
         let mut client = connect(&target);
         if round == 0 {

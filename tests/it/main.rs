@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod flip_switches;
-mod four_waits;
 mod kill_rounds;
 mod laboratory;
 mod memory;

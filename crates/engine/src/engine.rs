@@ -38,8 +38,7 @@ const OLD_VIEW_ROUNDS: u32 = 4;
 /// How long the rollback thread sleeps when nobody calls it.
 const ROLLBACK_IDLE: Duration = Duration::from_secs(1);
 
-/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it. Also one that has just turned out to be: whoever
-/// ends a turn meanwhile does not join it.
+/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it.
 const INLINE_SYNC_US_MAX: u64 = 1000;
 
 /// The engine.
@@ -331,20 +330,19 @@ impl Engine {
         self.host_turns.store(true, Ordering::Relaxed);
     }
 
-    /// A worker calls it at the end of its turn: if somebody waits for the log and the drive is inline, it is synced here.
-    pub fn turn_end(&self) {
+    /// A worker calls it at the end of its turn: if somebody waits for the log and the drive is inline, it is synced here, or
+    /// by the worker that is at it just now. True: another worker has left its waiters to this one, which is to end another
+    /// turn before it sleeps.
+    pub fn turn_end(&self) -> bool {
         if !self.host_turns.load(Ordering::Relaxed) {
-            return;
+            return false;
         }
         let wal = &self.kernel.storage.wal;
-        let drive = if wal.is_slow(INLINE_SYNC_US_MAX) { Drive::Thread } else { Drive::Inline };
+        let drive = if wal.sync_us_average() <= INLINE_SYNC_US_MAX { Drive::Inline } else { Drive::Thread };
         if wal.drive() != drive {
             wal.set_drive(drive);
         }
-        if drive == Drive::Inline && wal.pending_waiters() {
-            // Whoever waits is told of a failure; there is nobody else to tell.
-            let _ = wal.flush_waiters();
-        }
+        drive == Drive::Inline && wal.flush_waiters()
     }
 }
 

@@ -42,8 +42,8 @@ struct EngineHost {
 }
 
 impl Host for EngineHost {
-    fn turn_end(&self) {
-        self.database.engine().turn_end();
+    fn turn_end(&self) -> bool {
+        self.database.engine().turn_end()
     }
 
     fn refresh(&self, settings: &Settings) {

@@ -5,6 +5,10 @@
 //! requests may have it in between. Handing a microsecond's lock to a session whose worker sleeps would make
 //! everybody wait for that worker. How long a waiter can be passed over is bounded, and then it is handed the lock.
 //!
+//! Best of all is a *relay*: if the thread that lets go will run the next owner itself ([`turnstile_sys::relay`]), then a short
+//! waiter is handed the lock at once, in its order, and nobody waits for a worker. So the holder works off the queue, each
+//! statement as the transaction it is.
+//!
 //! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and has not come. Whoever is invited
 //! comes (or its future is dropped), and each way that ends leads to another `settle`, here or at the release.
 
@@ -13,21 +17,45 @@ use super::shard::{NONE, Shard, Woken};
 use super::wait::Outcome;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use turnstile_sys::relay;
 
 /// Most waiters with an open invitation; a batch is enough for one turn of a worker.
 const INVITED_MAX: u32 = 32;
 /// While so many have not come, no more are invited.
 const INVITED_ENOUGH: u32 = 8;
 
+/// How a free lock goes to those who wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// Waiters are woken to take it themselves; if not, it is handed over.
+    offer: bool,
+    /// Short waiters are handed it and run on this thread, while it has places for them. Only for a thread that will be
+    /// free in a moment: at the end of a transaction, or before it goes to sleep itself.
+    relay: bool,
+}
+
+impl Manner {
+    /// The waiter is made a holder and woken.
+    pub const HAND_OVER: Manner = Manner { offer: false, relay: false };
+    /// By somebody in the middle of a short statement.
+    pub const OFFER: Manner = Manner { offer: true, relay: false };
+
+    /// At the end of a transaction.
+    pub fn at_end(transient: bool) -> Manner {
+        Manner { offer: transient, relay: true }
+    }
+}
+
 impl Shard {
-    /// Lets go all who can: each is handed the lock or, with `invite`, offered it. To be called after anything that takes
-    /// a hold or a waiter away.
-    pub fn settle(&mut self, entry: u32, invite: bool, woken: &mut Woken) {
+    /// Lets go all who can: each is handed the lock or offered it. To be called after anything that takes a hold or a waiter
+    /// away.
+    pub fn settle(&mut self, entry: u32, manner: Manner, woken: &mut Woken) {
         if self.entry(entry).waiters() == 0 {
             return;
         }
-        let now = if invite { Some(Instant::now()) } else { None };
-        if now.is_some_and(|now| self.enough_are_invited(entry, now)) {
+        let relays = manner.relay && relay::has_place();
+        let now = manner.offer.then(Instant::now);
+        if !relays && now.is_some_and(|now| self.enough_are_invited(entry, now)) {
             return;
         }
         self.settle_converting(entry, now, woken);
@@ -52,12 +80,16 @@ impl Shard {
                 continue;
             }
             cursors[class] = self.node(node).next;
+            let relayed = relays && !behind && self.waiter(node).short && relay::reserve();
             match now {
-                Some(now) if behind || !self.waiter(node).is_overdue(now) => {
+                Some(now) if !relayed && (behind || !self.waiter(node).is_overdue(now)) => {
                     self.invite(node, now, woken);
                     invited |= want.bits;
                 }
-                _ => self.grant(node, woken),
+                _ => {
+                    self.waiter(node).handed.store(relayed, Ordering::Relaxed);
+                    self.grant(node, woken);
+                }
             }
         }
     }
@@ -143,7 +175,7 @@ impl Shard {
         self.grant(node, woken);
         if waiter.want.bits == 0 {
             // It leaves no hold, so no release will look after the others.
-            self.settle(entry, true, woken);
+            self.settle(entry, Manner::OFFER, woken);
         }
         self.drop_if_idle(entry);
     }
@@ -157,7 +189,7 @@ impl Shard {
             return false;
         }
         if waiter.is_overdue(Instant::now()) {
-            self.settle(entry, false, woken);
+            self.settle(entry, Manner::at_end(false), woken);
             return false;
         }
         waiter.passed.fetch_add(1, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 //! time. Wakers run when no mutex of this room is held.
 
 use super::deadlock::{DeadlockRecord, Search};
+use super::grant::Manner;
 use super::mode::{LockKind, LockMode, Want};
 use super::name::LockName;
 use super::owner::{HeldRef, TxnLocks};
@@ -17,6 +18,7 @@ use crate::rank;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
+use turnstile_sys::relay;
 use turnstile_sys::sync::Mutex;
 use turnstile_sys::sync::atomic::{AtomicU64, Ordering};
 
@@ -289,7 +291,7 @@ impl LockTable {
             txn.lock_count.store(0, Ordering::Relaxed);
             std::mem::take(&mut inner.held)
         };
-        let invite = txn.is_transient();
+        let manner = Manner::at_end(txn.is_transient());
         if held.len() > 8 {
             held.sort_unstable_by_key(|held| held.shard);
         }
@@ -301,7 +303,7 @@ impl LockTable {
             {
                 let mut shard = slot.shard.lock();
                 for held in &rest[..same] {
-                    shard.release(held.node, u8::MAX, invite, &mut woken);
+                    shard.release(held.node, u8::MAX, manner, &mut woken);
                 }
                 slot.note_release(&shard);
             }
@@ -330,7 +332,8 @@ impl LockTable {
             let Some(entry) = shard.find(name, hash) else { return };
             let Some(node) = shard.own_hold(entry, txn) else { return };
             let held = HeldRef { shard: shard.number, node };
-            let gone = shard.release(node, bits, txn.is_transient(), &mut woken);
+            let manner = if txn.is_transient() { Manner::OFFER } else { Manner::HAND_OVER };
+            let gone = shard.release(node, bits, manner, &mut woken);
             slot.note_release(&shard);
             let mut inner = txn.inner.lock();
             if gone && let Some(position) = inner.held.iter().rposition(|other| *other == held) {
@@ -354,7 +357,9 @@ impl LockTable {
             match outcome {
                 Some(outcome) => {
                     self.counters.ended(&waiter, outcome);
-                    let first = waiter.cell.complete(outcome);
+                    let complete = || waiter.cell.complete(outcome);
+                    let handed = waiter.handed.load(Ordering::Relaxed);
+                    let first = if handed { relay::hand(complete) } else { complete() };
                     debug_assert!(first, "who takes a waiter out of the queue is alone");
                 }
                 None => waiter.cell.nudge(),
@@ -384,7 +389,7 @@ impl LockTable {
             let entry = shard.node(waiter.node).entry;
             let (_txn, waiter) = shard.leave_queue(waiter.node);
             woken.push((waiter, Some(outcome)));
-            shard.settle(entry, false, &mut woken);
+            shard.settle(entry, Manner::HAND_OVER, &mut woken);
             shard.drop_if_idle(entry);
         }
         self.deliver(woken);
@@ -469,10 +474,10 @@ impl Shard {
         Acquire::Granted
     }
 
-    fn release(&mut self, node: u32, bits: u8, invite: bool, woken: &mut Woken) -> bool {
+    fn release(&mut self, node: u32, bits: u8, manner: Manner, woken: &mut Woken) -> bool {
         let entry = self.node(node).entry;
         let gone = self.remove_bits(node, bits);
-        self.settle(entry, invite, woken);
+        self.settle(entry, manner, woken);
         self.drop_if_idle(entry);
         gone
     }
@@ -480,7 +485,10 @@ impl Shard {
     fn is_held_for_a_moment(&self, txn: &TxnLocks, name: LockName<'_>, hash: u64, want: Want) -> bool {
         self.find(name, hash).is_some_and(|entry| {
             let own = self.own_bits(entry, txn);
-            self.entry(entry).held_by_others(want.conflicts, own)
+            // Where the holder works off the queue, a place in it is better than a look at it.
+            let relayed = relay::has_place() && self.entry(entry).waiters() > 0;
+            !relayed
+                && self.entry(entry).held_by_others(want.conflicts, own)
                 && self.blockers_are_transient(entry, txn, want)
         })
     }

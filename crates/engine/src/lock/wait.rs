@@ -71,6 +71,8 @@ pub struct Waiter {
     pub(super) passed: AtomicU32,
     /// It will hold the lock only for a moment, so it too may pass others.
     pub(super) short: bool,
+    /// Granted to be run by the thread that granted it, which has reserved a place ([`turnstile_sys::relay`]).
+    pub(super) handed: AtomicBool,
     pub(super) shard: u32,
     pub(super) node: u32,
     pub(super) arrival: u64,
@@ -89,6 +91,7 @@ impl Waiter {
             first_invited_us: AtomicU64::new(NEVER),
             passed: AtomicU32::new(0),
             short,
+            handed: AtomicBool::new(false),
             shard,
             node,
             arrival,

@@ -175,16 +175,11 @@ impl Wal {
         self.shared.flushed.has_waiters()
     }
 
-    /// Syncs for those who wait, if anybody does; then they are woken. For the host of [`Drive::Inline`]; with
-    /// [`Drive::Thread`] it does nothing.
-    pub fn flush_waiters(&self) -> Result<()> {
-        if self.drive() == Drive::Thread || !self.pending_waiters() {
-            return Ok(());
-        }
-        match self.shared.flushed.furthest_awaited() {
-            Some(lsn) => self.shared.flush_to(Lsn(lsn)),
-            None => Ok(()),
-        }
+    /// Syncs for those who wait, if anybody does; then they are woken, also of a failure. If another thread is syncing, it
+    /// leaves them to that one and returns at once. True: somebody has left his waiters to this call; it is to be repeated before the
+    /// thread sleeps. For the host of [`Drive::Inline`]; with [`Drive::Thread`] it does nothing.
+    pub fn flush_waiters(&self) -> bool {
+        self.drive() == Drive::Inline && self.pending_waiters() && self.shared.sync_for_waiters()
     }
 
     /// Who syncs.
@@ -270,9 +265,9 @@ impl Wal {
         self.shared.stopped().map_or(Ok(()), Err)
     }
 
-    /// Whether syncs take longer than this many microseconds: the moving average, or the one that is under way now.
-    pub fn is_slow(&self, limit_us: u64) -> bool {
-        self.shared.is_slow(limit_us)
+    /// Moving average of the time a sync takes, in microseconds; 0 before the first one.
+    pub fn sync_us_average(&self) -> u64 {
+        self.shared.stats().sync_us_average
     }
 
     /// Positions and counters.

@@ -19,7 +19,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
-use turnstile_sys::leader::Leader;
+use turnstile_sys::leader::{Lead, Leader};
 use turnstile_sys::progress::Progress;
 
 /// Spare buffers larger than this are given back to the allocator.
@@ -41,7 +41,6 @@ pub(super) struct Shared {
     born: (Lsn, u32),
     usable_bytes: u64,
     total_bytes: u64,
-    opened: Instant,
     counters: Counters,
 }
 
@@ -59,8 +58,6 @@ struct Counters {
     woken: AtomicU64,
     sync_us_average: AtomicU64,
     sync_us_max: AtomicU64,
-    /// Since when a sync is under way, in microseconds after `Shared::opened`; 0: none is.
-    syncing_since_us: AtomicU64,
     waits_for_room: AtomicU64,
 }
 
@@ -82,7 +79,6 @@ impl Shared {
             born: (end, current.incarnation),
             usable_bytes: geometry.usable_bytes(),
             total_bytes: geometry.total_bytes(),
-            opened: Instant::now(),
             counters: Counters::default(),
         }
     }
@@ -168,8 +164,9 @@ impl Shared {
         match self.leader.run_unless(over, || self.turn(sync)) {
             // Woken after the turn: the next leader may already be at work.
             Some(Ok(())) => {
-                let woken = self.flushed.wake_reached();
-                self.counters.woken.fetch_add(woken as u64, Ordering::Relaxed);
+                self.wake_synced();
+                // Those who left their wait to this thread: it has no turn of its own in which to come back to them.
+                while self.leader.take_left() && self.sync_for_waiters() {}
                 Ok(())
             }
             Some(Err(stopped)) => {
@@ -178,6 +175,29 @@ impl Shared {
             }
             None if covered() => Ok(()),
             None => Err(self.stopped_error()),
+        }
+    }
+
+    fn wake_synced(&self) {
+        let woken = self.flushed.wake_reached();
+        self.counters.woken.fetch_add(woken as u64, Ordering::Relaxed);
+    }
+
+    /// Syncs for those who wait, or leaves them to the thread that syncs just now. True: somebody has left his to this
+    /// thread meanwhile, which is to call it again before it sleeps. A failure is told to those who wait.
+    pub(super) fn sync_for_waiters(&self) -> bool {
+        let Some(lsn) = self.flushed.furthest_awaited() else { return false };
+        let over = || self.flushed.reached() >= lsn || self.why_stopped.get().is_some();
+        match self.leader.lead_or_leave(over, || self.turn(true)) {
+            Lead::Led(Ok(())) => {
+                self.wake_synced();
+                self.leader.take_left()
+            }
+            Lead::Led(Err(_)) => {
+                self.wake_stopped();
+                false
+            }
+            Lead::Done | Lead::Left => false,
         }
     }
 
@@ -198,11 +218,7 @@ impl Shared {
             return Ok(());
         }
         let began = Instant::now();
-        let since_us = began.duration_since(self.opened).as_micros() as u64;
-        self.counters.syncing_since_us.store(since_us.max(1), Ordering::Relaxed);
-        let synced = writer.segments.sync();
-        self.counters.syncing_since_us.store(0, Ordering::Relaxed);
-        synced.map_err(|cause| self.mark_stopped_by("sync", &cause))?;
+        writer.segments.sync().map_err(|cause| self.mark_stopped_by("sync", &cause))?;
         drop(writer);
         self.count_sync(began);
         self.buffer.note_synced(Lsn(end));
@@ -235,17 +251,6 @@ impl Shared {
         counters.sync_us_average.store(next, Ordering::Relaxed);
         counters.sync_us_max.fetch_max(us, Ordering::Relaxed);
         counters.syncs.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Whether syncs take longer than this on the average, or the one under way does.
-    pub(super) fn is_slow(&self, limit_us: u64) -> bool {
-        if self.counters.sync_us_average.load(Ordering::Relaxed) > limit_us {
-            return true;
-        }
-        match self.counters.syncing_since_us.load(Ordering::Relaxed) {
-            0 => false,
-            since_us => self.opened.elapsed().as_micros() as u64 > since_us + limit_us,
-        }
     }
 
     // -- room

@@ -4,27 +4,28 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use parking_lot::MutexGuard;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use turnstile_sys::relay;
 
 use super::group::{BELL, Group, Member};
 use super::readiness::Readiness;
-use super::task::{NOBODY, NewTask, TaskWaker, Work, take_woken};
+use super::task::{NOBODY, NewTask, TaskWaker, drop_session, next_guest, take_woken};
 
 /// Events taken from the kernel in one turn.
 const EVENTS_PER_TURN_MAX: usize = 1024;
+/// Tasks that a thread runs in one turn because they were handed a lock by one of its own.
+const GUESTS_PER_TURN_MAX: u32 = 128;
+/// Polls of one task in a row because somebody wanted it meanwhile.
+const AGAIN_MAX: u32 = 3;
 
 /// A place in the slab.
 struct Slot {
-    /// None while a thread polls it.
-    work: Option<Work>,
-    /// Its turn came while it was away.
-    missed: bool,
     handle: Arc<TaskWaker>,
     socket: Arc<OwnedFd>,
     readiness: Arc<Readiness>,
@@ -43,6 +44,8 @@ pub struct Core {
     yielded: VecDeque<u32>,
     /// Since when low ones have been made to wait for high ones.
     low_since: Option<Instant>,
+    /// The host wants another end of a turn before the thread sleeps.
+    owes_turn_end: bool,
 }
 
 /// The baton, in the hands of this thread.
@@ -93,19 +96,24 @@ impl Group {
             self.collect(&mut core, &mut events);
             self.open_mail(&mut core);
             core.sort();
-            let Some(next) = self.turn(core) else { return false };
+            relay::open(GUESTS_PER_TURN_MAX);
+            let turned = self.turn(core);
+            relay::open(0);
+            let Some(next) = turned else { return false };
             core = next;
             if self.ends_when_empty && self.session_count() == 0 {
                 break;
             }
         }
+        while core.owes_turn_end {
+            core.owes_turn_end = self.host.turn_end();
+        }
         let mut mail = self.inbox.mail.lock();
-        mail.closed = true;
-        let (new_tasks, returned) = (std::mem::take(&mut mail.new_tasks), std::mem::take(&mut mail.returned));
+        let new_tasks = std::mem::take(&mut mail.new_tasks);
         drop(mail);
-        // Sessions are dropped here, on their own thread.
-        drop((new_tasks, returned));
-        core.slots.clear();
+        // Sessions are dropped here, on their own thread, or by the thread that polls them just now.
+        drop(new_tasks);
+        core.slots.drain(..).flatten().for_each(|slot| slot.handle.close());
         self.roster.lock().clear();
         true
     }
@@ -124,7 +132,7 @@ impl Group {
         if let Some(index) = core.yielded.pop_front() {
             core = self.poll(core, index)?;
         }
-        core = self.lend(core, || self.host.turn_end())?;
+        core = self.end_turn(core)?;
         core.take_woken(NOBODY);
         // Woken by others of this turn or by the sync: they have an answer to send, or a lock.
         let Core { ready, high, .. } = &mut *core;
@@ -146,7 +154,7 @@ impl Group {
     /// Waits for events, unless there is something to do already, and marks their tasks ready.
     fn collect(&self, core: &mut Core, events: &mut Vec<Event>) {
         let mut timeout = Some(rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 });
-        if core.is_idle() {
+        if core.is_idle() && !core.owes_turn_end {
             self.inbox.asleep.store(true, Ordering::SeqCst);
             if self.inbox.mail.lock().is_empty() && !self.is_stopping() {
                 timeout = None;
@@ -187,19 +195,10 @@ impl Group {
         if mail.is_empty() {
             return;
         }
-        let (new_tasks, returned) = (std::mem::take(&mut mail.new_tasks), std::mem::take(&mut mail.returned));
+        let (new_tasks, ended) = (std::mem::take(&mut mail.new_tasks), std::mem::take(&mut mail.ended));
         drop(mail);
-        for (index, work) in returned {
-            match (work, core.slots.get_mut(index as usize)) {
-                (Some(work), Some(Some(slot))) => {
-                    slot.work = Some(work);
-                    slot.missed = false;
-                    // Whoever woke it meanwhile found it away: one more poll finds out.
-                    slot.handle.queued.store(true, Ordering::SeqCst);
-                    core.ready.push(index);
-                }
-                _ => self.bury(core, index),
-            }
+        for index in ended {
+            self.bury(core, index);
         }
         for task in new_tasks {
             self.adopt(core, task);
@@ -218,12 +217,10 @@ impl Group {
             self.sessions.fetch_sub(1, Ordering::Relaxed);
             return;
         }
-        let handle = Arc::new(TaskWaker { index, queued: AtomicBool::new(true), inbox: self.inbox.clone() });
-        let waker = Waker::from(handle.clone());
+        let handle = TaskWaker::new(index, self.inbox.clone(), session);
         let member = Member { connection, handle: handle.clone(), readiness: readiness.clone() };
         self.roster.lock().insert(index, member);
-        core.slots[index as usize] =
-            Some(Slot { work: Some(Work { session, waker }), missed: false, handle, socket, readiness });
+        core.slots[index as usize] = Some(Slot { handle, socket, readiness });
         core.ready.push(index);
     }
 
@@ -234,69 +231,89 @@ impl Group {
             let _ = epoll::delete(&self.epoll, &*slot.socket);
             core.free.push(index);
             self.roster.lock().remove(&index);
+            slot.handle.close();
             self.sessions.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Polls one task without the baton. None: the poll outlasted it, and what came of it lies in the inbox.
+    /// Polls one task of this group, and whom it hands a lock. None: the baton was lost.
     fn poll<'g>(&'g self, core: Baton<'g>, index: u32) -> Option<Baton<'g>> {
-        let mut core = core;
-        let Some(Some(slot)) = core.slots.get_mut(index as usize) else { return Some(core) };
-        // Away with another thread: it is polled when it comes back.
-        let Some(mut work) = slot.work.take() else {
-            slot.missed = true;
-            return Some(core);
-        };
-        // An exchange: whoever found the task queued before it has its condition seen by this poll.
-        slot.handle.queued.swap(false, Ordering::AcqRel);
-        core.take_woken(index);
-        let polls = &self.counters.polls;
-        polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        drop(core);
-        let mut context = Context::from_waker(&work.waker);
-        let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
-        let work = if matches!(polled, Ok(Poll::Pending)) {
-            Some(work)
-        } else {
-            // A panic in a destructor must not take the thread along.
-            let _ = catch_unwind(AssertUnwindSafe(move || drop(work)));
-            None
-        };
-        let Some(mut core) = self.core.try_lock() else {
-            self.inbox.give_back(index, work);
-            self.mail_woken();
-            return None;
-        };
-        match (work, core.slots.get_mut(index as usize)) {
-            (Some(work), Some(Some(slot))) => {
-                slot.work = Some(work);
-                // The baton went through other hands meanwhile and came back.
-                if std::mem::take(&mut slot.missed) {
-                    core.ready.push(index);
-                }
-            }
-            _ => self.bury(&mut core, index),
+        let Some(Some(slot)) = core.slots.get(index as usize) else { return Some(core) };
+        let task = slot.handle.clone();
+        let mut core = self.run(core, &task)?;
+        while let Some(guest) = next_guest() {
+            core = self.run(core, &guest)?;
         }
         Some(core)
     }
 
-    /// Does something that may take long without the baton. None: it was lost meanwhile.
-    fn lend<'g>(&'g self, core: Baton<'g>, work: impl FnOnce()) -> Option<Baton<'g>> {
+    /// Polls a task of this group, or a guest, without the baton. None: the poll outlasted the baton.
+    fn run<'g>(&'g self, core: Baton<'g>, task: &Arc<TaskWaker>) -> Option<Baton<'g>> {
+        let mut core = core;
+        let at_home = task.inbox.group == self.inbox.group;
+        for _ in 0..AGAIN_MAX {
+            // Away with another thread, which looks after it.
+            let Some(mut work) = task.take() else { return Some(core) };
+            if at_home {
+                // An exchange: whoever found the task queued before it has its condition seen by this poll.
+                task.queued.swap(false, Ordering::AcqRel);
+            }
+            core.take_woken(if at_home { task.index } else { NOBODY });
+            let polls = &self.counters.polls;
+            polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            drop(core);
+            let mut context = Context::from_waker(&work.waker);
+            let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
+            let ended = !matches!(polled, Ok(Poll::Pending));
+            let wanted = if ended {
+                drop_session(work);
+                task.inbox.report_end(task.index);
+                false
+            } else {
+                task.put_back(work)
+            };
+            let Some(baton) = self.core.try_lock() else {
+                if wanted {
+                    task.inbox.send_home(task.index);
+                }
+                self.mail_woken();
+                return None;
+            };
+            core = baton;
+            if !wanted {
+                return Some(core);
+            }
+            if !at_home {
+                break;
+            }
+        }
+        task.inbox.send_home(task.index);
+        Some(core)
+    }
+
+    /// Lets the host end the turn, without the baton. None: it was lost meanwhile.
+    fn end_turn<'g>(&'g self, core: Baton<'g>) -> Option<Baton<'g>> {
         let mut core = core;
         core.take_woken(NOBODY);
         let polls = &self.counters.polls;
         polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         drop(core);
-        work();
-        let core = self.core.try_lock();
-        if core.is_none() {
-            self.mail_woken();
+        let owes = self.host.turn_end();
+        if let Some(mut core) = self.core.try_lock() {
+            core.owes_turn_end = owes;
+            return Some(core);
         }
-        core
+        // This thread may sleep from here on, and nobody else knows what it owes.
+        while owes && self.host.turn_end() {}
+        self.mail_woken();
+        None
     }
 
-    /// What this thread woke goes through the inbox when it has no baton.
+    /// What this thread woke goes through the inbox when it has no baton, and its guests go home.
     fn mail_woken(&self) {
+        while let Some(guest) = next_guest() {
+            guest.inbox.send_home(guest.index);
+        }
         let (mut ready, mut yielded) = (Vec::new(), Vec::new());
         take_woken(&mut ready, &mut yielded, NOBODY);
         ready.append(&mut yielded);

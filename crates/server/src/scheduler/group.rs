@@ -77,6 +77,8 @@ pub struct Group {
     pub threads: AtomicUsize,
     /// Threads that drive it or are inside a poll.
     pub active: AtomicUsize,
+    /// Threads sent or started that have not tried to take the baton yet.
+    pub coming: AtomicUsize,
     /// Threads that wait to be sent.
     pub standby: Mutex<Standby>,
     /// Wakes them.
@@ -122,6 +124,7 @@ impl Group {
             sessions: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
             active: AtomicUsize::new(0),
+            coming: AtomicUsize::new(0),
             standby: Mutex::new(Standby::default()),
             sent: Condvar::new(),
             counters: Counters::default(),
@@ -168,8 +171,10 @@ impl Group {
     pub fn live(self: &Arc<Self>) {
         super::task::enter_group(self.inbox.group);
         loop {
-            if let Some(core) = self.core.try_lock() {
-                self.active.fetch_add(1, Ordering::Relaxed);
+            let core = self.core.try_lock();
+            self.active.fetch_add(usize::from(core.is_some()), Ordering::Relaxed);
+            self.coming.fetch_sub(1, Ordering::Relaxed);
+            if let Some(core) = core {
                 let ended = self.drive(core);
                 self.active.fetch_sub(1, Ordering::Relaxed);
                 if ended || self.ends_when_empty {
@@ -207,6 +212,7 @@ impl Group {
             return false;
         }
         standby.permits += 1;
+        self.coming.fetch_add(1, Ordering::Relaxed);
         drop(standby);
         self.sent.notify_one();
         true

@@ -65,6 +65,7 @@ impl Pool {
         let (pool, mine) = (self.clone(), group.clone());
         let builder = thread::Builder::new().name(format!("worker-{}", group.inbox.group));
         group.threads.fetch_add(1, Ordering::Relaxed);
+        group.coming.fetch_add(1, Ordering::Relaxed);
         self.thread_count.fetch_add(1, Ordering::Relaxed);
         let started = builder.stack_size(STACK_BYTES).spawn(move || {
             mine.live();
@@ -78,6 +79,7 @@ impl Pool {
             }
             Err(error) => {
                 group.threads.fetch_sub(1, Ordering::Relaxed);
+                group.coming.fetch_sub(1, Ordering::Relaxed);
                 self.thread_count.fetch_sub(1, Ordering::Relaxed);
                 Err(error)
             }
@@ -153,7 +155,7 @@ impl Pool {
         }
         group.stalled_ms.fetch_add(waited_ms as u32, Ordering::Relaxed);
         group.counters.stalls.fetch_add(1, Ordering::Relaxed);
-        let active = group.active.load(Ordering::Relaxed);
+        let active = group.active.load(Ordering::Relaxed) + group.coming.load(Ordering::Relaxed);
         let allowed = 1 + self.settings.oversubscribe.load(Ordering::Relaxed);
         let total = self.thread_count.load(Ordering::Relaxed);
         if active >= allowed {

@@ -57,6 +57,7 @@ impl Solo {
         let group = Group::new(number, self.host.clone(), self.settings.clone(), true)?;
         group.spawn(connection, socket, readiness, session);
         group.threads.store(1, Ordering::Relaxed);
+        group.coming.store(1, Ordering::Relaxed);
         let (solo, mine) = (self.clone(), group.clone());
         // The entry is in before the thread can take it out.
         let mut running = self.running.lock();

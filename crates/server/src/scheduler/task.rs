@@ -1,14 +1,17 @@
 //! A task's waker, and the inbox through which other threads reach a group.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::future::Future;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
 use parking_lot::Mutex;
+use turnstile_sys::relay;
 
 use super::Readiness;
 
@@ -42,16 +45,14 @@ pub struct Mail {
     pub ready: Vec<u32>,
     /// Sessions to adopt.
     pub new_tasks: Vec<NewTask>,
-    /// Tasks whose poll outlasted the baton; None when the session has ended.
-    pub returned: Vec<(u32, Option<Work>)>,
-    /// The group has ended: whatever comes now is dropped by who brings it.
-    pub closed: bool,
+    /// Tasks that ended in the hands of a thread without the baton.
+    pub ended: Vec<u32>,
 }
 
 impl Mail {
     /// Nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.ready.is_empty() && self.new_tasks.is_empty() && self.returned.is_empty()
+        self.ready.is_empty() && self.new_tasks.is_empty() && self.ended.is_empty()
     }
 }
 
@@ -78,16 +79,15 @@ impl Inbox {
         }
     }
 
-    /// Hands a task back whose poll outlasted the baton.
-    pub fn give_back(&self, index: u32, work: Option<Work>) {
-        let mut mail = self.mail.lock();
-        if mail.closed {
-            drop(mail);
-            drop(work);
-            return;
-        }
-        mail.returned.push((index, work));
-        drop(mail);
+    /// Has a task polled by its own group.
+    pub fn send_home(&self, index: u32) {
+        self.mail.lock().ready.push(index);
+        self.ring();
+    }
+
+    /// Says that a task has ended elsewhere.
+    pub fn report_end(&self, index: u32) {
+        self.mail.lock().ended.push(index);
         self.ring();
     }
 }
@@ -101,6 +101,8 @@ struct Woken {
     others: Vec<u32>,
     /// Tasks that woke themselves while they were polled: long statements that give way.
     yielded: Vec<u32>,
+    /// Tasks of any group that hold a lock now and are to run on this thread next.
+    guests: VecDeque<Arc<TaskWaker>>,
 }
 
 /// No task.
@@ -108,7 +110,13 @@ pub const NOBODY: u32 = u32::MAX;
 
 thread_local! {
     static WOKEN: RefCell<Woken> =
-        const { RefCell::new(Woken { group: 0, current: NOBODY, others: Vec::new(), yielded: Vec::new() }) };
+        const { RefCell::new(Woken {
+            group: 0,
+            current: NOBODY,
+            others: Vec::new(),
+            yielded: Vec::new(),
+            guests: VecDeque::new(),
+        }) };
 }
 
 /// Makes the current thread one of this group's.
@@ -130,7 +138,22 @@ pub fn take_woken(ready: &mut Vec<u32>, yielded: &mut impl Extend<u32>, next: u3
     });
 }
 
-/// Puts a task on its group's ready list, once.
+/// The next task that this thread is to run for another.
+pub fn next_guest() -> Option<Arc<TaskWaker>> {
+    WOKEN.with(|woken| woken.borrow_mut().guests.pop_front())
+}
+
+/// The future of a task, while no thread polls it.
+#[derive(Default)]
+struct Seat {
+    work: Option<Work>,
+    /// Somebody wanted to poll it and found it away.
+    missed: bool,
+    /// The task has ended.
+    closed: bool,
+}
+
+/// A task: its future, and how it gets on its group's ready list, once.
 pub struct TaskWaker {
     /// Its place in the group's slab. May be reused after the task ends: a late wake then polls a stranger once
     /// too often, which is harmless.
@@ -139,6 +162,56 @@ pub struct TaskWaker {
     pub queued: AtomicBool,
     /// Its group.
     pub inbox: Arc<Inbox>,
+    seat: Mutex<Seat>,
+}
+
+impl TaskWaker {
+    /// A task with a place in a slab, queued.
+    pub fn new(index: u32, inbox: Arc<Inbox>, session: Session) -> Arc<TaskWaker> {
+        let task =
+            Arc::new(TaskWaker { index, queued: AtomicBool::new(true), inbox, seat: Mutex::default() });
+        let waker = Waker::from(task.clone());
+        task.seat.lock().work = Some(Work { session, waker });
+        task
+    }
+
+    /// Takes the future in order to poll it. None: another thread has it, which will look after the task once more, or
+    /// the task has ended.
+    pub fn take(&self) -> Option<Work> {
+        let mut seat = self.seat.lock();
+        let work = seat.work.take();
+        seat.missed |= work.is_none();
+        work
+    }
+
+    /// Brings it back; true if somebody wanted it meanwhile.
+    pub fn put_back(&self, work: Work) -> bool {
+        let mut seat = self.seat.lock();
+        if seat.closed {
+            drop(seat);
+            drop_session(work);
+            return false;
+        }
+        seat.work = Some(work);
+        std::mem::take(&mut seat.missed)
+    }
+
+    /// The task has ended: drops its future, now or when it comes back. It also breaks the circle of the task, its
+    /// future and the future's waker.
+    pub fn close(&self) {
+        let mut seat = self.seat.lock();
+        seat.closed = true;
+        let work = seat.work.take();
+        drop(seat);
+        if let Some(work) = work {
+            drop_session(work);
+        }
+    }
+}
+
+/// Drops a session; a panic in a destructor must not take the thread along.
+pub fn drop_session(work: Work) {
+    let _ = catch_unwind(AssertUnwindSafe(move || drop(work)));
 }
 
 impl Wake for TaskWaker {
@@ -147,6 +220,10 @@ impl Wake for TaskWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        if relay::is_handed() {
+            WOKEN.with(|woken| woken.borrow_mut().guests.push_back(self.clone()));
+            return;
+        }
         if self.queued.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -161,8 +238,7 @@ impl Wake for TaskWaker {
             mine
         });
         if !local {
-            self.inbox.mail.lock().ready.push(self.index);
-            self.inbox.ring();
+            self.inbox.send_home(self.index);
         }
     }
 }

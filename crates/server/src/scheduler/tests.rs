@@ -10,6 +10,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use parking_lot::Mutex;
+use turnstile_sys::relay;
 
 use super::{Host, Pool, Readiness, Settings, Solo};
 
@@ -17,8 +18,9 @@ use super::{Host, Pool, Readiness, Settings, Solo};
 struct Turns(AtomicU64);
 
 impl Host for Turns {
-    fn turn_end(&self) {
+    fn turn_end(&self) -> bool {
         self.0.fetch_add(1, Ordering::SeqCst);
+        false
     }
 }
 
@@ -55,7 +57,9 @@ struct Hasty {
 }
 
 impl Host for Hasty {
-    fn turn_end(&self) {}
+    fn turn_end(&self) -> bool {
+        false
+    }
     fn refresh(&self, settings: &Settings) {
         settings.stall_limit_ms.store(2, Ordering::Relaxed);
         settings.oversubscribe.store(self.oversubscribe, Ordering::Relaxed);
@@ -117,11 +121,16 @@ fn a_panic_costs_one_session() {
 fn a_session_that_yields_lets_others_in_every_turn() {
     let pool = Pool::start(1, Arc::new(Turns::default())).unwrap();
     let order: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let here = Arc::new(AtomicUsize::new(0));
     let (done, finished) = mpsc::channel();
     let sockets: Vec<_> = (0..2u8)
         .map(|name| {
-            let (order, done) = (order.clone(), done.clone());
+            let (order, done, here) = (order.clone(), done.clone(), here.clone());
             spawn(&pool, async move {
+                here.fetch_add(1, Ordering::SeqCst);
+                while here.load(Ordering::SeqCst) < 2 {
+                    give_way().await;
+                }
                 for _ in 0..50 {
                     order.lock().push(name);
                     give_way().await;
@@ -233,7 +242,12 @@ fn no_wake_up_is_lost_while_the_baton_changes_hands() {
                     } else {
                         *parked[me].lock() = Some(context.waker().clone());
                         let other = parked[(me + round + 1) % SESSIONS].lock().take();
-                        other.into_iter().for_each(Waker::wake);
+                        // Some are to run on this thread, whatever group they are of.
+                        match other {
+                            Some(other) if round % 3 == 0 && relay::reserve() => relay::hand(|| other.wake()),
+                            Some(other) => other.wake(),
+                            None => {}
+                        }
                         Poll::Pending
                     };
                     polled_by[me].fetch_sub(1, Ordering::SeqCst);
@@ -260,6 +274,55 @@ fn no_wake_up_is_lost_while_the_baton_changes_hands() {
     }
     ending.store(1, Ordering::SeqCst);
     outside.join().unwrap();
+    pool.stop();
+}
+
+/// A session of the other group is handed something: it runs on the thread that handed it, and at home afterwards.
+#[test]
+fn a_guest_runs_where_it_was_woken() {
+    let pool = Pool::start(2, Arc::new(Turns::default())).unwrap();
+    let parked: Arc<Mutex<Option<Waker>>> = Arc::default();
+    let step = Arc::new(AtomicUsize::new(1));
+    let (ran, runs) = mpsc::channel();
+    let (slot, steps) = (parked.clone(), step.clone());
+    let mut seen = 0;
+    let _guest = spawn(&pool, async move {
+        poll_fn(|context| {
+            *slot.lock() = Some(context.waker().clone());
+            // Polls for other reasons, such as its socket's first event, tell nothing.
+            if steps.load(Ordering::SeqCst) > seen {
+                seen += 1;
+                ran.send(thread::current().name().map(String::from)).unwrap();
+            }
+            if seen == 3 { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    });
+    let home = runs.recv_timeout(PATIENCE).unwrap();
+    let (host, hosts) = mpsc::channel();
+    let (handing, steps) = (parked.clone(), step.clone());
+    let guests_group = pool.groups()[0].inbox.clone();
+    let _host = spawn(&pool, async move {
+        host.send(thread::current().name().map(String::from)).unwrap();
+        // Until its own poll has returned it cannot be a guest.
+        while !guests_group.asleep.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        let waker = handing.lock().take().unwrap();
+        steps.fetch_add(1, Ordering::SeqCst);
+        assert!(relay::reserve());
+        relay::hand(|| waker.wake());
+    });
+    let host = hosts.recv_timeout(PATIENCE).unwrap();
+    assert_ne!(host, home, "the pool gives a session to the group with the fewest");
+    assert_eq!(runs.recv_timeout(PATIENCE).unwrap(), host);
+    step.fetch_add(1, Ordering::SeqCst);
+    let waker = parked.lock().take().unwrap();
+    waker.wake();
+    assert_eq!(runs.recv_timeout(PATIENCE).unwrap(), home);
+    while pool.session_count() > 0 {
+        thread::yield_now();
+    }
     pool.stop();
 }
 

@@ -1,7 +1,7 @@
 //! One works for all; under loom with the log's own protocol: two threads append, each needs its bytes drained.
 #![allow(clippy::unwrap_used)]
 
-use super::Leader;
+use super::{Lead, Leader};
 use crate::latch::LatchClass;
 use crate::ranked::Rank;
 use crate::swap_buffer::SwapBuffer;
@@ -43,6 +43,62 @@ impl Log {
         });
         assert!(done(), "whoever returns is covered");
     }
+}
+
+impl Log {
+    /// Like a worker at the end of its turn: it drains, or leaves that to the one who does.
+    fn commit_or_leave(&self, bytes: &[u8]) {
+        let end = self.buffer.append(|active| {
+            active.push(bytes);
+            active.end()
+        });
+        loop {
+            let done = || self.drained.load(Ordering::Acquire) >= end;
+            let lead = self.leader.lead_or_leave(done, || {
+                let (_, batch) = self.buffer.take(Vec::new());
+                let mut disk = self.disk.lock();
+                disk.extend_from_slice(&batch);
+                self.drained.store(disk.len() as u64, Ordering::Release);
+            });
+            match lead {
+                Lead::Led(()) if self.leader.take_left() => {}
+                _ => return,
+            }
+        }
+    }
+}
+
+fn committers_who_leave(count: usize) {
+    let log = Arc::new(Log::new());
+    let others: Vec<_> = (1..count)
+        .map(|_| {
+            let log = Arc::clone(&log);
+            thread::spawn(move || log.commit_or_leave(b"x"))
+        })
+        .collect();
+    log.commit_or_leave(b"y");
+    others.into_iter().for_each(|other| other.join().unwrap());
+    assert_eq!(log.disk.lock().len(), count, "whoever left found somebody who drained for it");
+}
+
+#[test]
+#[cfg(not(any(loom, shuttle)))]
+fn what_is_left_is_done() {
+    (0..200).for_each(|_| committers_who_leave(3));
+}
+
+#[test]
+#[cfg(loom)]
+fn loom_log_two_who_leave() {
+    loom::model(|| committers_who_leave(2));
+}
+
+#[test]
+#[cfg(loom)]
+fn loom_log_three_who_leave() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| committers_who_leave(3));
 }
 
 fn two_committers() {

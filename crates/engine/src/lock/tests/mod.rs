@@ -40,11 +40,16 @@ fn row(key: &[u8]) -> LockName<'_> {
 }
 
 #[derive(Default)]
-struct Wakes(AtomicUsize);
+struct Wakes {
+    all: AtomicUsize,
+    /// Those that were to run on the waking thread.
+    handed: AtomicUsize,
+}
 
 impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        self.all.fetch_add(1, Ordering::SeqCst);
+        self.handed.fetch_add(usize::from(turnstile_sys::relay::is_handed()), Ordering::SeqCst);
     }
 }
 
@@ -69,7 +74,10 @@ impl<'a> Hand<'a> {
         }
     }
     fn wakes(&self) -> usize {
-        self.wakes.0.load(Ordering::SeqCst)
+        self.wakes.all.load(Ordering::SeqCst)
+    }
+    fn handed(&self) -> usize {
+        self.wakes.handed.load(Ordering::SeqCst)
     }
 }
 

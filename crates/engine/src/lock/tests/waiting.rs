@@ -6,6 +6,7 @@ use crate::ids::TableId;
 use crate::interrupt::Interrupt;
 use LockKind::{Gap, InsertIntention, NextKey, Record};
 use LockMode::{S, X};
+use turnstile_sys::relay;
 
 #[test]
 fn fifo_hand_off_wakes_once() {
@@ -127,6 +128,63 @@ fn a_transient_release_invites_and_lets_short_newcomers_pass_for_a_while() {
     assert!(passed == 256 || passed < 256 && started.elapsed().as_micros() >= 1000, "passed {passed} times");
     assert_eq!(waiting.wakes(), 1, "awake since the invitation, it needs no second wake-up");
     assert_eq!(waiting.poll(), Some(Outcome::Granted), "the lock was handed over");
+}
+
+#[test]
+fn a_thread_with_places_hands_a_short_lock_on_in_order_until_they_run_out() {
+    let table = table();
+    let txns: Vec<_> = (0..4).map(|n| TxnLocks::new(n, n)).collect();
+    txns.iter().for_each(|txn| txn.set_transient(true));
+    table.try_acquire(&txns[0], row(b"k"), X, Record);
+    let mut waits: Vec<_> =
+        txns[1..].iter().map(|txn| Hand::begin(table.enqueue(txn, row(b"k"), X, Record, FOR_LONG))).collect();
+    relay::open(2);
+    for n in 0..2 {
+        table.release_all(&txns[n]);
+        assert_eq!((waits[n].wakes(), waits[n].handed()), (1, 1), "to be run by this thread");
+        let late = TxnLocks::new(9, 9);
+        late.set_transient(true);
+        assert_eq!(table.try_acquire(&late, row(b"k"), X, Record), Acquire::Conflict, "nobody passes");
+        assert_eq!(waits[n].poll(), Some(Outcome::Granted));
+        assert!(waits[n + 1..].iter().all(|wait| wait.wakes() == 0), "the others sleep");
+    }
+    assert!(!relay::has_place());
+    table.release_all(&txns[2]);
+    assert_eq!((waits[2].wakes(), waits[2].handed()), (1, 0), "invited, to come on its own thread");
+    let quick = TxnLocks::new(9, 9);
+    quick.set_transient(true);
+    assert_eq!(
+        table.try_acquire(&quick, row(b"k"), X, Record),
+        Acquire::Granted,
+        "the lock is free meanwhile"
+    );
+    table.release_all(&quick);
+    assert_eq!(waits[2].poll(), Some(Outcome::Granted));
+}
+
+#[test]
+fn only_the_end_of_a_transaction_and_only_short_waiters_are_relayed() {
+    let table = table();
+    let (holder, long, short) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2), TxnLocks::new(3, 3));
+    short.set_transient(true);
+    table.try_acquire(&holder, row(b"k"), X, Record);
+    table.try_acquire(&holder, row(b"l"), X, Record);
+    let mut long = Hand::begin(table.enqueue(&long, row(b"k"), X, Record, FOR_LONG));
+    let mut short = Hand::begin(table.enqueue(&short, row(b"l"), X, Record, FOR_LONG));
+    relay::open(8);
+    table.release_one(&holder, row(b"l"), X, Record);
+    assert_eq!(
+        (short.handed(), short.poll()),
+        (0, Some(Outcome::Granted)),
+        "its statement may go on for long"
+    );
+    table.release_all(&holder);
+    assert_eq!(
+        (long.handed(), long.poll()),
+        (0, Some(Outcome::Granted)),
+        "its transaction may go on for long"
+    );
+    relay::open(0);
 }
 
 #[test]
