@@ -63,19 +63,21 @@ pub(super) struct AsciiWeights {
 impl AsciiWeights {
     /// Appends the weights of the ASCII characters that `text` begins with; what is behind them comes back.
     pub(super) fn append<'t>(&self, text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
-        let mut end = out.len();
-        out.resize(end + text.len() * 2, 0);
-        let mut rest = text.len();
+        let start = out.len();
+        out.resize(start + text.len() * 2, 0);
+        let room = &mut out[start..];
+        let (mut end, mut rest) = (0, text.len());
         for (at, byte) in text.iter().enumerate() {
             let Some(weight) = self.weights.get(usize::from(*byte)) else {
                 rest = at;
                 break;
             };
             // Written in any case, and kept if it is one: no branch per character.
-            out[end..end + 2].copy_from_slice(&weight.to_be_bytes());
+            room[end] = (*weight >> 8) as u8;
+            room[end + 1] = *weight as u8;
             end += if *weight != 0 || !self.skips_zero { 2 } else { 0 };
         }
-        out.truncate(end);
+        out.truncate(start + end);
         &text[rest..]
     }
 

@@ -170,7 +170,10 @@ pub struct Tail<'p, 'o> {
     out: &'o mut dyn RowOut,
     grouping: Option<Grouping<'p>>,
     sorted: Vec<Keyed>,
-    seen: Option<HashSet<Vec<u8>>>,
+    /// Rows that DISTINCT has let through.
+    seen: Option<HashSet<Box<[u8]>>>,
+    /// Memory for the key of a row in `seen`.
+    key: Vec<u8>,
     left: u64,
     skip: u64,
     /// Rows that came out, LIMIT aside.
@@ -194,7 +197,8 @@ impl<'p, 'o> Tail<'p, 'o> {
             closing: false,
         });
         let seen = plan.distinct.then(HashSet::new);
-        Ok(Tail { plan, out, grouping, sorted: Vec::new(), seen, left, skip, found: 0, items: Vec::new() })
+        let (sorted, key, items) = (Vec::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
+        Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items })
     }
 
     /// Nothing can come out any more.
@@ -240,20 +244,26 @@ impl<'p, 'o> Tail<'p, 'o> {
             self.items.push(item.expr.eval(&row, context)?);
         }
         if let Some(seen) = &mut self.seen {
-            let mut key = Vec::new();
+            self.key.clear();
             for (value, item) in self.items.iter().zip(&self.plan.items) {
-                hash_key::append(value, item.kind.column.collation().unwrap_or(Collation::Binary), &mut key);
+                let collation = item.kind.column.collation().unwrap_or(Collation::Binary);
+                hash_key::append(value, collation, &mut self.key);
             }
-            if !seen.insert(key) {
+            let before = seen.len();
+            seen.get_or_insert_with(self.key.as_slice(), |key| key.into());
+            if seen.len() == before {
                 return Ok(Visit::Continue);
             }
         }
         if self.plan.order.is_empty() {
             return self.deliver();
         }
-        let keys =
-            self.plan.order.iter().map(|key| key.expr.eval(&row, context)).collect::<SqlResult<_>>()?;
-        self.sorted.push((keys, std::mem::take(&mut self.items)));
+        let mut keys = Vec::with_capacity(self.plan.order.len());
+        for key in &self.plan.order {
+            keys.push(key.expr.eval(&row, context)?);
+        }
+        let next = Vec::with_capacity(self.plan.items.len());
+        self.sorted.push((keys, std::mem::replace(&mut self.items, next)));
         Ok(Visit::Continue)
     }
 
