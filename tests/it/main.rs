@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod flip_switches;
+mod four_waits;
 mod kill_rounds;
 mod laboratory;
 mod memory;

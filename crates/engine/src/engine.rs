@@ -38,7 +38,8 @@ const OLD_VIEW_ROUNDS: u32 = 4;
 /// How long the rollback thread sleeps when nobody calls it.
 const ROLLBACK_IDLE: Duration = Duration::from_secs(1);
 
-/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it.
+/// A slower sync is left to the log's thread, so that a worker's other sessions need not wait for it. Also one that has just turned out to be: whoever
+/// ends a turn meanwhile does not join it.
 const INLINE_SYNC_US_MAX: u64 = 1000;
 
 /// The engine.
@@ -338,7 +339,7 @@ impl Engine {
             return false;
         }
         let wal = &self.kernel.storage.wal;
-        let drive = if wal.sync_us_average() <= INLINE_SYNC_US_MAX { Drive::Inline } else { Drive::Thread };
+        let drive = if wal.is_slow(INLINE_SYNC_US_MAX) { Drive::Thread } else { Drive::Inline };
         if wal.drive() != drive {
             wal.set_drive(drive);
         }

@@ -12,6 +12,7 @@ pub mod progress;
 pub mod ranked;
 pub mod relay;
 pub mod rng;
+pub mod standing_disk;
 pub mod swap_buffer;
 pub mod sync;
 pub mod timer;

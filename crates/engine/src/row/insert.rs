@@ -97,7 +97,7 @@ impl Txn {
             return;
         }
         let kernel = self.kernel.clone();
-        let _ = paged!(self, super::chain::free_whole(&kernel.storage, first));
+        let _ = paged_through!(self, super::chain::free_whole(&kernel.storage, first));
     }
 }
 

@@ -1,8 +1,26 @@
 #![doc = include_str!("README.md")]
 
 /// Runs a synchronous attempt until it needs no page that is not in memory: drop everything, await the page, run again. Locks
-/// are not short meanwhile.
+/// are not short meanwhile. A kill ends the wait. The wait is in a box, so that statements that find their pages carry no room for it.
 macro_rules! paged {
+    ($txn:expr, $attempt:expr) => {
+        match $attempt {
+            Err($crate::error::Error::Miss(_)) => {
+                let kernel = $txn.kernel.clone();
+                let interrupt = $txn.options.interrupt.clone();
+                $txn.locks.set_waiting(true);
+                let wait = $crate::buffer::with_pages(&kernel.storage, || $attempt);
+                let outcome = Box::pin(interrupt.interruptible(wait)).await;
+                $txn.locks.set_waiting(false);
+                outcome.unwrap_or_else(Err)
+            }
+            outcome => outcome,
+        }
+    };
+}
+
+/// As [`paged`], for what must be done although the statement was killed: taking changes back.
+macro_rules! paged_through {
     ($txn:expr, $attempt:expr) => {
         match $attempt {
             Err($crate::error::Error::Miss(_)) => {

@@ -138,7 +138,7 @@ impl Txn {
             }
             kernel.storage.reserve().await?;
             let id = self.id;
-            let undone = paged!(
+            let undone = paged_through!(
                 self,
                 match &mut self.hold {
                     Some(hold) => undo_newest(&kernel, id, hold),

@@ -265,9 +265,9 @@ impl Wal {
         self.shared.stopped().map_or(Ok(()), Err)
     }
 
-    /// Moving average of the time a sync takes, in microseconds; 0 before the first one.
-    pub fn sync_us_average(&self) -> u64 {
-        self.shared.stats().sync_us_average
+    /// Whether syncs take longer than this many microseconds: the moving average, or the one that is under way now.
+    pub fn is_slow(&self, limit_us: u64) -> bool {
+        self.shared.is_slow(limit_us)
     }
 
     /// Positions and counters.

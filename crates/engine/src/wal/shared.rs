@@ -41,6 +41,7 @@ pub(super) struct Shared {
     born: (Lsn, u32),
     usable_bytes: u64,
     total_bytes: u64,
+    opened: Instant,
     counters: Counters,
 }
 
@@ -58,6 +59,8 @@ struct Counters {
     woken: AtomicU64,
     sync_us_average: AtomicU64,
     sync_us_max: AtomicU64,
+    /// Since when a sync is under way, in microseconds after `Shared::opened`; 0: none is.
+    syncing_since_us: AtomicU64,
     waits_for_room: AtomicU64,
 }
 
@@ -79,6 +82,7 @@ impl Shared {
             born: (end, current.incarnation),
             usable_bytes: geometry.usable_bytes(),
             total_bytes: geometry.total_bytes(),
+            opened: Instant::now(),
             counters: Counters::default(),
         }
     }
@@ -218,7 +222,11 @@ impl Shared {
             return Ok(());
         }
         let began = Instant::now();
-        writer.segments.sync().map_err(|cause| self.mark_stopped_by("sync", &cause))?;
+        let since_us = began.duration_since(self.opened).as_micros() as u64;
+        self.counters.syncing_since_us.store(since_us.max(1), Ordering::Relaxed);
+        let synced = writer.segments.sync();
+        self.counters.syncing_since_us.store(0, Ordering::Relaxed);
+        synced.map_err(|cause| self.mark_stopped_by("sync", &cause))?;
         drop(writer);
         self.count_sync(began);
         self.buffer.note_synced(Lsn(end));
@@ -251,6 +259,17 @@ impl Shared {
         counters.sync_us_average.store(next, Ordering::Relaxed);
         counters.sync_us_max.fetch_max(us, Ordering::Relaxed);
         counters.syncs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether syncs take longer than this on the average, or the one under way does.
+    pub(super) fn is_slow(&self, limit_us: u64) -> bool {
+        if self.counters.sync_us_average.load(Ordering::Relaxed) > limit_us {
+            return true;
+        }
+        match self.counters.syncing_since_us.load(Ordering::Relaxed) {
+            0 => false,
+            since_us => self.opened.elapsed().as_micros() as u64 > since_us + limit_us,
+        }
     }
 
     // -- room
