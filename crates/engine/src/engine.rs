@@ -339,11 +339,7 @@ impl Engine {
             return false;
         }
         let wal = &self.kernel.storage.wal;
-        let drive = if wal.is_slow(INLINE_SYNC_US_MAX) { Drive::Thread } else { Drive::Inline };
-        if wal.drive() != drive {
-            wal.set_drive(drive);
-        }
-        drive == Drive::Inline && wal.flush_waiters()
+        wal.end_turn(wal.is_slow(INLINE_SYNC_US_MAX))
     }
 }
 

@@ -16,6 +16,16 @@ mod chosen {
         guard
     }
 
+    /// As [`wait_on`], until this moment at most.
+    pub fn wait_on_until<'a, T>(
+        condvar: &Condvar,
+        mut guard: MutexGuard<'a, T>,
+        until: std::time::Instant,
+    ) -> MutexGuard<'a, T> {
+        condvar.wait_until(&mut guard, until);
+        guard
+    }
+
     /// Puts the thread that made it to sleep, until another ends that.
     #[derive(Debug)]
     pub struct Sleeper(thread::Thread);
@@ -98,6 +108,16 @@ mod chosen {
             self.0.get_mut().expect("no thread of a model panics while it holds a mutex")
         }
     }
+}
+
+/// As the real one, but for the time: a model has none.
+#[cfg(any(loom, shuttle))]
+pub fn wait_on_until<'a, T>(
+    condvar: &Condvar,
+    guard: MutexGuard<'a, T>,
+    _until: std::time::Instant,
+) -> MutexGuard<'a, T> {
+    wait_on(condvar, guard)
 }
 
 /// As the real one; the park token of loom's threads can get lost in its mutex.

@@ -19,10 +19,10 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use turnstile_sys::disk::Disk;
 use turnstile_sys::progress::Wait;
+use turnstile_sys::sync::atomic::{AtomicU8, Ordering};
 
 /// The first byte of a new log. Not 0, so that LSN 0 can mean "never".
 pub const FIRST_LSN: Lsn = Lsn(4096);
@@ -182,6 +182,16 @@ impl Wal {
         self.drive() == Drive::Inline && self.pending_waiters() && self.shared.sync_for_waiters()
     }
 
+    /// What a host does at the end of a turn. If syncs are `slow` they are the thread's from now on, else the host's: [`Wal::flush_waiters`], which says what
+    /// is returned.
+    pub fn end_turn(&self, slow: bool) -> bool {
+        let drive = if slow { Drive::Thread } else { Drive::Inline };
+        if self.drive() != drive {
+            self.set_drive(drive);
+        }
+        drive == Drive::Inline && self.flush_waiters()
+    }
+
     /// Who syncs.
     pub fn drive(&self) -> Drive {
         if self.drive.load(Ordering::SeqCst) == Drive::Thread as u8 { Drive::Thread } else { Drive::Inline }
@@ -336,5 +346,7 @@ impl Future for WaitFlushed<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, shuttle))]
+mod races_shuttle;
+#[cfg(all(test, not(shuttle)))]
 mod tests;

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 use turnstile_sys::leader::{Lead, Leader};
 use turnstile_sys::progress::Progress;
+use turnstile_sys::sync::atomic::AtomicU64 as Position;
 
 /// Spare buffers larger than this are given back to the allocator.
 const SPARE_BYTES_MAX: usize = 4 << 20;
@@ -29,7 +30,7 @@ pub(super) struct Shared {
     pub(super) buffer: LogBuffer,
     leader: Leader,
     writer: Mutex<Writer>,
-    written: AtomicU64,
+    written: Position,
     pub(super) flushed: Progress,
     /// The checkpoint, which those wait for who found the log too full.
     pub(super) checkpoint: Progress,
@@ -72,7 +73,7 @@ impl Shared {
             buffer: LogBuffer::new(end, current.incarnation),
             leader: Leader::new(),
             writer: Mutex::new(Writer { segments, spare: Vec::new() }),
-            written: AtomicU64::new(end.0),
+            written: Position::new(end.0),
             flushed: Progress::new(end.0),
             checkpoint: Progress::new(current.checkpoint.0),
             control: Mutex::new(control),

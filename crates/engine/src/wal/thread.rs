@@ -4,10 +4,10 @@
 use super::FlushMode;
 use super::shared::Shared;
 use crate::ids::Lsn;
-use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use turnstile_sys::sync::thread::{Builder, JoinHandle};
+use turnstile_sys::sync::{Condvar, Mutex, wait_on, wait_on_until};
 
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -44,7 +44,7 @@ impl LogThread {
             return;
         }
         let (bell, shared) = (Arc::clone(&self.bell), Arc::clone(&self.shared));
-        let thread = std::thread::Builder::new().name("log-writer".into()).spawn(move || run(&bell, &shared));
+        let thread = Builder::new().name("log-writer".into()).spawn(move || run(&bell, &shared));
         match thread {
             Ok(thread) => *handle = Some(thread),
             Err(cause) => {
@@ -103,11 +103,8 @@ fn sleep(bell: &Bell, shared: &Shared, next_period: Instant) -> Option<Lsn> {
             return Some(state.asked);
         }
         state.sleeping = true;
-        if periodic {
-            let _ = bell.rung.wait_until(&mut state, next_period);
-        } else {
-            bell.rung.wait(&mut state);
-        }
+        state =
+            if periodic { wait_on_until(&bell.rung, state, next_period) } else { wait_on(&bell.rung, state) };
         state.sleeping = false;
     }
 }
