@@ -111,7 +111,7 @@ pub fn parse_at(text: &[u8], start: usize, options: ParseOptions) -> Result<Pars
     result.map_err(|failure| failure.locate(text, start))
 }
 
-/// For fuzzing: parses every statement of `data` under several modes, and computes the digests. The first byte
+/// For fuzzing: parses every statement of `data` under several modes, computes the digests, and makes the template. The first byte
 /// chooses the modes. Must return, whatever `data` is.
 pub fn fuzz_parse(data: &[u8]) {
     let Some((&modes, text)) = data.split_first() else { return };
@@ -132,6 +132,12 @@ pub fn fuzz_parse(data: &[u8]) {
         }
     }
     let _ = crate::digest::digest(text, options.lex_options());
+    let mut scan = crate::template::Scan::default();
+    if scan.read(text, options.lex_options(), false)
+        && let Ok(parsed) = parse(text, options)
+    {
+        let _ = crate::template::Template::of(&parsed.statement, &scan, options);
+    }
 }
 
 type Parse<T> = Result<T, Failure>;
