@@ -281,6 +281,7 @@ impl Session {
     fn try_hold(&mut self, schema: &str, used: &Used) -> SqlResult<Option<ClosedGate>> {
         let mode = used.mode();
         loop {
+            let version = self.db.dictionary().version();
             let table = self.db.dictionary().table(schema, &used.name)?;
             let held = self.open.as_ref().and_then(|open| open.held(&table.gate));
             if held.is_some_and(|held| held == Mode::Write || mode == Mode::Read) {
@@ -290,7 +291,9 @@ impl Session {
             let Some(hold) = table.gate.try_enter(mode, reads) else {
                 return Ok(Some(ClosedGate { table, mode, reads, views }));
             };
-            if self.keep_hold(&table, hold, views)? {
+            // Who replaced the table noted that before it opened the gate.
+            let known = self.db.dictionary().version() == version;
+            if self.keep_hold(&table, hold, views, known)? {
                 return Ok(None);
             }
         }
@@ -306,13 +309,20 @@ impl Session {
         let gate = &closed.table.gate;
         let hold = gate.enter(closed.mode, closed.reads, &mut self.gate_patience()).await?;
         drop(note);
-        self.keep_hold(&closed.table, hold, closed.views).map(|_| ())
+        self.keep_hold(&closed.table, hold, closed.views, false).map(|_| ())
     }
 
     /// Keeps a hold, if what was found by the table's name is still what is behind its gate; else it has to be looked up again.
     /// Who reads it through a view older than its trees gets error 1412, as in MySQL: those trees hold nothing for that view.
-    fn keep_hold(&mut self, table: &Table, hold: Hold, views: bool) -> SqlResult<bool> {
-        let now = self.db.dictionary().table(&table.definition.schema, table.name())?;
+    /// `known`: no definition has changed since it was found.
+    fn keep_hold(&mut self, table: &Table, hold: Hold, views: bool, known: bool) -> SqlResult<bool> {
+        let found;
+        let now = if known {
+            table
+        } else {
+            found = self.db.dictionary().table(&table.definition.schema, table.name())?;
+            &found
+        };
         if !Arc::ptr_eq(&now.gate, hold.gate()) {
             return Ok(false);
         }
