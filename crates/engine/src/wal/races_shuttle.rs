@@ -1,7 +1,7 @@
 //! Group commit under every schedule that shuttle thinks of: the real log with its leader, its waiters and its thread, over a disk in memory.
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib wal::races_shuttle`.
 //!
-//! Each thread is a worker that commits twice: append, wait, and at the end of its turn what the host does there. Afterwards nothing but a wake-up
+//! Each thread is a worker that commits once or twice: append, wait, and at the end of its turn what the host does there. Afterwards nothing but a wake-up
 //! brings it back. So a lost one is a deadlock, which shuttle reports. After a crash every group that was acknowledged must be there.
 
 use std::future::poll_fn;
@@ -17,7 +17,7 @@ use super::*;
 
 /// Eight small segments, so that a schedule is cheap.
 const CAPACITY: u64 = 8 * 8 * 1024;
-const WORKERS: u8 = 3;
+const WORKERS_MAX: u8 = 3;
 const SCHEDULES: usize = 2000;
 
 /// How slow the disk seems to whoever ends a turn.
@@ -71,11 +71,12 @@ fn commits(pace: Pace, prepare: impl Fn(&FaultDisk)) -> (usize, usize) {
     prepare(&disk);
     let acknowledged: Arc<Plain<Vec<Vec<u8>>>> = Arc::default();
     let refused: Arc<Plain<usize>> = Arc::default();
-    let workers: Vec<_> = (0..WORKERS)
+    let count = thread_rng().gen_range(1..=WORKERS_MAX);
+    let workers: Vec<_> = (0..count)
         .map(|worker| {
             let (wal, acknowledged, refused) = (wal.clone(), acknowledged.clone(), refused.clone());
             thread::spawn(move || {
-                for nth in 0..2 {
+                for nth in 0..thread_rng().gen_range(1..=2) {
                     let body = vec![worker * 10 + nth; 20];
                     match commit(&wal, &body, pace) {
                         Ok(()) => acknowledged.lock().unwrap().push(body),
@@ -85,9 +86,11 @@ fn commits(pace: Pace, prepare: impl Fn(&FaultDisk)) -> (usize, usize) {
             })
         })
         .collect();
-    // Somebody who needs the log on disk and blocks for it, as the flusher does.
-    let end = wal.current_lsn();
-    let _ = wal.flush_to(end);
+    // Somebody who needs the log on disk and blocks for it, as the flusher does, and has no turn to come back in.
+    for nth in 0..thread_rng().gen_range(0..=4) {
+        let (_, end) = wal.append(&[100 + nth; 20]);
+        let _ = wal.flush_to(end);
+    }
     for worker in workers {
         worker.join().unwrap();
     }
