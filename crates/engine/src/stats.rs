@@ -21,18 +21,6 @@ pub struct Stats {
     pub rollbacks: AtomicU64,
     /// Rollbacks to a savepoint or of a statement, in a transaction that keeps earlier changes.
     pub partial_rollbacks: AtomicU64,
-    /// Requests for row locks.
-    pub row_lock_requests: AtomicU64,
-    /// Row locks that were waited for.
-    pub row_lock_waits: AtomicU64,
-    /// Microseconds waited for row locks.
-    pub row_lock_wait_us: AtomicU64,
-    /// Sessions waiting for a row lock now.
-    pub row_lock_waiting: AtomicU64,
-    /// Transactions chosen as victims of a deadlock.
-    pub deadlocks: AtomicU64,
-    /// Lock waits that timed out.
-    pub lock_timeouts: AtomicU64,
     /// Transactions whose undo purge has dropped.
     pub purged_transactions: AtomicU64,
     /// Rows and entries that purge has removed.
