@@ -44,8 +44,17 @@ fn usage_error(what: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
+fn help_asked(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| argument == "--help" || argument == "-h")
+}
+
 fn run_bench(arguments: &[String]) -> ExitCode {
     let names = bench::EXPERIMENTS;
+    if help_asked(arguments) {
+        names.iter().for_each(|(name, what)| println!("  {name:<16} {what}"));
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let Some(name) = arguments.first().filter(|name| names.iter().any(|(known, _)| known == name)) else {
         let list: Vec<String> = names.iter().map(|(name, what)| format!("  {name:<16} {what}")).collect();
         return usage_error(&format!("which experiment? There are:\n{}", list.join("\n")));
@@ -76,6 +85,10 @@ fn run_floor(arguments: &[String]) -> ExitCode {
 }
 
 fn run_demo(arguments: &[String]) -> ExitCode {
+    if help_asked(arguments) {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let binary = match std::env::current_exe() {
         Ok(path) => path,
         Err(error) => return usage_error(&format!("cannot find its own binary: {error}")),
