@@ -171,7 +171,10 @@ impl Shared {
             Some(Ok(())) => {
                 self.wake_synced();
                 // Those who left their wait to this thread: it has no turn of its own in which to come back to them.
-                while self.leader.take_left() && self.sync_for_waiters() {}
+                let mut owes = self.leader.take_left();
+                while owes {
+                    owes = self.sync_for_waiters();
+                }
                 Ok(())
             }
             Some(Err(stopped)) => {

@@ -48,7 +48,7 @@ impl Log {
 impl Log {
     /// Like a worker at the end of its turn: it drains, or leaves that to the one who does.
     fn commit_or_leave(&self, bytes: &[u8]) {
-        let end = self.buffer.append(|active| {
+        let mut end = self.buffer.append(|active| {
             active.push(bytes);
             active.end()
         });
@@ -61,7 +61,8 @@ impl Log {
                 self.drained.store(disk.len() as u64, Ordering::Release);
             });
             match lead {
-                Lead::Led(()) if self.leader.take_left() => {}
+                // The duty is for all that was appended, not for what this thread began with.
+                Lead::Led(()) if self.leader.take_left() => end = self.buffer.append(|active| active.end()),
                 _ => return,
             }
         }
