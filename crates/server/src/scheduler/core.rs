@@ -21,6 +21,11 @@ use super::task::{NOBODY, NewTask, TaskWaker, drop_session, next_guest, take_wok
 const EVENTS_PER_TURN_MAX: usize = 1024;
 /// Tasks that a thread runs in one turn because they were handed a lock by one of its own.
 const GUESTS_PER_TURN_MAX: u32 = 128;
+/// A worker with one busy client whose last sleep was shorter than this looks for work for so long before it sleeps again: a client
+/// that answers at once is not made to wait for a thread to wake up.
+const LINGER: Duration = Duration::from_micros(50);
+/// A worker has one busy client if so many turns in a row had one event. With several, some other client needs the processor.
+const LONE_TURNS: u32 = 32;
 /// Polls of one task in a row because somebody wanted it meanwhile.
 const AGAIN_MAX: u32 = 3;
 
@@ -44,6 +49,10 @@ pub struct Core {
     yielded: VecDeque<u32>,
     /// Since when low ones have been made to wait for high ones.
     low_since: Option<Instant>,
+    /// The last sleep was shorter than [`LINGER`].
+    slept_shortly: bool,
+    /// Turns in a row that had one event.
+    lone_turns: u32,
     /// The host wants another end of a turn before the thread sleeps.
     owes_turn_end: bool,
 }
@@ -55,6 +64,10 @@ impl Core {
     /// Collects what this thread has woken; `next` is polled from here on.
     fn take_woken(&mut self, next: u32) {
         take_woken(&mut self.ready, &mut self.yielded, next);
+    }
+
+    fn may_linger(&self) -> bool {
+        self.slept_shortly && self.lone_turns >= LONE_TURNS
     }
 
     fn is_idle(&self) -> bool {
@@ -151,19 +164,51 @@ impl Group {
         Some(core)
     }
 
+    /// Takes the events that are there. EINTR is an empty turn.
+    fn look(&self, events: &mut Vec<Event>) {
+        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        let _ = epoll::wait(&self.epoll, spare_capacity(events), Some(&now));
+    }
+
+    /// Looks again and again for a moment, letting others run in between. True: there is something to do.
+    fn linger(&self, events: &mut Vec<Event>) -> bool {
+        let began = Instant::now();
+        loop {
+            self.look(events);
+            if !events.is_empty() || !self.inbox.mail.lock().is_empty() || self.is_stopping() {
+                return true;
+            }
+            if began.elapsed() >= LINGER {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Blocks until there are events or mail.
+    fn sleep(&self, events: &mut Vec<Event>) {
+        self.inbox.asleep.store(true, Ordering::SeqCst);
+        if self.inbox.mail.lock().is_empty() && !self.is_stopping() {
+            let _ = epoll::wait(&self.epoll, spare_capacity(events), None);
+        }
+        self.inbox.asleep.store(false, Ordering::SeqCst);
+    }
+
     /// Waits for events, unless there is something to do already, and marks their tasks ready.
     fn collect(&self, core: &mut Core, events: &mut Vec<Event>) {
-        let mut timeout = Some(rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 });
-        if core.is_idle() && !core.owes_turn_end {
-            self.inbox.asleep.store(true, Ordering::SeqCst);
-            if self.inbox.mail.lock().is_empty() && !self.is_stopping() {
-                timeout = None;
-            }
-        }
         events.clear();
-        // EINTR is an empty turn.
-        let _ = epoll::wait(&self.epoll, spare_capacity(events), timeout.as_ref());
-        self.inbox.asleep.store(false, Ordering::SeqCst);
+        if !core.is_idle() || core.owes_turn_end {
+            self.look(events);
+        } else if !(core.may_linger() && self.linger(events)) {
+            let began = Instant::now();
+            self.sleep(events);
+            core.slept_shortly = began.elapsed() < LINGER;
+        }
+        core.lone_turns = match events.len() {
+            0 => core.lone_turns,
+            1 => core.lone_turns.saturating_add(1),
+            _ => 0,
+        };
         for event in events.iter() {
             let token = event.data.u64();
             if token == BELL {
