@@ -26,7 +26,7 @@
 //!   `_latin1'a'`) has no key.
 //! - A template is made from one text, and proved against it: the key is parsed with `?` for the marks, and with the literals
 //!   put back its tree must be the tree of the text ([`Template::of`]).
-//! - Then its tree must be of a shape whose plan cannot depend on the values ([`accept`]): one base table, no sub-query, no function but
+//! - Then its tree must be of a shape whose plan cannot depend on the values (`accept`): one base table, no sub-query, no function but
 //!   the plain aggregates, and a parameter only as a side of a comparison, BETWEEN, IN or LIKE, as an operand of `+ - *` in these, as
 //!   an inserted value, or as an assigned value or a term of one. A sign before a literal is applied to the value.
 //!
