@@ -163,6 +163,10 @@ fn mirrored(op: CompareOp) -> CompareOp {
     }
 }
 
+/// Most rows that equality with a part of a key is guessed to find: fewer than the smallest guess of a whole table, so that in a join the
+/// table with a given key comes before one that would be read whole.
+const EQUAL_ROWS_MAX: f64 = 200.0;
+
 /// A way to read a table.
 #[derive(Debug)]
 pub struct Candidate {
@@ -223,7 +227,7 @@ fn by_key(table: &Table, nth: usize, facts: &[Fact], rows: f64) -> Option<Candid
     let each = match (unique, equal_parts) {
         (true, _) => 1.0,
         (false, 0) => rows / 2.0,
-        (false, parts) => (rows / 10f64.powi(parts as i32 * 2)).clamp(2.0, rows / 2.0),
+        (false, parts) => (rows / 10f64.powi(parts as i32 * 2)).clamp(2.0, EQUAL_ROWS_MAX),
     };
     let share = if bounded > 0.0 { (0.3 / bounded).min(1.0) } else { 1.0 };
     let fetch = if key.primary || unique { 1.0 } else { 1.5 };
