@@ -90,6 +90,28 @@ fn is_alone(page: &PageView, offset: usize, end: usize, id: TxnId) -> bool {
     })
 }
 
+/// Follows a chain from `roll` on: at most `depth` versions, and none behind the first one whose writer is seen, nor behind one that `read` does not
+/// bring.
+fn follow(
+    roll: RollPtr,
+    depth: usize,
+    sees: impl Fn(TxnId) -> bool,
+    read: impl Fn(RollPtr) -> Result<Option<Link>>,
+) -> Result<Links> {
+    let mut links = Links::new();
+    let mut at = roll;
+    while at.0 != 0 && links.len() < depth {
+        let Some(link) = read(at)? else { break };
+        at = link.next;
+        let last = sees(link.writer);
+        links.push(link);
+        if last {
+            break;
+        }
+    }
+    Ok(links)
+}
+
 /// Prunes the chain of a version by `newer` that `writer` is replacing. The roll pointer that the version is to have in its undo record, if
 /// it is to be another one; what that cuts off goes to `cut_off`, to be noted when it is written.
 pub(super) fn prune(
@@ -104,20 +126,17 @@ pub(super) fn prune(
     }
     let oldest = kernel.registry.oldest_hiding(newer)?;
     let depth = if writer.0 % DEEP_EVERY == 0 { DEEP } else { SHALLOW };
-    let mut links = Links::new();
-    let mut at = roll;
-    while at.0 != 0 && links.len() < depth {
-        let Ok(pin) = kernel.storage.pool.try_pin(place(at).0) else { break };
-        let Ok(page) = pin.try_read() else { break };
-        let Some(link) = link(&page, at) else { break };
-        at = link.next;
-        let last = oldest.sees(link.writer);
-        links.push(link);
-        if last {
-            break;
-        }
-    }
-    take_out(kernel, newer, &links, cut_off, false).ok().flatten()
+    let pool = &kernel.storage.pool;
+    let links = follow(
+        roll,
+        depth,
+        |writer| oldest.sees(writer),
+        |at| {
+            let Ok(pin) = pool.try_pin(place(at).0) else { return Ok(None) };
+            Ok(pin.try_read().ok().and_then(|page| link(&page, at)))
+        },
+    );
+    take_out(kernel, newer, &links.ok()?, cut_off, false).ok().flatten()
 }
 
 /// Prunes the chain of the version in the leaf, by `newer`, who has left the active set. The roll pointer that the version is to have, if it is to be
@@ -130,18 +149,9 @@ pub(super) fn prune_at_rest(
 ) -> Result<Option<RollPtr>> {
     cut_off.clear();
     let Some(oldest) = kernel.registry.oldest_hiding(newer) else { return Ok(None) };
-    let mut links = Links::new();
-    let mut at = roll;
-    while at.0 != 0 && links.len() < DEEP {
-        let page = kernel.storage.pool.try_pin(place(at).0)?.read();
-        let Some(link) = link(&page, at) else { break };
-        at = link.next;
-        let last = oldest.sees(link.writer);
-        links.push(link);
-        if last {
-            break;
-        }
-    }
+    let pool = &kernel.storage.pool;
+    let read = |at: RollPtr| Ok(link(&pool.try_pin(place(at).0)?.read(), at));
+    let links = follow(roll, DEEP, |writer| oldest.sees(writer), read)?;
     take_out(kernel, newer, &links, cut_off, true)
 }
 

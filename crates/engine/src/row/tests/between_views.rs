@@ -12,21 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use turnstile_sys::rng::Rng;
 
-fn commit_set(engine: &Arc<Engine>, table: &TableDef, id: u32, n: u32) {
-    let mut txn = begin(engine);
-    set(&mut txn, table, id, &row(n, id, "some text to make it a row"));
-    txn.commit().unwrap();
-}
-
-fn fill(engine: &Arc<Engine>, table: &TableDef, rows: u32) {
-    let mut txn = begin(engine);
-    for id in 0..rows {
-        insert(&mut txn, table, id, &row(0, id, "some text to make it a row"));
-    }
-    txn.commit().unwrap();
-    engine.purge_all().unwrap();
-}
-
 fn view_of(engine: &Arc<Engine>) -> Txn {
     let mut txn = begin(engine);
     txn.open_view();

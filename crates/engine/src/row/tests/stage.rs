@@ -182,3 +182,20 @@ pub fn contents(txn: &mut Txn, table: &TableDef) -> Vec<(Vec<u8>, Vec<u8>)> {
     }
     rows
 }
+
+/// Changes a row in a transaction of its own.
+pub fn commit_set(engine: &Arc<Engine>, table: &TableDef, id: u32, n: u32) {
+    let mut txn = begin(engine);
+    set(&mut txn, table, id, &row(n, id, "some text to make it a row"));
+    txn.commit().unwrap();
+}
+
+/// Inserts rows and purges what is left of that.
+pub fn fill(engine: &Arc<Engine>, table: &TableDef, rows: u32) {
+    let mut txn = begin(engine);
+    for id in 0..rows {
+        insert(&mut txn, table, id, &row(0, id, "some text to make it a row"));
+    }
+    txn.commit().unwrap();
+    engine.purge_all().unwrap();
+}

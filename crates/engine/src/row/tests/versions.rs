@@ -8,21 +8,6 @@ use crate::txn::Txn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-fn commit_set(engine: &Arc<Engine>, table: &TableDef, id: u32, n: u32) {
-    let mut txn = begin(engine);
-    set(&mut txn, table, id, &row(n, id, "some text to make it a row"));
-    txn.commit().unwrap();
-}
-
-fn fill(engine: &Arc<Engine>, table: &TableDef, rows: u32) {
-    let mut txn = begin(engine);
-    for id in 0..rows {
-        insert(&mut txn, table, id, &row(0, id, "some text to make it a row"));
-    }
-    txn.commit().unwrap();
-    engine.purge_all().unwrap();
-}
-
 /// Reads a row and tells how many older versions the read has looked at.
 fn walked(engine: &Arc<Engine>, txn: &mut Txn, table: &TableDef, id: u32) -> (u32, u64) {
     let before = engine.stats().versions_walked.load(Ordering::Relaxed);
