@@ -40,6 +40,9 @@ impl Manner {
     /// By somebody in the middle of a short statement.
     pub const OFFER: Manner = Manner { offer: true, relay: false };
 
+    /// By somebody who finds the first waiter overdue and is about to wait behind it.
+    pub const BEFORE_WAITING: Manner = Manner { offer: false, relay: true };
+
     /// At the end of a transaction.
     pub fn at_end(transient: bool) -> Manner {
         Manner { offer: transient, relay: true }
@@ -189,7 +192,7 @@ impl Shard {
             return false;
         }
         if waiter.is_overdue(Instant::now()) {
-            self.settle(entry, Manner::at_end(false), woken);
+            self.settle(entry, Manner::BEFORE_WAITING, woken);
             return false;
         }
         waiter.passed.fetch_add(1, Ordering::Relaxed);
