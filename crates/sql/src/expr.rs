@@ -19,13 +19,14 @@ mod predicate;
 mod tests;
 
 pub use aggregate::{Accumulator, AggregateKind, AggregateSpec, aggregate_type};
-pub use build::{Builder, Resolver, bind, compare_typed};
+pub use build::{Builder, Resolver, bind, bind_for, compare_typed};
 pub use context::{
     EvalContext, EvalSettings, NoSession, SessionView, SqlMode, Warning, WarningLevel, Warnings,
 };
 pub use infer::{coerce_value, unified_type};
 pub use literal::literal_parameter;
 pub(crate) use predicate::compile as compile_pattern;
+pub(crate) use predicate::{compare_checked, on_one_day};
 
 use std::sync::Arc;
 

@@ -4,6 +4,15 @@
 //! of the expression tree; aggregates and SLEEP are the executor's. Unless a function says otherwise, a NULL argument
 //! makes its result NULL: such functions open with `null_guard!`.
 
+/// Returns NULL from a function if any argument is NULL.
+macro_rules! null_guard {
+    ($arguments:expr) => {
+        if $arguments.iter().any(crate::value::Value::is_null) {
+            return Ok(crate::value::Value::Null);
+        }
+    };
+}
+
 mod casting;
 mod date;
 mod digest;
@@ -21,8 +30,9 @@ use std::sync::Arc;
 
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
+use crate::expr::{Call, EvalContext, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
 use crate::types::{BlobSize, ColumnType, ExprType};
+use crate::value::Value;
 
 /// One function of the table.
 pub(crate) struct Entry {
@@ -84,6 +94,9 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     if arguments.len() < entry.least || arguments.len() > entry.most {
         return Err(SqlError::wrong_parameter_count(entry.name));
     }
+    let text = text_arguments(entry);
+    let read = |(nth, typed)| if text.contains(&nth) { as_shown(typed) } else { typed };
+    let arguments: Vec<Typed> = arguments.into_iter().enumerate().map(read).collect();
     let mut collation = None;
     for argument in &arguments {
         if let Some(own) = argument.kind.column.collation()
@@ -109,6 +122,54 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         deterministic: entry.traits & VOLATILE == 0,
     };
     Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, nullable } })
+}
+
+/// A FLOAT, YEAR, BIT or ZEROFILL operand as the text its column shows; every other value knows its own text.
+pub(crate) fn as_shown(typed: Typed) -> Typed {
+    let only_column_knows = match &typed.kind.column {
+        ColumnType::Float { .. } | ColumnType::Year | ColumnType::Bit { .. } => true,
+        ColumnType::Int { zerofill, .. } => *zerofill,
+        ColumnType::Double { digits, .. } => digits.is_some(),
+        _ => false,
+    };
+    if !only_column_knows {
+        return typed;
+    }
+    let length = typed.kind.column.wire_length();
+    let call = Call {
+        name: "text",
+        function: shown,
+        arguments: vec![typed.expr],
+        collation: Collation::DEFAULT,
+        kind: typed.kind.column,
+        deterministic: true,
+    };
+    let kind = ExprType { column: ColumnType::varchar(length), nullable: typed.kind.nullable };
+    Typed { expr: Expr::Call(Arc::new(call)), kind }
+}
+
+fn shown(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    if matches!(call.kind, ColumnType::Bit { .. }) {
+        let mut bytes = Vec::new();
+        crate::value::write_text(&arguments[0], &call.kind, &mut bytes);
+        return Ok(Value::bytes(bytes));
+    }
+    Ok(Value::from(crate::value::column_text(&arguments[0], &call.kind)))
+}
+
+/// Which arguments of a function are read as text.
+fn text_arguments(entry: &Entry) -> std::ops::Range<usize> {
+    match entry.name {
+        "field" | "format" | "char" | "space" | "hex" | "inet_ntoa" => 0..0,
+        "elt" | "make_set" => 1..usize::MAX,
+        "left" | "right" | "substring" | "lpad" | "rpad" | "insert" | "repeat" | "sha2" | "conv" => 0..1,
+        "bin" | "oct" => 0..1,
+        _ if string::FUNCTIONS.iter().chain(encode::FUNCTIONS).any(|one| one.name == entry.name) => {
+            0..usize::MAX
+        }
+        _ => 0..0,
+    }
 }
 
 // Result types.
@@ -173,13 +234,3 @@ fn string_type(length: u32, arguments: &[Typed]) -> ColumnType {
     }
     ColumnType::varchar(length)
 }
-
-/// Returns NULL from a function if any argument is NULL.
-macro_rules! null_guard {
-    ($arguments:expr) => {
-        if $arguments.iter().any(crate::value::Value::is_null) {
-            return Ok(crate::value::Value::Null);
-        }
-    };
-}
-pub(crate) use null_guard;

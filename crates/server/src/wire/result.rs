@@ -1,9 +1,9 @@
 //! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared statements.
 
-use turnstile_sql::datetime::{DateTime, Time};
+use turnstile_sql::datetime::{DateRules, DateTime, Time, parse_date_time, parse_time as parse_clock};
 use turnstile_sql::sink::ColumnMeta;
 use turnstile_sql::types::{ColumnType, wire_type};
-use turnstile_sql::value::{Value, write_text};
+use turnstile_sql::value::{Value, parse_double_prefix, write_text};
 
 use super::read::{Cursor, Malformed};
 use super::write::{put_lenenc, put_lenenc_bytes};
@@ -83,11 +83,45 @@ fn put_binary_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, 
             put_date_time(out, *moment)
         }
         (wire_type::TIME, _, Value::Time(time)) => put_time(out, *time),
-        _ => {
-            scratch.clear();
-            write_text(value, column_type, scratch);
-            put_lenenc_bytes(out, scratch);
+        _ => put_misfit(out, value, column_type, scratch),
+    }
+}
+
+/// A value of another class than its column's type. The client reads as many bytes as the type says, so they are that many.
+fn put_misfit(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, scratch: &mut Vec<u8>) {
+    scratch.clear();
+    write_text(value, column_type, scratch);
+    let number = || parse_double_prefix(scratch).0;
+    match (column_type.wire_type(), value) {
+        (wire_type::TINY, _) => out.push(number() as i64 as u8),
+        (wire_type::SHORT | wire_type::YEAR, _) => {
+            out.extend_from_slice(&(number() as i64 as u16).to_le_bytes())
         }
+        (wire_type::LONG | wire_type::INT24, _) => {
+            out.extend_from_slice(&(number() as i64 as u32).to_le_bytes())
+        }
+        (wire_type::LONGLONG, Value::Decimal(exact)) => {
+            let whole = exact.round_to(0);
+            let bits = whole.to_i64().map(|bits| bits as u64).or(whole.to_u64()).unwrap_or(0);
+            out.extend_from_slice(&bits.to_le_bytes());
+        }
+        (wire_type::LONGLONG, _) => out.extend_from_slice(&(number() as i64).to_le_bytes()),
+        (wire_type::FLOAT, _) => out.extend_from_slice(&(number() as f32).to_le_bytes()),
+        (wire_type::DOUBLE, _) => out.extend_from_slice(&number().to_le_bytes()),
+        (wire_type::DATE, Value::DateTime(moment)) => put_date_time(out, moment.date().at_midnight()),
+        (wire_type::DATETIME | wire_type::TIMESTAMP, Value::Date(date)) => {
+            put_date_time(out, date.at_midnight())
+        }
+        (wire_type::TIME, Value::DateTime(moment)) => put_time(out, moment.time()),
+        (wire_type::DATE | wire_type::DATETIME | wire_type::TIMESTAMP, _) => {
+            let parsed = parse_date_time(scratch, DateRules::LENIENT);
+            match parsed {
+                Some(parsed) => put_date_time(out, parsed.moment),
+                None => put_lenenc(out, 0),
+            }
+        }
+        (wire_type::TIME, _) => put_time(out, parse_clock(scratch).map_or(Time::default(), |(time, _)| time)),
+        _ => put_lenenc_bytes(out, scratch),
     }
 }
 
@@ -192,8 +226,8 @@ fn parse_parameter(cursor: &mut Cursor<'_>, wire: u8, unsigned: bool) -> Result<
         }
         wire_type::FLOAT => Value::Double(f64::from(f32::from_bits(cursor.u32()?))),
         wire_type::DOUBLE => Value::Double(f64::from_bits(cursor.u64()?)),
-        wire_type::DATE | wire_type::DATETIME | wire_type::TIMESTAMP => parse_date_time(cursor)?,
-        wire_type::TIME => parse_time(cursor)?,
+        wire_type::DATE | wire_type::DATETIME | wire_type::TIMESTAMP => read_date_time(cursor)?,
+        wire_type::TIME => read_time(cursor)?,
         _ => string_value(wire, cursor.lenenc_bytes()?),
     })
 }
@@ -208,7 +242,7 @@ fn string_value(wire: u8, bytes: &[u8]) -> Value {
 }
 
 /// Dates travel as text into the statement: conversion and range checks are then the same for both protocols.
-fn parse_date_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
+fn read_date_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
     let mut inner = Cursor::new(cursor.lenenc_bytes()?);
     let (mut parts, mut fraction) = ([0u32; 6], 0);
     if !inner.is_empty() {
@@ -233,7 +267,7 @@ fn parse_date_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
     }))
 }
 
-fn parse_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
+fn read_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
     let mut inner = Cursor::new(cursor.lenenc_bytes()?);
     if inner.is_empty() {
         return Ok(Value::text("00:00:00"));

@@ -8,9 +8,9 @@ use super::select::only_row;
 use super::tail::{FrameRow, Kept};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::CompareOp;
+use crate::expr::{CompareOp, EvalContext, compare_checked};
 use crate::plan::query::{Subquery, SubqueryKind};
-use crate::value::{Value, compare, to_double};
+use crate::value::{Value, to_double};
 
 impl Exec<'_> {
     /// Runs a sub-query for one frame.
@@ -35,12 +35,12 @@ impl Exec<'_> {
                 let values = operand
                     .iter()
                     .map(|(expr, collation)| Ok((expr.eval(&FrameRow(frame), context)?, *collation)));
-                let found = is_in(&values.collect::<SqlResult<Vec<_>>>()?, &rows);
+                let found = is_in(&values.collect::<SqlResult<Vec<_>>>()?, &rows, context)?;
                 Value::truth(found.map(|found| found != *negated))
             }
             SubqueryKind::Quantified { operand, op, collation, all } => {
                 let value = operand.eval(&FrameRow(frame), context)?;
-                Value::truth(quantified(&value, *op, *collation, *all, &rows))
+                Value::truth(quantified(&value, *op, *collation, *all, &rows, context)?)
             }
             SubqueryKind::Sleep(_) => Value::Int(0),
         };
@@ -73,12 +73,16 @@ impl Exec<'_> {
 }
 
 /// Three-valued IN.
-fn is_in(values: &[(Value, Collation)], rows: &[Vec<Value>]) -> Option<bool> {
+fn is_in(
+    values: &[(Value, Collation)],
+    rows: &[Vec<Value>],
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<bool>> {
     let mut unknown = false;
     for row in rows {
         let mut equal = Some(true);
         for ((value, collation), other) in values.iter().zip(row) {
-            match compare(value, other, *collation) {
+            match compare_checked(value, other, *collation, context)? {
                 Some(Ordering::Equal) => {}
                 Some(_) => {
                     equal = Some(false);
@@ -88,12 +92,12 @@ fn is_in(values: &[(Value, Collation)], rows: &[Vec<Value>]) -> Option<bool> {
             }
         }
         match equal {
-            Some(true) => return Some(true),
+            Some(true) => return Ok(Some(true)),
             Some(false) => {}
             None => unknown = true,
         }
     }
-    if unknown { None } else { Some(false) }
+    Ok(if unknown { None } else { Some(false) })
 }
 
 fn quantified(
@@ -102,10 +106,11 @@ fn quantified(
     collation: Collation,
     all: bool,
     rows: &[Vec<Value>],
-) -> Option<bool> {
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<bool>> {
     let mut unknown = false;
     for other in rows.iter().filter_map(|row| row.first()) {
-        let Some(order) = compare(value, other, collation) else {
+        let Some(order) = compare_checked(value, other, collation, context)? else {
             unknown = true;
             continue;
         };
@@ -118,8 +123,8 @@ fn quantified(
             CompareOp::GreaterOrEqual => order != Ordering::Less,
         };
         if holds != all {
-            return Some(holds);
+            return Ok(Some(holds));
         }
     }
-    if unknown { None } else { Some(all) }
+    Ok(if unknown { None } else { Some(all) })
 }

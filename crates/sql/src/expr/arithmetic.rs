@@ -34,6 +34,11 @@ pub(super) fn apply(
     let (one, other) = (to_numeric(left, context)?, to_numeric(right, context)?);
     let overflow = |kind: &str| SqlError::value_out_of_range(kind, expression(op, left, right));
     match (&one, &other) {
+        (Numeric::Decimal(_) | Numeric::Double(_), _) | (_, Numeric::Decimal(_) | Numeric::Double(_))
+            if op == Op::IntegerDivide =>
+        {
+            whole_quotient(&one, &other, context, &overflow)
+        }
         (Numeric::Double(_), _) | (_, Numeric::Double(_)) => {
             doubles(op, as_double(&one), as_double(&other), context, &overflow)
         }
@@ -142,13 +147,26 @@ fn decimals(
             return Ok(Value::Null);
         }
         ArithmeticOp::Divide => left.div(right).unwrap_or(Ok(Decimal::ZERO)),
-        ArithmeticOp::IntegerDivide => {
-            let whole = left.div_integer(right).unwrap_or(Decimal::ZERO);
-            return whole.to_i64().map(Value::Int).ok_or_else(|| overflow("BIGINT"));
-        }
         _ => Ok(left.rem(right).unwrap_or(Decimal::ZERO)),
     };
     checked.map(Value::Decimal).map_err(|_| overflow("DECIMAL"))
+}
+
+/// DIV where an operand is no whole number: exact all the same.
+fn whole_quotient(
+    left: &Numeric,
+    right: &Numeric,
+    context: &EvalContext<'_>,
+    overflow: &dyn Fn(&str) -> SqlError,
+) -> SqlResult<Value> {
+    let Some(whole) = as_decimal(left).div_integer(&as_decimal(right)) else {
+        context.division_by_zero()?;
+        return Ok(Value::Null);
+    };
+    if matches!(left, Numeric::UInt(_)) || matches!(right, Numeric::UInt(_)) {
+        return whole.to_u64().map(Value::UInt).ok_or_else(|| overflow("BIGINT UNSIGNED"));
+    }
+    whole.to_i64().map(Value::Int).ok_or_else(|| overflow("BIGINT"))
 }
 
 fn doubles(
@@ -167,13 +185,6 @@ fn doubles(
             return Ok(Value::Null);
         }
         ArithmeticOp::Divide => left / right,
-        ArithmeticOp::IntegerDivide => {
-            let whole = (left / right).trunc();
-            if whole.abs() >= 9_223_372_036_854_775_808.0 {
-                return Err(overflow("BIGINT"));
-            }
-            return Ok(Value::Int(whole as i64));
-        }
         _ => left % right,
     };
     if result.is_finite() { Ok(Value::Double(result)) } else { Err(overflow("DOUBLE")) }

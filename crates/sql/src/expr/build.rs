@@ -55,6 +55,18 @@ pub fn bind(expr: &ast::Expr, resolver: &mut dyn Resolver, settings: &EvalSettin
     Ok(typed)
 }
 
+/// Binds what a column of this type is to hold, or an aggregate over values of this type is fed.
+pub fn bind_for(
+    expr: &ast::Expr,
+    kind: &ColumnType,
+    resolver: &mut dyn Resolver,
+    settings: &EvalSettings,
+) -> SqlResult<Typed> {
+    let mut typed = Builder { resolver, settings }.build_for(expr, kind)?;
+    round_quotient(&mut typed);
+    Ok(typed)
+}
+
 /// A quotient carries more digits than its type shows; they go once it leaves arithmetic.
 fn round_quotient(typed: &mut Typed) {
     let mut divides = false;
@@ -116,15 +128,15 @@ impl Builder<'_> {
             ast::Expr::Unary { op, operand } => self.unary(*op, operand),
             ast::Expr::Binary { op, left, right } => self.binary(*op, left, right),
             ast::Expr::And(parts) => {
-                let parts = self.build_all(parts)?;
+                let parts = self.conditions(parts)?;
                 Ok(truth(Expr::And(parts.into_iter().map(|part| part.expr).collect()), true))
             }
             ast::Expr::Or(parts) => {
-                let parts = self.build_all(parts)?;
+                let parts = self.conditions(parts)?;
                 Ok(truth(Expr::Or(parts.into_iter().map(|part| part.expr).collect()), true))
             }
             ast::Expr::Is { operand, test, negated } => {
-                let operand = Box::new(self.build(operand)?.expr);
+                let operand = Box::new(self.number(operand)?.expr);
                 Ok(truth(Expr::Is { operand, test: *test, negated: *negated }, false))
             }
             ast::Expr::Between { .. }
@@ -184,7 +196,26 @@ impl Builder<'_> {
         parts.iter().map(|part| self.build(part)).collect()
     }
 
-    /// Binds an operand of arithmetic: hex literals are numbers here.
+    fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
+        parts.iter().map(|part| self.number(part)).collect()
+    }
+
+    /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes otherwise.
+    fn build_alike(&mut self, parts: &[&ast::Expr]) -> SqlResult<Vec<Typed>> {
+        let mut bound = parts.iter().map(|part| self.build(part)).collect::<SqlResult<Vec<_>>>()?;
+        let is_hex = |part: &ast::Expr| number_of_hex(part).is_some();
+        let mut others = parts.iter().zip(&bound).filter(|(part, _)| !is_hex(part)).peekable();
+        if others.peek().is_some() && others.all(|(_, typed)| typed.kind.column.is_numeric()) {
+            for (part, typed) in parts.iter().zip(&mut bound) {
+                if let Some(number) = number_of_hex(part) {
+                    *typed = number;
+                }
+            }
+        }
+        Ok(bound)
+    }
+
+    /// Binds an operand of arithmetic or a condition: hex literals are numbers here.
     fn number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         match number_of_hex(expr) {
             Some(number) => Ok(number),
@@ -193,11 +224,12 @@ impl Builder<'_> {
     }
 
     /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
-    pub fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
+    fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
         if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
             self.number(expr)
         } else {
-            self.build(expr)
+            let typed = self.build(expr)?;
+            Ok(if kind.is_character() { functions::as_shown(typed) } else { typed })
         }
     }
 
@@ -274,7 +306,7 @@ impl Builder<'_> {
         }
         match op {
             BinaryOp::Xor => {
-                let (left, right) = (self.build(left)?, self.build(right)?);
+                let (left, right) = (self.number(left)?, self.number(right)?);
                 Ok(truth(Expr::Xor(boxed(left), boxed(right)), true))
             }
             BinaryOp::Concat => {
@@ -359,7 +391,8 @@ impl Builder<'_> {
         match expr {
             ast::Expr::Between { operand, low, high, negated } => {
                 let explicit = self.explicit_collation(&[operand, low, high])?;
-                let (operand, low, high) = (self.number(operand)?, self.number(low)?, self.number(high)?);
+                let bound = self.build_alike(&[&**operand, &**low, &**high])?;
+                let [operand, low, high] = <[Typed; 3]>::try_from(bound).expect("three were bound");
                 let collation = pair_collation(&operand, &low, explicit);
                 Ok(truth(
                     Expr::Between {
@@ -375,7 +408,8 @@ impl Builder<'_> {
             ast::Expr::InList { operand, list, negated } => self.in_list(operand, list, *negated),
             ast::Expr::Like { operand, pattern, escape, negated } => {
                 let explicit = self.explicit_collation(&[operand, pattern])?;
-                let (operand, pattern) = (self.build(operand)?, self.build(pattern)?);
+                let operand = functions::as_shown(self.build(operand)?);
+                let pattern = self.build(pattern)?;
                 let collation = pair_collation(&operand, &pattern, explicit);
                 let escape = match escape {
                     Some(escape) => Some(boxed(self.build(escape)?)),
@@ -415,16 +449,26 @@ impl Builder<'_> {
             return Ok(truth(Expr::InRows { operand, list: rows, collation, negated }, true));
         }
         let explicit = self.explicit_collation(&[operand])?;
-        let operand = self.number(operand)?;
+        let operand = if number_of_hex(operand).is_some() {
+            let parts: Vec<&ast::Expr> = std::iter::once(operand).chain(list).collect();
+            self.build_alike(&parts)?.swap_remove(0)
+        } else {
+            self.build(operand)?
+        };
         let numeric = operand.kind.column.is_numeric();
         let mut candidates = Vec::new();
         let mut collation = explicit;
+        let mut bytes = operand.kind.column.is_binary_string();
         for candidate in list {
             let candidate = if numeric { self.number(candidate)? } else { self.build(candidate)? };
             collation.get_or_insert_with(|| pair_collation(&operand, &candidate, None));
+            bytes |= candidate.kind.column.is_binary_string();
             candidates.push(candidate.expr);
         }
-        let collation = collation.unwrap_or(Collation::Binary);
+        let mut collation = collation.unwrap_or(Collation::Binary);
+        if bytes && explicit.is_none() {
+            collation = Collation::Binary;
+        }
         Ok(truth(Expr::InList { operand: boxed(operand), list: candidates, collation, negated }, true))
     }
 
@@ -440,22 +484,20 @@ impl Builder<'_> {
         for (when, then) in branches {
             let when = match operand {
                 Some(operand) => self.comparison(CompareOp::Equal, operand, when)?,
-                None => self.build(when)?,
+                None => self.number(when)?,
             };
             let then = self.build(then)?;
             kind = unified_type(&kind, &then.kind.column);
             nullable |= then.kind.nullable;
-            bound.push((when.expr, then.expr));
+            bound.push((when.expr, then));
         }
-        let otherwise = match otherwise {
-            Some(otherwise) => {
-                let otherwise = self.build(otherwise)?;
-                kind = unified_type(&kind, &otherwise.kind.column);
-                nullable |= otherwise.kind.nullable;
-                Some(boxed(otherwise))
-            }
-            None => None,
-        };
+        let otherwise = otherwise.map(|otherwise| self.build(otherwise)).transpose()?;
+        if let Some(otherwise) = &otherwise {
+            kind = unified_type(&kind, &otherwise.kind.column);
+            nullable |= otherwise.kind.nullable;
+        }
+        let bound = bound.into_iter().map(|(when, then)| (when, shown_in(then, &kind))).collect();
+        let otherwise = otherwise.map(|otherwise| Box::new(shown_in(otherwise, &kind)));
         let expr = Expr::Case { branches: bound, otherwise, kind: kind.clone() };
         Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
     }
@@ -465,10 +507,15 @@ impl Builder<'_> {
             ast::Expr::Cast { operand, target } => {
                 let numeric = matches!(
                     target,
-                    ast::CastType::Signed | ast::CastType::Unsigned | ast::CastType::Decimal { .. }
+                    ast::CastType::Signed
+                        | ast::CastType::Unsigned
+                        | ast::CastType::Decimal { .. }
+                        | ast::CastType::Float(_)
+                        | ast::CastType::Double
                 );
                 let operand = if numeric { self.number(operand)? } else { self.build(operand)? };
                 let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
+                let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
                 let kind = ExprType::nullable(to.clone());
                 Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
             }
@@ -560,7 +607,7 @@ impl Builder<'_> {
                 }
                 let kind = unified_all(&arguments);
                 let nullable = arguments.iter().all(|argument| argument.kind.nullable);
-                let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
+                let arguments = arguments.into_iter().map(|argument| shown_in(argument, &kind)).collect();
                 let expr = Expr::Coalesce { arguments, kind: kind.clone() };
                 Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
             }
@@ -582,6 +629,11 @@ impl Builder<'_> {
                 Ok(Typed { expr: Expr::Sleep(seconds), kind: truth_type(false) })
             }
             name => {
+                if matches!(name, "greatest" | "least") {
+                    let parts: Vec<&ast::Expr> = call.arguments.iter().collect();
+                    let arguments = self.build_alike(&parts)?;
+                    return functions::bind_function(name, arguments, self.settings);
+                }
                 let numeric = functions::takes_numbers(name);
                 let mut arguments = Vec::new();
                 for argument in &call.arguments {
@@ -595,6 +647,11 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// One of several alternatives whose common type is `kind`.
+fn shown_in(typed: Typed, kind: &ColumnType) -> Expr {
+    if kind.is_string() { functions::as_shown(typed).expr } else { typed.expr }
 }
 
 /// Collation two operands are compared with.

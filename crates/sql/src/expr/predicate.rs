@@ -1,5 +1,6 @@
 //! Comparisons with warnings, three-valued logic, BETWEEN, IN, LIKE and REGEXP.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -9,10 +10,26 @@ use super::{CompareOp, EvalContext};
 use crate::collation::{Collation, like};
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
-use crate::value::{Comparison, Value, compare, to_bytes, to_double, to_text};
+use crate::value::{Comparison, Value, compare, to_bytes, to_date_time, to_double, to_text};
+
+/// Both sides of a comparison; a TIME beside a moment is that time of today.
+pub(crate) fn on_one_day<'v>(
+    left: &'v Value,
+    right: &'v Value,
+    context: &EvalContext<'_>,
+) -> SqlResult<(Cow<'v, Value>, Cow<'v, Value>)> {
+    let today = |time: &Value| {
+        Ok::<_, SqlError>(Cow::Owned(to_date_time(time, context)?.map_or(Value::Null, Value::DateTime)))
+    };
+    Ok(match (left, right) {
+        (Value::Time(_), Value::Date(_) | Value::DateTime(_)) => (today(left)?, Cow::Borrowed(right)),
+        (Value::Date(_) | Value::DateTime(_), Value::Time(_)) => (Cow::Borrowed(left), today(right)?),
+        _ => (Cow::Borrowed(left), Cow::Borrowed(right)),
+    })
+}
 
 /// Compares two values with warnings for strings that are no numbers; `None` if either is NULL.
-pub(super) fn compare_checked(
+pub(crate) fn compare_checked(
     left: &Value,
     right: &Value,
     collation: Collation,
@@ -39,6 +56,9 @@ pub(super) fn compare_checked(
             }
             _ => {}
         }
+    } else if matches!(left, Value::Time(_)) != matches!(right, Value::Time(_)) {
+        let (left, right) = on_one_day(left, right, context)?;
+        return Ok(compare(&left, &right, collation));
     }
     Ok(compare(left, right, collation))
 }

@@ -1,6 +1,6 @@
 //! Date and time functions.
 
-use super::{Entry, VOLATILE, bigint, date, entry, null_guard, text_short, unsigned};
+use super::{Entry, VOLATILE, bigint, date, entry, text_short, unsigned};
 use crate::ast::IntervalUnit;
 use crate::datetime::{
     self, DAY_US, Date, DateTime, SECOND_US, Time, add_interval, day_of_week, day_of_year, week_number,
@@ -417,7 +417,10 @@ fn time_format(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
     let Some(time) = to_time(&arguments[0], context)? else { return Ok(Value::Null) };
     let (hour, minute, second, us) = time.parts();
     let moment = DateTime::from_parts(Date::ZERO, hour % 24, minute, second, us, 6);
-    Ok(formatted(moment, Some(hour), &arguments[1]))
+    Ok(match formatted(moment, Some(hour), &arguments[1]) {
+        Value::Str(text) if time.us < 0 => Value::from(format!("-{text}")),
+        text => text,
+    })
 }
 
 fn str_to_date(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -501,27 +504,31 @@ fn from_days(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     Ok(Value::Date(if days < 366 { Date::ZERO } else { Date::from_days(days).unwrap_or(Date::ZERO) }))
 }
 
-fn months_of_period(period: i64) -> i64 {
-    let year = period / 100;
+/// Months of a period YYMM or YYYYMM; 1210 for what is none.
+fn months_of_period(period: i64, function: &str) -> SqlResult<i64> {
+    let (year, month) = (period / 100, period % 100);
+    if period <= 0 || !(1..=12).contains(&month) {
+        return Err(SqlError::wrong_arguments(function));
+    }
     let year = match year {
         0..=69 => year + 2000,
         70..=99 => year + 1900,
         _ => year,
     };
-    year * 12 + period % 100 - 1
+    Ok(year * 12 + month - 1)
 }
 
-fn period_add(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn period_add(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (period, added) = (to_i64(&arguments[0], context)?, to_i64(&arguments[1], context)?);
-    let months = months_of_period(period).saturating_add(added);
-    Ok(Value::Int(months.div_euclid(12) * 100 + months.rem_euclid(12) + 1))
+    let months = months_of_period(period, call.name)?.saturating_add(added);
+    Ok(Value::Int(months.div_euclid(12).saturating_mul(100).saturating_add(months.rem_euclid(12) + 1)))
 }
 
-fn period_diff(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn period_diff(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (left, right) = (to_i64(&arguments[0], context)?, to_i64(&arguments[1], context)?);
-    Ok(Value::Int(months_of_period(left) - months_of_period(right)))
+    Ok(Value::Int(months_of_period(left, call.name)? - months_of_period(right, call.name)?))
 }
 
 /// Result type of `date + INTERVAL n unit`.

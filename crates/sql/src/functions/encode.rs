@@ -4,9 +4,7 @@ use std::fmt::Write;
 
 use ring::digest as sha;
 
-use super::{
-    Entry, VOLATILE, bigint, bytes_long, digest, entry, null_guard, text_long, text_short, unsigned,
-};
+use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_long, text_short, unsigned};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, compile_pattern};
 use crate::value::{Value, to_bytes, to_i64, to_text, to_u64_bits};

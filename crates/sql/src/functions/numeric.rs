@@ -1,11 +1,14 @@
 //! Numeric functions.
 
-use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, null_guard, text_short, unified};
+use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_short, unified};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Typed, coerce_value};
 use crate::types::{ColumnType, IntWidth};
-use crate::value::{Numeric, Value, compare, to_bytes, to_double, to_i64, to_numeric, to_text, to_u64_bits};
+use crate::value::{
+    Numeric, Value, compare, parse_integer_prefix, to_bytes, to_double, to_i64, to_numeric, to_text,
+    to_u64_bits,
+};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("abs", (1, 1), abs, like_number, NUMBERS),
@@ -39,7 +42,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("greatest", (2, MANY), greatest, unified, 0),
     entry("least", (2, MANY), least, unified, 0),
     entry("bit_count", (1, 1), bit_count, bigint, NUMBERS),
-    entry("conv", (3, 3), conv, text_short, NUMBERS),
+    entry("conv", (3, 3), conv, text_short, 0),
     entry("bin", (1, 1), bin, text_short, NUMBERS),
     entry("oct", (1, 1), oct, text_short, NUMBERS),
     entry("interval", (2, MANY), interval, bigint, NUMBERS),
@@ -50,20 +53,28 @@ fn like_number(arguments: &[Typed]) -> ColumnType {
     match arguments.first().map(|first| &first.kind.column) {
         Some(kind @ ColumnType::Decimal { .. }) => kind.clone(),
         Some(kind) if kind.is_integer() => ColumnType::int(IntWidth::Big, kind.is_unsigned()),
+        // Dates are the numbers their digits spell.
+        Some(ColumnType::Time { fsp }) if *fsp > 0 => {
+            ColumnType::Decimal { precision: 7 + fsp, scale: *fsp, unsigned: false }
+        }
+        Some(ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp }) if *fsp > 0 => {
+            ColumnType::Decimal { precision: 14 + fsp, scale: *fsp, unsigned: false }
+        }
+        Some(kind) if kind.is_temporal() => ColumnType::BIGINT,
         _ => ColumnType::DOUBLE,
     }
 }
 
 fn whole(arguments: &[Typed]) -> ColumnType {
-    match arguments.first().map(|first| &first.kind.column) {
-        Some(ColumnType::Decimal { precision, scale, unsigned }) => {
+    match like_number(arguments) {
+        ColumnType::Decimal { precision, scale, unsigned } => {
             if precision - scale > 17 {
-                ColumnType::Decimal { precision: precision - scale + 1, scale: 0, unsigned: *unsigned }
+                ColumnType::Decimal { precision: precision - scale + 1, scale: 0, unsigned }
             } else {
-                ColumnType::int(IntWidth::Big, *unsigned)
+                ColumnType::int(IntWidth::Big, unsigned)
             }
         }
-        _ => like_number(arguments),
+        other => other,
     }
 }
 
@@ -289,7 +300,8 @@ fn extreme(
     null_guard!(arguments);
     let mut best = &arguments[0];
     for candidate in &arguments[1..] {
-        if compare(candidate, best, call.collation) == Some(wanted) {
+        let (one, other) = crate::expr::on_one_day(candidate, best, context)?;
+        if compare(&one, &other, call.collation) == Some(wanted) {
             best = candidate;
         }
     }
@@ -347,14 +359,25 @@ fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     Ok(convert_base(&to_bytes(&arguments[0]), from, to).map_or(Value::Null, Value::from))
 }
 
+/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with.
+fn digits_of(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
+    match value {
+        Value::Int(_) | Value::UInt(_) => to_u64_bits(value, context),
+        other => {
+            let (number, _) = parse_integer_prefix(&to_bytes(other));
+            Ok(number.clamp(i128::from(i64::MIN), i128::from(u64::MAX)) as u64)
+        }
+    }
+}
+
 fn bin(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(in_base(to_u64_bits(&arguments[0], context)?, 2)))
+    Ok(Value::from(in_base(digits_of(&arguments[0], context)?, 2)))
 }
 
 fn oct(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(in_base(to_u64_bits(&arguments[0], context)?, 8)))
+    Ok(Value::from(in_base(digits_of(&arguments[0], context)?, 8)))
 }
 
 fn interval(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

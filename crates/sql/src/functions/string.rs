@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Entry, MANY, NEVER_NULL, bigint, entry, null_guard, text_like_first, text_long, text_short, text_sum,
-};
+use super::{Entry, MANY, NEVER_NULL, bigint, entry, text_like_first, text_long, text_short, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_upper};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};

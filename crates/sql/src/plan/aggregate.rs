@@ -41,8 +41,21 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     if call.star {
         kind = AggregateKind::CountRows;
     }
-    let arguments =
-        call.arguments.iter().map(|one| block.bind(one, clause)).collect::<SqlResult<Vec<_>>>()?;
+    // What an aggregate computes with: hex literals are numbers for a sum, a FLOAT is its text in GROUP_CONCAT.
+    let fed = match kind {
+        AggregateKind::GroupConcat => Some(ColumnType::varchar(0)),
+        AggregateKind::Count
+        | AggregateKind::CountRows
+        | AggregateKind::Min
+        | AggregateKind::Max
+        | AggregateKind::AnyValue => None,
+        _ => Some(ColumnType::BIGINT),
+    };
+    let bound = call.arguments.iter().map(|one| match &fed {
+        Some(fed) => block.bind_for(one, fed, clause),
+        None => block.bind(one, clause),
+    });
+    let arguments = bound.collect::<SqlResult<Vec<_>>>()?;
     let several = matches!(kind, AggregateKind::GroupConcat) || kind == AggregateKind::Count && call.distinct;
     if !call.star && (arguments.is_empty() || arguments.len() > 1 && !several) {
         return Err(SqlError::wrong_parameter_count(&call.name));

@@ -76,6 +76,18 @@ impl<'a, 'p> Block<'a, 'p> {
         expr::bind(expr, self, &settings)
     }
 
+    /// Binds what a column of this type is to hold, or an aggregate over values of this type is fed.
+    pub fn bind_for(
+        &mut self,
+        expr: &ast::Expr,
+        kind: &ColumnType,
+        clause: &'static str,
+    ) -> SqlResult<Typed> {
+        self.scope.clause.set(clause);
+        let settings = self.context.eval.settings;
+        expr::bind_for(expr, kind, self, &settings)
+    }
+
     /// Binds a condition.
     pub fn filter(&mut self, expr: &ast::Expr, clause: &'static str) -> SqlResult<Filter> {
         let typed = self.bind(expr, clause)?;

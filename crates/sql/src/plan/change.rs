@@ -9,6 +9,7 @@ use crate::collation::Collation;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
+use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
 use super::from;
@@ -94,7 +95,9 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             }
             InsertSource::Query(plan)
         }
-        ast::InsertSource::Rows(rows) => InsertSource::Rows(bind_rows(&mut block, rows, &targets, insert)?),
+        ast::InsertSource::Rows(rows) => {
+            InsertSource::Rows(bind_rows(&mut block, &table, rows, &targets, insert)?)
+        }
     };
     let new_base = block.scope.reserve(table.columns().len());
     block.inserted_base = Some(new_base);
@@ -138,6 +141,7 @@ fn targets(table: &Table, names: &[ast::Name]) -> SqlResult<Vec<usize>> {
 
 fn bind_rows(
     block: &mut Block<'_, '_>,
+    table: &Table,
     rows: &[Vec<ast::Expr>],
     targets: &[usize],
     insert: &ast::Insert,
@@ -150,11 +154,8 @@ fn bind_rows(
             return Err(SqlError::wrong_value_count_on_row(nth + 1));
         }
         let mut values = Vec::with_capacity(targets.len());
-        for expr in row {
-            values.push(match expr {
-                ast::Expr::Default(None) => None,
-                other => Some(block.bind(other, "field list")?.expr),
-            });
+        for (expr, column) in row.iter().zip(targets) {
+            values.push(assigned_value(block, expr, &table.columns()[*column].kind)?);
         }
         values.resize(targets.len(), None);
         bound.push(values);
@@ -174,7 +175,7 @@ fn assignments(
         let at = assigned_column(block, &one.column)?;
         let column = at.checked_sub(base).filter(|column| *column < table.columns().len());
         let column = column.ok_or_else(|| SqlError::unknown_column(&one.column.column, "field list"))?;
-        bound.push((column, assigned_value(block, &one.value)?));
+        bound.push((column, assigned_value(block, &one.value, &table.columns()[column].kind)?));
     }
     Ok(bound)
 }
@@ -191,10 +192,14 @@ fn assigned_column(block: &Block<'_, '_>, name: &ColumnName) -> SqlResult<usize>
     Ok(block.scope.resolve(name)?.position)
 }
 
-fn assigned_value(block: &mut Block<'_, '_>, value: &ast::Expr) -> SqlResult<Option<Expr>> {
+fn assigned_value(
+    block: &mut Block<'_, '_>,
+    value: &ast::Expr,
+    kind: &ColumnType,
+) -> SqlResult<Option<Expr>> {
     match value {
         ast::Expr::Default(None) => Ok(None),
-        other => Ok(Some(block.bind(other, "field list")?.expr)),
+        other => Ok(Some(block.bind_for(other, kind, "field list")?.expr)),
     }
 }
 
@@ -218,7 +223,8 @@ pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult
     let mut targets: Vec<ChangeTarget> = Vec::new();
     for one in &update.assignments {
         let position = assigned_column(&block, &one.column)?;
-        let value = assigned_value(&mut block, &one.value)?;
+        let kind = block.scope.column_at(position).map(|(_, column)| column.kind.clone());
+        let value = assigned_value(&mut block, &one.value, &kind.unwrap_or(ColumnType::Null))?;
         let place = block
             .scope
             .column_at(position)

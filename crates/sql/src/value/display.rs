@@ -103,6 +103,13 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
     }
 }
 
+/// The text of a column's value where only the column knows it: FLOAT, YEAR, ZEROFILL, BIT.
+pub fn column_text(value: &Value, kind: &ColumnType) -> String {
+    let mut text = Vec::new();
+    write_text(value, kind, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 fn push(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     // Writing to a Vec cannot fail.
     let _ = out.write_fmt(text);

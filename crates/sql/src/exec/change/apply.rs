@@ -9,7 +9,7 @@ use crate::exec::Exec;
 use crate::expr::{EvalContext, Expr, Row, WarningLevel};
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
-use crate::value::{StoreContext, Value, store, to_text};
+use crate::value::{StoreContext, Value, column_text, store};
 
 /// A row while its columns are assigned: later assignments see what earlier ones did.
 struct Assigning<'r> {
@@ -56,8 +56,17 @@ impl Storing<'_> {
         store(value, &definition.kind, &context)
     }
 
+    /// What a column holds that INSERT does not name: the default; that there is none is told once a statement.
+    pub fn left_out(&self, table: &Table, column: usize) -> SqlResult<Value> {
+        self.default_told(table, column, self.row == 1)
+    }
+
     /// The default of a column.
     pub fn default(&self, table: &Table, column: usize) -> SqlResult<Value> {
+        self.default_told(table, column, true)
+    }
+
+    fn default_told(&self, table: &Table, column: usize, told: bool) -> SqlResult<Value> {
         let definition = &table.columns()[column];
         match &definition.default {
             DefaultValue::Value(value) => Ok(value.clone()),
@@ -72,7 +81,9 @@ impl Storing<'_> {
                 if self.strict {
                     return Err(error);
                 }
-                self.eval.warnings.push(WarningLevel::Warning, error);
+                if told {
+                    self.eval.warnings.push(WarningLevel::Warning, error);
+                }
                 let context = StoreContext {
                     column: &definition.name,
                     row: self.row,
@@ -274,10 +285,10 @@ pub fn duplicate_entry(table: &Table, error: &EngineError, values: &[Value]) -> 
     let text = |part: &crate::dictionary::table::Part| match &values[part.column] {
         Value::Null => "NULL".to_string(),
         value => {
-            let text = to_text(value);
+            let text = column_text(value, &table.columns()[part.column].kind);
             match part.prefix {
                 Some(count) => text.chars().take(count as usize).collect(),
-                None => text.to_string(),
+                None => text,
             }
         }
     };

@@ -106,7 +106,7 @@ impl Exec<'_> {
         for (column, slot) in frame.iter_mut().enumerate().take(plan.table.columns().len()) {
             if !plan.targets.contains(&column) {
                 let generated = Some(column) == plan.table.auto_column;
-                *slot = if generated { Value::Null } else { storing.default(&plan.table, column)? };
+                *slot = if generated { Value::Null } else { storing.left_out(&plan.table, column)? };
             }
         }
         Ok(())
@@ -169,10 +169,15 @@ impl Exec<'_> {
                 Err(error) => return Err(error.into()),
             };
             let EngineError::DuplicateKey { nth, pk, .. } = &error else { continue };
+            let nth = *nth;
             let pk = if nth.is_none() { buffers.key.clone() } else { pk.clone() };
             done.duplicates += 1;
             if plan.replace {
                 self.txn.rollback_to(savepoint).await?;
+                if self.is_there_already(table, nth, &pk, &buffers.row).await? {
+                    done.changed += 1;
+                    return Ok(());
+                }
                 self.txn.delete(&table.engine, &pk).await?;
                 savepoint = self.txn.savepoint();
                 done.changed += 1;
@@ -190,6 +195,24 @@ impl Exec<'_> {
             }
             return Err(error);
         }
+    }
+
+    /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone and counts once;
+    /// as in MySQL only where no other unique key comes after the one that was found.
+    async fn is_there_already(
+        &mut self,
+        table: &Table,
+        nth: Option<usize>,
+        pk: &[u8],
+        row: &[u8],
+    ) -> SqlResult<bool> {
+        let found = nth.map_or(table.primary(), |nth| Some(table.key_of_secondary(nth)));
+        let last = table.keys().iter().rposition(|key| key.unique);
+        if found.is_none() || found != last {
+            return Ok(false);
+        }
+        let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+        Ok(self.txn.get(&table.engine, pk, mode).await?.is_some_and(|there| *there == *row))
     }
 
     /// Puts an AUTO_INCREMENT value into a row that has none; returns it if it was generated.
