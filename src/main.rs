@@ -12,7 +12,8 @@ usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells th
            --buyers=N                buyers of the two sales (1024)
            --seconds=N               seconds for each line of the table, 0 for none (3)
            --output=FILE             where the figures go (flash-sale.json)
-       turnstile bench NAME [OPTIONS]   an experiment: flash-sale, deadlock-switch, purge-lag, adaptive-hash, tickets, update-key
+       turnstile bench NAME [OPTIONS]   an experiment: flash-sale, deadlock-switch, purge-lag, adaptive-hash, tickets, update-key,
+                                    beside-scans, watching
            --target=[LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT   a server to measure beside ours, in turn; repeat for more
            --floor                   and a server that answers OK to everything
            --own='LABEL OPTION ...'  a server of ours with these options in place of the default one; repeat to compare

@@ -77,12 +77,12 @@ fn deadlock_switch_has_both_positions_and_breaks_the_planted_cycles() {
 fn purge_lag_watches_every_second_and_the_snapshot_stays_exact() {
     let result = bench("purge-lag", &["--connections=8", "--seconds=3"]);
     let members = [("snapshot_exact", true.into()), ("lost", 0.into())];
-    let runs = count(&result, &members);
-    assert!(runs > 0);
-    assert_eq!(runs, result["cells"].as_array().unwrap().len());
-    let seconds = result["cells"][0]["seconds"].as_array().unwrap();
+    assert_eq!(count(&result, &members), 2, "without a cap and with one");
+    assert_eq!(count(&result, &[("snapshot", "none".into()), ("lost", 0.into())]), 1);
+    let seconds = result["cells"][1]["seconds"].as_array().unwrap();
     assert_eq!(seconds.len(), 3);
     assert!(seconds.iter().all(|second| second["history"].is_i64()));
+    assert!(seconds.iter().all(|second| second["server_cpu_us_per_tx"].as_f64() > Some(0.0)));
 }
 
 #[test]
@@ -114,4 +114,27 @@ fn update_key_loses_nothing() {
     let result = bench("update-key", &["--floor", "--connections=1,8"]);
     assert_eq!(count(&result, &[("server", "turnstile".into()), ("lost", 0.into())]), 2);
     assert_eq!(count(&result, &[("server", "floor".into())]), 2);
+}
+
+#[test]
+fn beside_scans_has_point_selects_with_and_without_scans() {
+    let result = bench("beside-scans", &[]);
+    for scans in [0, 4] {
+        assert_eq!(count(&result, &[("scans", scans.into()), ("lost", 0.into())]), 1, "{scans} scans");
+    }
+    assert!(result["cells"][1]["scans_done"].as_u64() > Some(0), "they ran beside the selects");
+    assert_eq!(result["servers"][0]["settings"]["thread_pool_size"], "2");
+}
+
+#[test]
+fn watching_looks_in_one_position_only_and_gives_an_interval() {
+    let result = bench("watching", &["--seconds=8"]);
+    for position in ["watched", "alone"] {
+        assert_eq!(count(&result, &[("cell", position.into()), ("lost", 0.into())]), 1, "{position}");
+    }
+    assert!(result["cells"][0]["looks_a_second"].as_f64() > Some(0.0));
+    assert_eq!(
+        result["summary"]["turnstile, 16"]["watched_over_alone"]["rate"].as_array().map(Vec::len),
+        Some(3)
+    );
 }

@@ -7,17 +7,21 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::client::Target;
-use crate::experiment::{adaptive_hash, deadlock_switch, flash_sale, purge_lag, tickets, update_key};
+use crate::experiment::{
+    adaptive_hash, beside_scans, deadlock_switch, flash_sale, purge_lag, tickets, update_key, watching,
+};
 use crate::process::raise_descriptor_limit;
 
 /// Name and one line about each experiment.
-pub const EXPERIMENTS: [(&str, &str); 6] = [
+pub const EXPERIMENTS: [(&str, &str); 8] = [
     ("flash-sale", "E1: one row, 8 to 4,096 buyers"),
     ("deadlock-switch", "E1, E2: deadlock detection on and off; a cycle planted among 4,000 waiters"),
     ("purge-lag", "E2: a hot row under an open snapshot, second by second"),
     ("adaptive-hash", "E3: dbSTRESS with the adaptive hash index on and off, 1 to 256 sessions"),
     ("tickets", "E4: scans and point selects under innodb_thread_concurrency=1"),
     ("update-key", "E5: updates of an indexed column, 1 to 64 threads"),
+    ("beside-scans", "point selects beside four COUNT(*) scans, two workers"),
+    ("watching", "E1 with every view read ten times a second, and without"),
 ];
 
 /// What to run, and against whom. What is not said is left to the experiment.
@@ -167,6 +171,8 @@ pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
         "adaptive-hash" => adaptive_hash::run(options),
         "tickets" => tickets::run(options),
         "update-key" => update_key::run(options),
+        "beside-scans" => beside_scans::run(options),
+        "watching" => watching::run(options),
         _ => Err(format!("no experiment {name:?}").into()),
     }
 }

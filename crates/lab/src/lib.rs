@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod fleet;
 pub mod floor;
 pub mod hot_row;
+pub mod interval;
 pub mod manifest;
 pub mod measure;
 pub mod process;

@@ -1,28 +1,114 @@
-//! A switch in two positions under one and the same load: slices of a second or less, in turn (A B B A), with the
-//! connections kept open.
+//! A switch in two positions under one and the same load: many short slices in turn, with the connections kept open.
 //!
-//! On a noisy machine two cells that are seconds apart differ by more than most switches do. Here neighbours are compared:
-//! each pair of slices gives a ratio, and the median of the ratios is the figure. After a flip the load settles before
-//! the clock runs; transactions that end meanwhile belong to nobody.
+//! On a noisy machine two cells that are seconds apart differ by more than most switches do. Here neighbours are compared: a
+//! *block* is four slices in a row, A B B A or B A A B, so that a machine which grows slower all the while favours nobody. Each
+//! block gives a ratio of transactions a second and one of server CPU per transaction, which noise moves less. Their trimmed mean is
+//! the figure, and its bootstrap interval says how well it is known ([`crate::interval`]).
+//!
+//! *Disturbed blocks are left out by what others did*, never by what came out: a block during which processes other than server and
+//! laboratory used more than [`OUTSIDE_MAX`] of the machine's processors does not count. Where too few are left all of them
+//! count, and the report says so. After a flip the load settles before the clock runs; transactions that end meanwhile belong to
+//! nobody.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::client::ClientError;
 use crate::contest::Contestant;
 use crate::fleet::{Fleet, Live, Load, Outcome, new_histogram};
+use crate::interval::Interval;
 use crate::measure::Cell;
-use crate::process::{cpu_us, thread_count};
+use crate::process::{cpu_us, fine_cpu_us, machine_cpu_us, thread_count};
 use crate::progress::Progress;
+use crate::report::figure;
+
+/// A block during which others used more than this share of the processors does not count.
+pub const OUTSIDE_MAX: f64 = 0.1;
+/// Where fewer blocks are left than this, all of them count.
+const LEAST_BLOCKS: usize = 8;
+/// The load settles for a slice's length divided by this.
+pub const SETTLING_SHARE: u32 = 4;
+/// The phase of transactions that belong to no position.
+const SETTLING: usize = 2;
+
+/// Four neighbouring slices.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Natural logarithm of position 0's transactions a second over position 1's.
+    pub rate: f64,
+    /// The same of the server's CPU per transaction, if its process is ours to see.
+    pub cpu: Option<f64>,
+    /// Share of the machine's processors that neither the server nor the laboratory used, while it lasted.
+    pub outside: Option<f64>,
+}
+
+impl Block {
+    /// As it stands in the JSON file.
+    pub fn json(&self) -> Value {
+        json!({ "rate": self.rate.exp(), "cpu": self.cpu.map(f64::exp), "outside": self.outside })
+    }
+
+    fn is_calm(&self) -> bool {
+        self.outside.is_none_or(|share| share <= OUTSIDE_MAX)
+    }
+}
+
+/// What the blocks say together: position 0 over position 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared {
+    /// Transactions a second.
+    pub rate: Option<Interval>,
+    /// Server CPU per transaction.
+    pub cpu: Option<Interval>,
+    /// Blocks in which nobody else used the machine.
+    pub calm: usize,
+    /// All of them.
+    pub blocks: usize,
+}
+
+impl Compared {
+    /// Puts blocks of the same cell, of one or more rounds, together.
+    pub fn of(blocks: &[Block]) -> Compared {
+        let calm: Vec<Block> = blocks.iter().copied().filter(Block::is_calm).collect();
+        let counted = if calm.len() < LEAST_BLOCKS { blocks } else { &calm };
+        let ratio = |values: Vec<f64>| Interval::of(&values).map(|known| known.map(f64::exp));
+        Compared {
+            rate: ratio(counted.iter().map(|block| block.rate).collect()),
+            cpu: ratio(counted.iter().filter_map(|block| block.cpu).collect()),
+            calm: calm.len(),
+            blocks: blocks.len(),
+        }
+    }
+
+    /// For a table: the ratio, its interval.
+    pub fn words(known: Option<Interval>) -> [String; 2] {
+        let end = |pick: fn(Interval) -> f64| figure(known.map(pick), 3);
+        [end(|one| one.middle), format!("{} to {}", end(|one| one.low), end(|one| one.high))]
+    }
+
+    /// For a table: how many blocks counted, and whether that was all there is although others used the machine.
+    pub fn counted(&self) -> String {
+        let word = if self.calm < LEAST_BLOCKS.min(self.blocks) { "DISTURBED, calm " } else { "" };
+        format!("{word}{} of {}", self.calm, self.blocks)
+    }
+
+    /// As it stands in the JSON file.
+    pub fn json(&self) -> Value {
+        let of = |known: Option<Interval>| known.map(|one| [one.middle, one.low, one.high]);
+        json!({ "rate": of(self.rate), "cpu": of(self.cpu), "calm_blocks": self.calm, "blocks": self.blocks })
+    }
+}
 
 /// What both positions brought.
 pub struct Sliced {
     /// A cell for each position; errors and broken connections are those of the whole run.
     pub cells: [Cell; 2],
-    /// Transactions a second in position 0 over those in position 1, one for each pair.
-    pub ratios: Vec<f64>,
+    /// Position 0 against position 1, block by block.
+    pub blocks: Vec<Block>,
     /// Rows acknowledged as affected in the whole run, settling included.
     pub affected: u64,
 }
@@ -34,16 +120,28 @@ struct Sum {
     cpu_us: Option<u64>,
 }
 
-const SETTLING: usize = 2;
+impl Sum {
+    fn add(&mut self, one: Sum) {
+        self.transactions += one.transactions;
+        self.time += one.time;
+        self.cpu_us = one.cpu_us.map(|used| used + self.cpu_us.unwrap_or(0));
+    }
+    fn rate(&self) -> f64 {
+        self.transactions.max(1) as f64 / self.time.as_secs_f64().max(0.001)
+    }
+    fn cpu(&self) -> Option<f64> {
+        self.cpu_us.filter(|used| *used > 0).map(|used| used as f64 / self.transactions.max(1) as f64)
+    }
+}
 
-/// Runs the load until `pairs` pairs of slices are measured; `flip` puts the switch into position 0 or 1.
+/// Runs the load for `duration` in blocks of slices of length `slice`; `flip` puts the switch into position 0 or 1.
 ///
 /// # Errors
 /// When a connection fails or the switch cannot be set.
 pub fn measure_sliced(
     contestant: &Contestant,
     load: &Load,
-    (pairs, slice): (usize, Duration),
+    (duration, slice): (Duration, Duration),
     label: &str,
     flip: &mut dyn FnMut(usize) -> Result<(), ClientError>,
 ) -> Result<Sliced, ClientError> {
@@ -55,22 +153,23 @@ pub fn measure_sliced(
     live.phase.store(SETTLING, Ordering::SeqCst);
     let shared = live.clone();
     let running = thread::spawn(move || fleet.run(&shared));
-    let (mut sums, mut ratios) = ([Sum::default(); 2], Vec::new());
+    let (mut sums, mut blocks) = ([Sum::default(); 2], Vec::new());
     let mut pace = || -> Result<(), ClientError> {
-        for pair in 0..pairs {
-            let mut rates = [0.0; 2];
-            for position in if pair % 2 == 0 { [0, 1] } else { [1, 0] } {
+        let begin = Instant::now();
+        while blocks.is_empty() || begin.elapsed() < duration {
+            let order = if blocks.len() % 2 == 0 { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
+            let (mut halves, others) = ([Sum::default(); 2], Others::now(contestant));
+            for position in order {
                 flip(position)?;
-                let one = slice_of(contestant, &live, position, slice);
-                rates[position] = one.transactions as f64 / one.time.as_secs_f64().max(0.001);
-                let sum = &mut sums[position];
-                sum.transactions += one.transactions;
-                sum.time += one.time;
-                sum.cpu_us = one.cpu_us.map(|used| used + sum.cpu_us.unwrap_or(0));
+                halves[position].add(slice_of(contestant, &live, position, slice));
             }
-            if rates[1] > 0.0 {
-                ratios.push(rates[0] / rates[1]);
-            }
+            let [first, second] = &halves;
+            blocks.push(Block {
+                rate: (first.rate() / second.rate()).ln(),
+                cpu: first.cpu().zip(second.cpu()).map(|(first, second)| (first / second).ln()),
+                outside: others.and_then(|others| others.share(contestant)),
+            });
+            sums.iter_mut().zip(halves).for_each(|(sum, half)| sum.add(half));
         }
         Ok(())
     };
@@ -99,18 +198,79 @@ pub fn measure_sliced(
         threads_running: None,
         lost: None,
     });
-    Ok(Sliced { cells, ratios, affected: outcome.affected })
+    Ok(Sliced { cells, blocks, affected: outcome.affected })
 }
 
 /// Lets the load settle in the new position, then counts for the length of a slice.
 fn slice_of(contestant: &Contestant, live: &Live, position: usize, slice: Duration) -> Sum {
-    thread::sleep(slice / 4);
-    let cpu = contestant.pid.and_then(cpu_us);
+    thread::sleep(slice / SETTLING_SHARE);
+    let cpu = contestant.pid.and_then(fine_cpu_us);
     let (done, begin) = (live.transactions.load(Ordering::SeqCst), Instant::now());
     live.phase.store(position, Ordering::SeqCst);
     thread::sleep(slice);
     live.phase.store(SETTLING, Ordering::SeqCst);
     let (time, now) = (begin.elapsed(), live.transactions.load(Ordering::SeqCst));
-    let cpu_us = contestant.pid.and_then(cpu_us).zip(cpu).map(|(after, before)| after.saturating_sub(before));
+    let cpu_us =
+        contestant.pid.and_then(fine_cpu_us).zip(cpu).map(|(after, before)| after.saturating_sub(before));
     Sum { transactions: now - done, time, cpu_us }
+}
+
+/// CPU time of the machine and of those who are measured.
+pub struct Others {
+    began: Instant,
+    machine_us: u64,
+    measured_us: u64,
+}
+
+impl Others {
+    /// As it is now; None where it cannot be seen.
+    pub fn now(contestant: &Contestant) -> Option<Others> {
+        let measured_us = cpu_us(contestant.pid?)? + cpu_us(std::process::id())?;
+        Some(Others { began: Instant::now(), machine_us: machine_cpu_us()?, measured_us })
+    }
+
+    /// Share of the processors that others have used since.
+    pub fn share(&self, contestant: &Contestant) -> Option<f64> {
+        let now = Others::now(contestant)?;
+        let spent = now.machine_us.saturating_sub(self.machine_us) as f64;
+        let measured = now.measured_us.saturating_sub(self.measured_us) as f64;
+        let processors = thread::available_parallelism().ok()?.get() as f64;
+        let room = (now.began - self.began).as_micros() as f64 * processors;
+        Some(((spent - measured) / room.max(1.0)).max(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Compared};
+
+    fn block(ratio: f64, outside: f64) -> Block {
+        Block { rate: f64::ln(ratio), cpu: Some(f64::ln(1.0 / ratio)), outside: Some(outside) }
+    }
+
+    #[test]
+    fn blocks_that_others_disturbed_do_not_count() {
+        let mut blocks = vec![block(1.0, 0.01); 10];
+        blocks.extend(vec![block(3.0, 0.5); 10]);
+        let compared = Compared::of(&blocks);
+        assert_eq!(compared.rate.map(|known| known.middle), Some(1.0));
+        assert_eq!(compared.counted(), "10 of 20");
+    }
+
+    #[test]
+    fn what_came_out_never_decides_whether_a_block_counts() {
+        let mut blocks = vec![block(1.0, 0.01); 5];
+        blocks.extend(vec![block(0.5, 0.01); 5]);
+        let known = Compared::of(&blocks).rate.expect("ten calm blocks");
+        assert!(known.low < 0.6 && known.high > 0.9, "{known:?}");
+    }
+
+    #[test]
+    fn too_few_calm_ones_are_said() {
+        let mut blocks = vec![block(1.0, 0.01); 3];
+        blocks.extend(vec![block(3.0, 0.5); 10]);
+        let compared = Compared::of(&blocks);
+        assert_eq!(compared.counted(), "DISTURBED, calm 3 of 13");
+        assert!(compared.rate.is_some_and(|known| known.middle > 2.0), "all of them count");
+    }
 }

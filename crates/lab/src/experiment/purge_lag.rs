@@ -1,39 +1,55 @@
 //! Experiment E2, the history: hot-row updates while one REPEATABLE READ snapshot stays open.
 //!
-//! A run lasts 60 s, its snapshot is open for the first 40 s. Ten seconds without any snapshot come first: their median
-//! is what a second of the run is compared with. Servers that have `innodb_max_purge_size` run with 0 and with 500. In
-//! the published case the history list passed 300,000 entries and a purge round took seconds to minutes; here old
-//! servers need tens of milliseconds for the snapshot's one row, because they walk every version made since.
+//! A run lasts 60 s, its snapshot is open for the first 40 s. Servers that have `innodb_max_purge_size` run with 0 and with 500. As
+//! much time passes without any snapshot, half of it before the runs and half behind them: the median of those seconds is what a second of a
+//! run is compared with, and their own spread is what the machine does by itself. In the published case the history list passed
+//! 300,000 entries and a purge round took seconds to minutes; here old servers need tens of milliseconds for the snapshot's
+//! one row, because they walk every version made since.
+//!
+//! *Whose doing is a slow second?* On a shared machine a second is slow for reasons outside. So each second has its CPU per transaction:
+//! if the server had more to do in it (versions to walk, purge rounds, pages to write), that figure rises as the rate falls. Seconds in
+//! which others used the processors are counted apart, by what they used and not by what came out.
 
 use std::error::Error;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::purge_watch::{Watched, watch};
+use super::purge_watch::{Second, Watched, watch};
 use crate::bench::Options;
+use crate::client::Client;
 use crate::contest::{Contestant, gather};
+use crate::fleet::Load;
 use crate::hot_row::{self, PLENTY, Variant};
-use crate::measure::{measure, median};
-use crate::process::cpu_us;
+use crate::measure::median;
 use crate::report::{Report, Table, figure, ratio};
 use crate::switch::Switch;
 
-const HEAD: [&str; 13] = [
+const HEAD: [&str; 19] = [
     "server",
+    "snapshot",
     "max_purge_size",
-    "median TPS before",
+    "median TPS",
+    "/none",
     "min TPS",
-    "min/median",
-    "end TPS",
+    "/none",
+    "calm seconds",
+    "min of them/none",
+    "under 0.9",
+    "cpu us/tx",
+    "highest/none",
     "max history",
-    "snapshot exact",
+    "exact",
     "its read ms",
     "longest",
     "fresh read ms",
     "longest",
-    "cpu us/tx",
+    "flushed",
 ];
+/// A second under this share of the median without a snapshot is slow.
+const SLOW: f64 = 0.9;
+/// The floor's part is as long as half a run without a snapshot.
+const HALF: u32 = 2;
 
 /// Runs the experiment, one server after another.
 ///
@@ -49,8 +65,24 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             report.fault(contestant, error.to_string());
         }
     }
-    table.print("Published: history list over 300,000, throughput falls while a purge round runs.");
+    table.print(
+        "/none: over the median without a snapshot. Calm: others used less than a tenth of the processors. CPU: the server's per \
+         transaction, the median of the seconds and the highest one. Published: history list over 300,000, throughput falls while a \
+         purge round runs.",
+    );
     report.finish(options, contestants)
+}
+
+/// One line of the table.
+struct Part {
+    /// Seconds for which a snapshot was open, in words.
+    snapshot: String,
+    cap: &'static str,
+    seconds: Vec<Second>,
+    exact: Option<bool>,
+    last_snapshot_ms: Option<f64>,
+    /// Acknowledged minus applied; None where there are no tables.
+    lost: Option<i64>,
 }
 
 fn server(
@@ -60,22 +92,27 @@ fn server(
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
     let duration = options.duration(60.0, 5.0);
-    let before = Duration::from_secs((duration.as_secs() / 6).max(1));
     let connections = options.connections(&[64], &[16])[0];
     let load = |duration| hot_row::load(&contestant.target, Variant::Plain, connections, duration);
+    let none = load((duration / HALF).max(Duration::from_secs(1)));
+    let part = |cap, seconds, lost| Part {
+        snapshot: "none".into(),
+        cap,
+        seconds,
+        exact: None,
+        last_snapshot_ms: None,
+        lost,
+    };
     if !contestant.has_tables() {
-        let cell = measure(contestant, &load(before), "floor")?;
-        report.cell(contestant, &cell, json!({ "server": contestant.label, "cell": "floor" }));
-        let mut row = vec![contestant.label.clone(), "n/a".into(), figure(Some(cell.tps()), 0)];
-        row.resize(HEAD.len(), "-".into());
-        table.row(row);
+        let seconds = watch(contestant, &none, Duration::ZERO, "floor")?.seconds;
+        table.row(summarise(contestant, &part("n/a", seconds, None), None, report));
         return Ok(());
     }
     let mut admin = contestant.client()?;
     hot_row::prepare(&mut admin, PLENTY)?;
-    let alone = watch(contestant, &load(before), Duration::ZERO, "no snapshot")?;
-    let median_before = median(alone.seconds.iter().map(|second| second.tps).collect());
     let cap = Switch::find(&mut admin, "innodb_max_purge_size")?;
+    let (first, mut lost) = checked(contestant, &mut admin, &none, Duration::ZERO, report)?;
+    let mut without = first.seconds;
     let mut caps = Vec::new();
     for value in ["0", "500"] {
         if cap.set(&mut admin, value)? {
@@ -85,84 +122,137 @@ fn server(
     if caps.is_empty() {
         caps.push("n/a");
     }
+    let open_for = duration * 2 / 3;
+    let mut parts = Vec::new();
     for value in caps {
         if value != "n/a" {
             cap.set(&mut admin, value)?;
         }
-        let stock = hot_row::stock(&mut admin)?;
-        let cpu = contestant.pid.and_then(cpu_us);
-        let watched = watch(contestant, &load(duration), duration * 2 / 3, "snapshot open, then closed")?;
-        let used = contestant.pid.and_then(cpu_us).zip(cpu).map(|(after, before)| (after - before) as f64);
-        let lost = watched.outcome.affected as i64 - (stock - hot_row::stock(&mut admin)?);
-        let cpu_per_transaction = ratio(used, Some(watched.outcome.transactions as f64));
-        if lost != 0 || watched.outcome.errors + watched.outcome.broken != 0 || !watched.exact {
-            let error = watched.outcome.first_error.as_deref().unwrap_or("none");
-            let text = format!("lost {lost}, snapshot exact {}, first error {error}", watched.exact);
-            report.fault(contestant, text);
-        }
-        let row = summarise(contestant, value, median_before, &watched, cpu_per_transaction, lost, report);
-        table.row(row);
+        let (Watched { seconds, exact, last_snapshot_ms, .. }, lost) =
+            checked(contestant, &mut admin, &load(duration), open_for, report)?;
+        let snapshot = format!("{} s of {}", open_for.as_secs(), duration.as_secs());
+        parts.push(Part {
+            snapshot,
+            cap: value,
+            seconds,
+            exact: Some(exact),
+            last_snapshot_ms,
+            lost: Some(lost),
+        });
     }
     cap.restore(&mut admin)?;
+    let (last, lost_at_last) = checked(contestant, &mut admin, &none, Duration::ZERO, report)?;
+    without.extend(last.seconds);
+    lost += lost_at_last;
+    parts.insert(0, part("-", without, Some(lost)));
+    let usual = Usual::of(&parts[0].seconds);
+    for part in &parts {
+        table.row(summarise(contestant, part, Some(&usual), report));
+    }
     Ok(())
+}
+
+/// Runs the load under the watcher's eyes, and sees that nothing was lost and the snapshot saw its row. With what was lost.
+fn checked(
+    contestant: &Contestant,
+    admin: &mut Client,
+    load: &Load,
+    snapshot_for: Duration,
+    report: &mut Report,
+) -> Result<(Watched, i64), Box<dyn Error>> {
+    let stock = hot_row::stock(admin)?;
+    let label = if snapshot_for.is_zero() { "no snapshot" } else { "snapshot open, then closed" };
+    let watched = watch(contestant, load, snapshot_for, label)?;
+    let lost = watched.outcome.affected as i64 - (stock - hot_row::stock(admin)?);
+    if lost != 0 || watched.outcome.errors + watched.outcome.broken != 0 || !watched.exact {
+        let error = watched.outcome.first_error.as_deref().unwrap_or("none");
+        report
+            .fault(contestant, format!("lost {lost}, snapshot exact {}, first error {error}", watched.exact));
+    }
+    Ok((watched, lost))
+}
+
+/// What a second is like without a snapshot.
+struct Usual {
+    tps: Option<f64>,
+    cpu_us: Option<f64>,
+}
+
+impl Usual {
+    fn of(seconds: &[Second]) -> Usual {
+        Usual {
+            tps: median(seconds.iter().map(|second| second.tps).collect()),
+            cpu_us: median(seconds.iter().filter_map(|second| second.cpu_us).collect()),
+        }
+    }
 }
 
 fn summarise(
     contestant: &Contestant,
-    cap: &str,
-    median_before: Option<f64>,
-    watched: &Watched,
-    cpu_per_transaction: Option<f64>,
-    lost: i64,
+    part: &Part,
+    usual: Option<&Usual>,
     report: &mut Report,
 ) -> Vec<String> {
-    let seconds = &watched.seconds;
+    let seconds = &part.seconds;
+    let own = Usual::of(seconds);
+    let usual = usual.unwrap_or(&own);
     let longest = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
     let least = seconds.iter().map(|second| second.tps).reduce(f64::min);
-    let tail = &seconds[seconds.len() * 5 / 6..];
-    let at_end = median(tail.iter().map(|second| second.tps).collect());
+    let calm: Vec<f64> = seconds.iter().filter(|second| second.is_calm()).map(|second| second.tps).collect();
+    let least_calm = calm.iter().copied().reduce(f64::min);
+    let is_slow = |tps: &f64| usual.tps.is_some_and(|usual| *tps < SLOW * usual);
+    let slow = seconds.iter().filter(|second| is_slow(&second.tps)).count();
+    let slow_calm = calm.iter().filter(|tps| is_slow(tps)).count();
+    let highest = longest(&mut seconds.iter().filter_map(|second| second.cpu_us));
     let history = seconds.iter().filter_map(|second| second.history).max();
     let snapshot_longest = longest(&mut seconds.iter().filter_map(|second| second.snapshot_ms));
     let fresh = median(seconds.iter().filter_map(|second| second.fresh_ms).collect());
     let fresh_longest = longest(&mut seconds.iter().map(|second| second.fresh_longest_ms));
-    let share = ratio(least, median_before);
-    let figures = json!({
-        "server": contestant.label,
-        "max_purge_size": cap,
-        "median_tps_before": median_before,
-        "min_tps": least,
-        "min_over_median": share,
-        "tps_at_end": at_end,
+    let flushed: i64 = seconds.iter().filter_map(|second| second.pages_flushed).sum();
+    let shares = [ratio(own.tps, usual.tps), ratio(least, usual.tps), ratio(least_calm, usual.tps)];
+    let cpu_share = ratio(highest, usual.cpu_us);
+    let sums = json!({
+        "median_tps": own.tps,
+        "median_over_none": shares[0],
+        "min_over_none": shares[1],
+        "calm_seconds": calm.len(),
+        "min_calm_over_none": shares[2],
+        "slow_seconds": slow,
+        "slow_calm_seconds": slow_calm,
+        "server_cpu_us_per_tx": own.cpu_us,
+        "highest_cpu_over_none": cpu_share,
         "max_history": history,
-        "snapshot_exact": watched.exact,
-        "snapshot_last_read_ms": watched.last_snapshot_ms,
+        "snapshot_exact": part.exact,
+        "snapshot_last_read_ms": part.last_snapshot_ms,
         "snapshot_longest_read_ms": snapshot_longest,
         "fresh_read_ms": fresh,
         "fresh_longest_read_ms": fresh_longest,
-        "server_cpu_us_per_tx": cpu_per_transaction,
-        "transactions": watched.outcome.transactions,
-        "errors": watched.outcome.errors,
-        "lost": lost,
-        "seconds": seconds.iter().map(|second| second.json()).collect::<Vec<_>>(),
     });
-    report.value(figures);
     report.sum(
-        &format!("{}, max_purge_size {cap}", contestant.label),
-        json!({ "min_over_median": share, "max_history": history, "snapshot_last_read_ms": watched.last_snapshot_ms }),
+        &format!("{}, snapshot {}, max_purge_size {}", contestant.label, part.snapshot, part.cap),
+        sums.clone(),
     );
+    report.value(json!({ "server": contestant.label, "snapshot": part.snapshot, "max_purge_size": part.cap,
+        "snapshot_exact": part.exact, "lost": part.lost, "figures": sums, "seconds": seconds.iter().map(Second::json).collect::<Vec<_>>() }));
     vec![
         contestant.label.clone(),
-        cap.into(),
-        figure(median_before, 0),
+        part.snapshot.clone(),
+        part.cap.into(),
+        figure(own.tps, 0),
+        figure(shares[0], 2),
         figure(least, 0),
-        figure(share, 2),
-        figure(at_end, 0),
+        figure(shares[1], 2),
+        format!("{} of {}", calm.len(), seconds.len()),
+        figure(shares[2], 2),
+        format!("{slow}, calm {slow_calm}"),
+        figure(own.cpu_us, 1),
+        figure(cpu_share, 2),
         history.map_or("n/a".into(), |history| history.to_string()),
-        if watched.exact { "yes" } else { "NO" }.into(),
-        figure(watched.last_snapshot_ms, 2),
+        part.exact.map_or("-", |exact| if exact { "yes" } else { "NO" }).into(),
+        figure(part.last_snapshot_ms, 2),
         figure(snapshot_longest, 2),
         figure(fresh, 2),
         figure(fresh_longest, 2),
-        figure(cpu_per_transaction, 1),
+        flushed.to_string(),
     ]
 }

@@ -1,5 +1,7 @@
 //! The watcher of the purge experiment: once a second it notes what was done, how long the history list is, how long the
-//! old snapshot's read takes, and how long sessions that were opened just now need for the same row.
+//! old snapshot's read takes, and how long sessions that were opened just now need for the same row. Beside it stands what the second
+//! was like for the server and the machine: CPU per transaction, log syncs, pages flushed, idle processors, and those that others used. A
+//! second with few transactions, at the usual CPU for each, in which the processors idled or others had them, is not the server's doing.
 
 use std::error::Error;
 use std::sync::atomic::Ordering;
@@ -14,8 +16,10 @@ use crate::contest::Contestant;
 use crate::fleet::{Fleet, Live, Load, Outcome};
 use crate::hot_row::DATABASE;
 use crate::measure::median;
+use crate::process::{fine_cpu_us, machine_cpu_us};
 use crate::progress::Progress;
-use crate::switch::history_length;
+use crate::sliced::{OUTSIDE_MAX, Others};
+use crate::switch::{counter, history_length};
 
 /// Sessions opened a second for one read each.
 const FRESH_A_SECOND: u32 = 5;
@@ -25,6 +29,16 @@ const FRESH_A_SECOND: u32 = 5;
 pub struct Second {
     /// Transactions acknowledged in it.
     pub tps: f64,
+    /// The server's CPU per transaction, in microseconds.
+    pub cpu_us: Option<f64>,
+    /// Share of the processors that neither the server nor the laboratory used.
+    pub outside: Option<f64>,
+    /// Share of the processors that nobody used.
+    pub idle: Option<f64>,
+    /// Log syncs in it.
+    pub log_syncs: Option<i64>,
+    /// Pages written from the pool.
+    pub pages_flushed: Option<i64>,
     /// History list length at its end.
     pub history: Option<i64>,
     /// Median read of the hot row by new sessions, in milliseconds.
@@ -36,10 +50,16 @@ pub struct Second {
 }
 
 impl Second {
+    /// Whether the machine worked for the server and the laboratory alone.
+    pub fn is_calm(&self) -> bool {
+        self.outside.is_none_or(|share| share <= OUTSIDE_MAX)
+    }
     /// As it stands in the JSON file.
     pub fn json(&self) -> Value {
         json!({ "tps": self.tps.round(), "history": self.history, "fresh_ms": self.fresh_ms,
-            "fresh_longest_ms": self.fresh_longest_ms, "snapshot_ms": self.snapshot_ms })
+            "fresh_longest_ms": self.fresh_longest_ms, "snapshot_ms": self.snapshot_ms, "server_cpu_us_per_tx": self.cpu_us,
+            "outside": self.outside, "idle": self.idle, "log_syncs": self.log_syncs,
+            "pages_flushed": self.pages_flushed })
     }
 }
 
@@ -78,6 +98,51 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
+/// Clocks and counters as they stand at the end of a second.
+struct Clocks {
+    at: Instant,
+    done: u64,
+    server_us: Option<u64>,
+    others: Option<Others>,
+    machine_us: Option<u64>,
+    log_syncs: Option<i64>,
+    pages_flushed: Option<i64>,
+}
+
+impl Clocks {
+    fn now(contestant: &Contestant, live: &Live, admin: &mut Option<Client>) -> Result<Clocks, ClientError> {
+        let (at, done) = (Instant::now(), live.transactions.load(Ordering::Relaxed));
+        let server_us = contestant.pid.and_then(fine_cpu_us);
+        let (others, machine_us) = (Others::now(contestant), machine_cpu_us());
+        let mut ask = |name| admin.as_mut().map_or(Ok(None), |admin| counter(admin, name, ""));
+        let log_syncs = ask("Innodb_os_log_fsyncs")?;
+        let pages_flushed = ask("Innodb_buffer_pool_pages_flushed")?;
+        Ok(Clocks { at, done, server_us, others, machine_us, log_syncs, pages_flushed })
+    }
+
+    /// What happened since `self`, without the history and the reads.
+    fn until(&self, now: &Clocks, contestant: &Contestant) -> Second {
+        let seconds = (now.at - self.at).as_secs_f64().max(0.001);
+        let done = (now.done - self.done) as f64;
+        let processors = thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
+        let spent = now.machine_us.zip(self.machine_us).map(|(now, then)| now.saturating_sub(then) as f64);
+        let change = |now: Option<i64>, then: Option<i64>| Some(now? - then?);
+        let used = now.server_us.zip(self.server_us).map(|(now, then)| now.saturating_sub(then) as f64);
+        Second {
+            tps: done / seconds,
+            cpu_us: used.map(|used| used / done.max(1.0)),
+            outside: self.others.as_ref().and_then(|others| others.share(contestant)),
+            idle: spent.map(|spent| (1.0 - spent / (seconds * 1e6 * processors)).max(0.0)),
+            log_syncs: change(now.log_syncs, self.log_syncs),
+            pages_flushed: change(now.pages_flushed, self.pages_flushed),
+            history: None,
+            fresh_ms: None,
+            fresh_longest_ms: 0.0,
+            snapshot_ms: None,
+        }
+    }
+}
+
 /// Runs the load for its duration; a snapshot is open for the first `snapshot_for` of it.
 ///
 /// # Errors
@@ -89,7 +154,7 @@ pub fn watch(
     label: &str,
 ) -> Result<Watched, Box<dyn Error>> {
     let fleet = Fleet::open(load)?;
-    let mut admin = contestant.client()?;
+    let mut admin = if contestant.has_tables() { Some(contestant.client()?) } else { None };
     let mut snapshot = if snapshot_for.is_zero() { None } else { Some(Snapshot::open(contestant)?) };
     let live = Arc::new(Live::default());
     let progress = Progress::start(format!("{}: {label}", contestant.label), live.clone(), 0);
@@ -103,37 +168,42 @@ pub fn watch(
     });
     let begin = Instant::now();
     let (mut exact, mut last_snapshot_ms, mut seconds) = (true, None, Vec::new());
-    let (mut done, mut since) = (0, begin);
+    let mut before = Clocks::now(contestant, &live, &mut admin)?;
     for tick in 1..=load.duration.as_secs().max(1) as u32 {
         let mut fresh = Vec::new();
         for part in 0..FRESH_A_SECOND {
             let when =
                 begin + Duration::from_secs(1) * (tick - 1) + Duration::from_secs(1) * part / FRESH_A_SECOND;
             thread::sleep(when.saturating_duration_since(Instant::now()));
+            if !contestant.has_tables() {
+                continue;
+            }
             let mut session = contestant.client()?;
             let asked = Instant::now();
             session.number(&read())?;
             fresh.push(milliseconds(asked));
         }
         thread::sleep((begin + Duration::from_secs(1) * tick).saturating_duration_since(Instant::now()));
-        let (now, at) = (live.transactions.load(Ordering::Relaxed), Instant::now());
-        let tps = (now - done) as f64 / (at - since).as_secs_f64().max(0.001);
-        (done, since) = (now, at);
-        let mut snapshot_ms = None;
+        let now = Clocks::now(contestant, &live, &mut admin)?;
+        let mut second = before.until(&now, contestant);
+        before = now;
         if let Some(open) = &mut snapshot {
             let asked = Instant::now();
             exact &= open.client.number(&read())? == open.expected;
-            snapshot_ms = Some(milliseconds(asked));
-            last_snapshot_ms = snapshot_ms;
+            second.snapshot_ms = Some(milliseconds(asked));
+            last_snapshot_ms = second.snapshot_ms;
         }
         if begin.elapsed() >= snapshot_for
             && let Some(mut open) = snapshot.take()
         {
             open.client.query("COMMIT")?;
         }
-        let history = history_length(&mut admin)?;
-        let fresh_longest_ms = fresh.iter().copied().fold(0.0, f64::max);
-        seconds.push(Second { tps, history, fresh_ms: median(fresh), fresh_longest_ms, snapshot_ms });
+        if let Some(admin) = &mut admin {
+            second.history = history_length(admin)?;
+        }
+        second.fresh_longest_ms = fresh.iter().copied().fold(0.0, f64::max);
+        second.fresh_ms = median(fresh);
+        seconds.push(second);
     }
     ended.recv_timeout(Duration::from_secs(90))?;
     drop(progress);

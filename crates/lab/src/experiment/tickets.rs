@@ -6,20 +6,17 @@
 //! cliff is a scan that leaves and queues again 18,056 times. Last, without a limit, point selects beside four scans.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{dice, sbtest};
+use super::point_selects::{Beside, Selected, scan, select_beside};
+use super::sbtest;
 use crate::bench::Options;
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, gather};
-use crate::fleet::{Load, Parameter};
-use crate::hot_row::DATABASE;
-use crate::measure::{Cell, Cells, measure, median};
+use crate::measure::{Cell, Cells, median};
 use crate::report::{Report, Table, figure, ratio};
 use crate::switch::Switch;
 
@@ -177,15 +174,6 @@ fn pair(sessions: &mut [Client], rows: u64) -> Result<(f64, f64), ClientError> {
     Ok((times[0], times[times.len() - 1]))
 }
 
-fn scan(session: &mut Client, rows: u64) -> Result<(), ClientError> {
-    let count = session.number(&format!("SELECT COUNT(*) FROM {DATABASE}.{}", sbtest::TABLE))?;
-    if count == rows as i64 {
-        Ok(())
-    } else {
-        Err(ClientError::Protocol("COUNT(*) gave another number of rows"))
-    }
-}
-
 /// The point selects' part.
 fn points(contestants: &[Contestant], options: &Options, rows: u64, report: &mut Report) {
     let mut cells = Cells::new();
@@ -194,10 +182,10 @@ fn points(contestants: &[Contestant], options: &Options, rows: u64, report: &mut
         for (at, &setting) in SETTINGS.iter().enumerate() {
             for (who, contestant) in contestants.iter().enumerate() {
                 match point_cell(contestant, setting, sessions, rows, options) {
-                    Ok((limited, scans_done, cell)) => {
+                    Ok((limited, Selected { cell, scans_done, outside })) => {
                         report.cell(contestant, &cell, json!({ "server": contestant.label, "cell": "point selects",
                             "concurrency": setting.concurrency, "tickets": setting.tickets, "scans": setting.scans,
-                            "scans_done": scans_done, "limited": limited, "round": round }));
+                            "scans_done": scans_done, "outside": outside, "limited": limited, "round": round }));
                         cells.add(who, at, cell);
                     }
                     Err(error) => report.fault(contestant, format!("point selects: {error}")),
@@ -250,51 +238,20 @@ fn point_cell(
     sessions: usize,
     rows: u64,
     options: &Options,
-) -> Result<(bool, u64, Cell), Box<dyn Error>> {
-    let load = Load {
-        target: contestant.target.clone(),
-        set_up: vec![format!("USE {DATABASE}")],
-        prepared: vec![format!("SELECT c FROM {} WHERE id = ?", sbtest::TABLE)],
-        script: Arc::new(move |connection, turn, steps| {
-            steps.execute(0, &[Parameter::Number((dice(connection, turn, 3) % rows + 1) as i64)]);
-        }),
-        connections: sessions,
-        threads: 1,
-        duration: options.duration(4.0, 0.7),
-        until_sold_out: false,
-    };
+) -> Result<(bool, Selected), Box<dyn Error>> {
     let label = format!(
         "point selects, limit {}, tickets {}, {} scans",
         setting.concurrency, setting.tickets, setting.scans
     );
+    let duration = options.duration(4.0, 0.7);
+    let beside = Beside { sessions, scans: setting.scans, rows, duration };
     if !contestant.has_tables() {
-        return Ok((false, 0, measure(contestant, &load, &label)?));
+        return Ok((false, select_beside(contestant, beside, &label)?));
     }
     let mut admin = contestant.client()?;
     let switches = Switches::find(&mut admin)?;
     let limited = switches.set(&mut admin, setting.concurrency, setting.tickets)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let scanners: Vec<_> = (0..setting.scans)
-        .map(|_| {
-            let (mut session, stop) = (contestant.client()?, stop.clone());
-            Ok(thread::spawn(move || {
-                let mut done = 0u64;
-                while !stop.load(Ordering::SeqCst) {
-                    scan(&mut session, rows).map_err(|error| error.to_string())?;
-                    done += 1;
-                }
-                Ok::<u64, String>(done)
-            }))
-        })
-        .collect::<Result<_, ClientError>>()?;
-    let cell = measure(contestant, &load, &label);
-    stop.store(true, Ordering::SeqCst);
-    let mut scans_done = 0;
-    for scanner in scanners {
-        scans_done += scanner.join().map_err(|_| "a scan failed")??;
-    }
+    let selected = select_beside(contestant, beside, &label);
     switches.restore(&mut admin)?;
-    let mut cell = cell?;
-    cell.lost = Some(cell.outcome.transactions as i64 - cell.outcome.rows as i64);
-    Ok((limited, scans_done, cell))
+    Ok((limited, selected?))
 }

@@ -55,6 +55,8 @@ pub struct Core {
     lone_turns: u32,
     /// The host wants another end of a turn before the thread sleeps.
     owes_turn_end: bool,
+    /// The last turn ran a slice of a long statement.
+    ran_long: bool,
 }
 
 /// The baton, in the hands of this thread.
@@ -144,6 +146,7 @@ impl Group {
         }
         if let Some(index) = core.yielded.pop_front() {
             core = self.poll(core, index)?;
+            core.ran_long = true;
         }
         core = self.end_turn(core)?;
         core.take_woken(NOBODY);
@@ -198,6 +201,10 @@ impl Group {
     fn collect(&self, core: &mut Core, events: &mut Vec<Event>) {
         events.clear();
         if !core.is_idle() || core.owes_turn_end {
+            if std::mem::take(&mut core.ran_long) {
+                // Without it a client that was just answered waits for the kernel's next tick if every processor has a long statement.
+                std::thread::yield_now();
+            }
             self.look(events);
         } else if !(core.may_linger() && self.linger(events)) {
             let began = Instant::now();

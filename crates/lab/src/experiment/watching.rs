@@ -1,0 +1,208 @@
+//! What looking costs: the hot row with and without somebody who asks for every view ten times a second.
+//!
+//! 1,024 buyers by default. The watchers are the switch of [`crate::sliced`]: they look in one position and rest in the other, under
+//! one and the same load, so that their cost is known better than two runs could tell. There is a session for each view, because a
+//! statement waits its turn among those of the buyers: one session could not ask for all of them ten times a second. Their
+//! statements are part of the server's CPU and of the ratio. Nothing was published; wanted is under 2 %.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::bench::Options;
+use crate::client::{Client, ClientError};
+use crate::contest::{Contestant, gather};
+use crate::hot_row::{self, PLENTY, Variant};
+use crate::measure::{median, merged};
+use crate::report::{Report, Table, figure};
+use crate::sliced::{Block, Compared, SETTLING_SHARE, measure_sliced};
+
+/// Everything that tools look at; a server that lacks one answers with an error, which is cheap.
+const VIEWS: [&str; 15] = [
+    "SHOW ENGINE INNODB STATUS",
+    "SHOW ENGINE INNODB MUTEX",
+    "SHOW GLOBAL STATUS",
+    "SHOW FULL PROCESSLIST",
+    "SELECT * FROM information_schema.INNODB_TRX",
+    "SELECT * FROM information_schema.INNODB_METRICS",
+    "SELECT * FROM information_schema.INNODB_LOCKS",
+    "SELECT * FROM information_schema.INNODB_LOCK_WAITS",
+    "SELECT * FROM information_schema.THREAD_POOL_GROUPS",
+    "SELECT * FROM information_schema.THREAD_POOL_QUEUES",
+    "SELECT * FROM information_schema.THREAD_POOL_STATS",
+    "SELECT * FROM information_schema.THREAD_POOL_WAITS",
+    "SELECT * FROM performance_schema.data_locks",
+    "SELECT * FROM performance_schema.data_lock_waits",
+    "SELECT * FROM sys.innodb_lock_waits",
+];
+const PERIOD: Duration = Duration::from_millis(100);
+/// A slice holds this many looks.
+const SLICE: Duration = Duration::from_millis(500);
+const CONNECTIONS: [usize; 1] = [1024];
+
+/// The watchers' switch.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<bool>,
+    changed: Condvar,
+    ended: AtomicBool,
+    looks: AtomicU64,
+}
+
+impl Gate {
+    fn set(&self, open: bool) {
+        *self.open.lock().unwrap_or_else(|broken| broken.into_inner()) = open;
+        self.changed.notify_all();
+    }
+
+    fn end(&self) {
+        self.ended.store(true, Ordering::SeqCst);
+        self.set(true);
+    }
+
+    fn wait(&self) {
+        let mut open = self.open.lock().unwrap_or_else(|broken| broken.into_inner());
+        while !*open {
+            open = self.changed.wait(open).unwrap_or_else(|broken| broken.into_inner());
+        }
+    }
+}
+
+/// Looks at a view each period while the gate is open; gives the time of each look in milliseconds.
+fn watch(mut client: Client, view: &str, gate: &Gate) -> Result<Vec<f64>, ClientError> {
+    let mut times = Vec::new();
+    loop {
+        gate.wait();
+        if gate.ended.load(Ordering::SeqCst) {
+            return Ok(times);
+        }
+        let began = Instant::now();
+        look(&mut client, view)?;
+        times.push(began.elapsed().as_secs_f64() * 1000.0);
+        gate.looks.fetch_add(1, Ordering::SeqCst);
+        thread::sleep(PERIOD.saturating_sub(began.elapsed()));
+    }
+}
+
+/// Rows of a view; 0 where the server does not have it.
+fn look(client: &mut Client, view: &str) -> Result<usize, ClientError> {
+    match client.query(view) {
+        Ok(answer) => Ok(answer.rows.len()),
+        Err(ClientError::Server { .. }) => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// Runs the experiment.
+///
+/// # Errors
+/// When one of our own servers cannot be started or loses something.
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let contestants = gather(options, &[])?;
+    let mut report = Report::new("What looking costs: every view ten times a second", json!(null));
+    let mut table = Table::new(&[
+        "connections",
+        "server",
+        "watched TPS",
+        "alone TPS",
+        "watched/alone",
+        "95 %",
+        "watched cpu us",
+        "alone cpu us",
+        "watched/alone",
+        "95 %",
+        "blocks",
+        "looks/s",
+        "ms a look",
+        "lost",
+    ]);
+    for contestant in contestants.iter().filter(|contestant| contestant.has_tables()) {
+        for count in options.connections(&CONNECTIONS, &[16]) {
+            match watched(contestant, count, options, &mut report) {
+                Ok(row) => table.row(row),
+                Err(error) => report.fault(contestant, format!("{count} connections: {error}")),
+            }
+        }
+    }
+    table.print(
+        "E1 with every view read ten times a second, and without, slice by slice. CPU is the server's per transaction, with what the \
+         watchers' statements use; looks/s: of each view.",
+    );
+    report.finish(options, contestants)
+}
+
+fn watched(
+    contestant: &Contestant,
+    count: usize,
+    options: &Options,
+    report: &mut Report,
+) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut admin = contestant.client()?;
+    hot_row::prepare(&mut admin, PLENTY)?;
+    let duration = options.duration(60.0, 3.0);
+    let load = hot_row::load(&contestant.target, Variant::Plain, count, duration);
+    let gate = Arc::new(Gate::default());
+    let watchers = VIEWS
+        .map(|view| {
+            let (client, shared) = (contestant.client()?, gate.clone());
+            Ok::<_, ClientError>(thread::spawn(move || watch(client, view, &shared)))
+        })
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut flip = |position| {
+        gate.set(position == 0);
+        Ok(())
+    };
+    let label = format!("{count} buyers, watched and alone");
+    let measured = measure_sliced(contestant, &load, (duration, SLICE), &label, &mut flip);
+    gate.end();
+    let mut times = Vec::new();
+    for watcher in watchers {
+        times.extend(watcher.join().map_err(|_| "a watcher failed")??);
+    }
+    let measured = measured?;
+    let lost = measured.affected as i64 - (PLENTY - hot_row::stock(&mut admin)?);
+    let compared = Compared::of(&measured.blocks);
+    let [mut with, mut alone] = measured.cells;
+    (with.lost, alone.lost) = (Some(lost), Some(lost));
+    let blocks = measured.blocks.iter().map(Block::json).collect::<Vec<_>>();
+    let (looks, look_ms) = (gate.looks.load(Ordering::SeqCst), median(times));
+    // The gate is open while the load settles, too.
+    let watched_for = with.outcome.elapsed.as_secs_f64() * (1.0 + 1.0 / f64::from(SETTLING_SHARE));
+    let looks_a_second = looks as f64 / VIEWS.len() as f64 / watched_for;
+    for (word, cell) in [("watched", &with), ("alone", &alone)] {
+        let head = json!({ "server": contestant.label, "cell": word });
+        report.cell(
+            contestant,
+            cell,
+            merged(head, json!({ "looks_a_second": looks_a_second, "blocks": blocks })),
+        );
+    }
+    report.sum(
+        &format!("{}, {count}", contestant.label),
+        json!({ "watched_over_alone": compared.json(), "look_ms": look_ms, "looks_a_second": looks_a_second }),
+    );
+    let ([rate, rate_within], [cpu, cpu_within]) =
+        (Compared::words(compared.rate), Compared::words(compared.cpu));
+    Ok(vec![
+        count.to_string(),
+        contestant.label.clone(),
+        figure(Some(with.tps()), 0),
+        figure(Some(alone.tps()), 0),
+        rate,
+        rate_within,
+        figure(with.cpu_per_transaction_us(), 1),
+        figure(alone.cpu_per_transaction_us(), 1),
+        cpu,
+        cpu_within,
+        compared.counted(),
+        figure(Some(looks_a_second), 1),
+        figure(look_ms, 1),
+        lost.to_string(),
+    ])
+}
