@@ -430,12 +430,9 @@ impl Connection {
                 self.stream.writer.begin().extend_from_slice(text.as_bytes());
                 self.stream.writer.end();
             }
-            Command::ProcessKill(id) => {
-                let text = format!("KILL {id}");
-                let status = self.session.status_flags();
-                let mut sink = WireSink::new(&mut self.stream, false, false, status);
-                self.session.query(text.as_bytes(), &mut sink).await?;
-            }
+            Command::ProcessKill(id) => self.in_words(&format!("KILL {id}")).await?,
+            Command::Refresh(bits) => self.in_words(&refresh_statement(bits)).await?,
+            Command::Shutdown => self.in_words("SHUTDOWN").await?,
             Command::ResetConnection => {
                 self.session.reset().await?;
                 self.statements.clear();
@@ -446,6 +443,13 @@ impl Connection {
             _ => return Err(SqlError::new(1047, b"08S01", "Unknown command")),
         }
         Ok(())
+    }
+
+    /// A command that is a statement in few bytes.
+    async fn in_words(&mut self, statement: &str) -> Result<(), SqlError> {
+        let status = self.session.status_flags();
+        let mut sink = WireSink::new(&mut self.stream, false, false, status);
+        self.session.query(statement.as_bytes(), &mut sink).await
     }
 
     async fn prepare(&mut self, text: &[u8]) -> Result<(), SqlError> {
@@ -571,4 +575,11 @@ fn malformed() -> SqlError {
 
 fn unknown_statement(id: u32, caller: &str) -> SqlError {
     SqlError::new(1243, b"HY000", format!("Unknown prepared statement handler ({id}) given to {caller}"))
+}
+
+/// The statement COM_REFRESH stands for. Bits of what this server does not have (threads' cache, replication) ask for nothing.
+fn refresh_statement(bits: u8) -> String {
+    let names = [(1, "PRIVILEGES"), (2, "LOGS"), (4, "TABLES"), (8, "HOSTS"), (16, "STATUS")];
+    let asked: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();
+    if asked.is_empty() { "DO 0".into() } else { format!("FLUSH {}", asked.join(", ")) }
 }

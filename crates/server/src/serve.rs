@@ -1,7 +1,7 @@
 //! `turnstile serve`: options, engine, database, listeners; then waits for SIGTERM or SIGINT and shuts down cleanly.
 
 use std::future::Future;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -94,7 +94,11 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
             None
         }
     };
-    let mut stop = signals()?;
+    let (mut stop, ask) = signals()?;
+    database.set_shutdown(Box::new(move || {
+        // A pipe that is full has been written to already.
+        let _ = (&ask).write(&[0]);
+    }));
     let options = server_options(globals, &datadir);
     let places = places(&options);
     let server = Server::start(database, options, tls).map_err(|error| format!("{places}: {error}"))?;
@@ -111,13 +115,13 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     Ok(())
 }
 
-/// A stream that becomes readable when the process is asked to end.
-fn signals() -> std::io::Result<UnixStream> {
+/// A stream that becomes readable when the process is asked to end, and its other end.
+fn signals() -> std::io::Result<(UnixStream, UnixStream)> {
     let (reader, writer) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
     }
-    Ok(reader)
+    Ok((reader, writer))
 }
 
 fn server_options(globals: &Globals, datadir: &std::path::Path) -> Options {

@@ -43,6 +43,7 @@ pub struct Database {
     monitor: Monitor,
     fresh: bool,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
+    shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Database {
@@ -108,6 +109,7 @@ impl Database {
             monitor,
             fresh,
             thread_pool,
+            shutdown: OnceLock::new(),
         });
         Deadlocks::watch(&db);
         if fresh {
@@ -198,6 +200,16 @@ impl Database {
     /// Who runs the sessions, if somebody has said so.
     pub fn thread_pool(&self) -> Option<&Arc<dyn ThreadPoolView>> {
         self.thread_pool.get()
+    }
+
+    /// Sets what SHUTDOWN does.
+    pub fn set_shutdown(&self, shutdown: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.shutdown.set(shutdown);
+    }
+
+    /// Asks the process to end; false if nobody listens.
+    pub(crate) fn ask_for_shutdown(&self) -> bool {
+        self.shutdown.get().map(|shutdown| shutdown()).is_some()
     }
 
     /// Switches of the counters in INNODB_METRICS.

@@ -66,6 +66,10 @@ pub mod com {
     pub const QUERY: u8 = 0x03;
     /// Columns of a table.
     pub const FIELD_LIST: u8 = 0x04;
+    /// FLUSH, by bits.
+    pub const REFRESH: u8 = 0x07;
+    /// End the server.
+    pub const SHUTDOWN: u8 = 0x08;
     /// A line of statistics.
     pub const STATISTICS: u8 = 0x09;
     /// Kill a connection.

@@ -19,6 +19,10 @@ pub enum Command<'a> {
         /// Column name pattern.
         wildcard: &'a [u8],
     },
+    /// FLUSH, by bits.
+    Refresh(u8),
+    /// End the server.
+    Shutdown,
     /// A line of statistics.
     Statistics,
     /// Kill a connection.
@@ -80,6 +84,8 @@ pub fn parse(message: &[u8]) -> Result<Command<'_>, Malformed> {
         com::INIT_DB => Command::InitDb(cursor.rest()),
         com::QUERY => Command::Query(cursor.rest()),
         com::FIELD_LIST => Command::FieldList { table: cursor.nul_bytes()?, wildcard: cursor.rest() },
+        com::REFRESH => Command::Refresh(cursor.u8()?),
+        com::SHUTDOWN => Command::Shutdown,
         com::STATISTICS => Command::Statistics,
         com::PROCESS_KILL => Command::ProcessKill(cursor.u32()?),
         com::DEBUG => Command::Debug,

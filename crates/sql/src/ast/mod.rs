@@ -105,6 +105,15 @@ pub enum Statement {
         /// IF EXISTS.
         if_exists: bool,
     },
+    /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT: they cannot exist, so only IF EXISTS can succeed.
+    DropProgram {
+        /// Which of them, upper case.
+        kind: &'static str,
+        /// Its name.
+        name: TableName,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
     /// BEGIN and START TRANSACTION.
     Begin(Begin),
     /// COMMIT.

@@ -56,6 +56,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("to_days", (1, 1), to_days, bigint, 0),
     entry("to_seconds", (1, 1), to_seconds, bigint, 0),
     entry("from_days", (1, 1), from_days, date, 0),
+    entry("convert_tz", (3, 3), convert_tz, moment_like_first, 0),
     entry("period_add", (2, 2), period_add, bigint, 0),
     entry("period_diff", (2, 2), period_diff, bigint, 0),
 ];
@@ -502,6 +503,24 @@ fn from_days(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     null_guard!(arguments);
     let days = to_i64(&arguments[0], context)?;
     Ok(Value::Date(if days < 366 { Date::ZERO } else { Date::from_days(days).unwrap_or(Date::ZERO) }))
+}
+
+/// CONVERT_TZ: NULL for zones not known (names need zone tables); what TIMESTAMP cannot hold stays as it is.
+fn convert_tz(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let zone = |value: &Value| match &*to_text(value) {
+        text if text.eq_ignore_ascii_case("system") => Some(datetime::TimeZone::UTC),
+        text => datetime::TimeZone::parse(text).ok(),
+    };
+    let (Some(from), Some(to)) = (zone(&arguments[1]), zone(&arguments[2])) else { return Ok(Value::Null) };
+    let Some(moment) = to_date_time(&arguments[0], context)? else { return Ok(Value::Null) };
+    if moment.date().has_zero_part() {
+        return Ok(Value::Null);
+    }
+    let utc = from.to_utc(moment);
+    let held = 1..=i64::from(i32::MAX);
+    let seconds = utc.to_unix_us().div_euclid(SECOND_US);
+    Ok(Value::DateTime(if held.contains(&seconds) { to.from_utc(utc) } else { moment }))
 }
 
 /// Months of a period YYMM or YYYYMM; 1210 for what is none.

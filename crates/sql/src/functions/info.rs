@@ -18,9 +18,15 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("last_insert_id", (0, 1), last_insert_id, unsigned, VOLATILE),
     entry("row_count", (0, 0), row_count, bigint, NEVER_NULL),
     entry("found_rows", (0, 0), found_rows, unsigned, NEVER_NULL),
+    entry("load_file", (1, 1), load_file, text_short, 0),
     entry("charset", (1, 1), charset, text_short, NEVER_NULL),
     entry("collation", (1, 1), collation, text_short, NEVER_NULL),
 ];
+
+/// LOAD_FILE: no account may read files of the server.
+fn load_file(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::Null)
+}
 
 fn database(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     Ok(context.session.database().map_or(Value::Null, Value::from))

@@ -15,12 +15,15 @@ use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
 
-/// Names of the databases a session may see, the computed ones included.
+/// Names of the databases a session may see, the computed ones included. `mysql` is not among them while it has no tables: tools
+/// that copy every database look for tables of MySQL's in it.
 pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
     let seen = |name: &&&str| **name != "sys" || visible(session, name);
     let mut names: Vec<Box<str>> =
         super::VIRTUAL_SCHEMAS.iter().filter(seen).map(|name| (*name).into()).collect();
-    names.extend(db.dictionary().schema_names().into_iter().filter(|name| visible(session, name)));
+    let empty = |name: &str| name == "mysql" && db.dictionary().tables(name).is_empty();
+    let stored = db.dictionary().schema_names().into_iter();
+    names.extend(stored.filter(|name| visible(session, name) && !empty(name)));
     names.sort();
     names
 }

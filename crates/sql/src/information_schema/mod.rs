@@ -13,6 +13,7 @@ use crate::value::Value;
 
 pub mod activity;
 pub mod catalog;
+mod empty;
 mod locks;
 mod server;
 mod shapes;
@@ -33,7 +34,6 @@ pub enum VirtualTable {
     Statistics,
     KeyColumnUsage,
     TableConstraints,
-    ReferentialConstraints,
     Processlist,
     Engines,
     CharacterSets,
@@ -41,12 +41,6 @@ pub enum VirtualTable {
     GlobalVariables,
     SessionVariables,
     GlobalStatus,
-    Views,
-    Routines,
-    Triggers,
-    Events,
-    Partitions,
-    Files,
     Plugins,
     UserPrivileges,
     SchemaPrivileges,
@@ -73,6 +67,10 @@ pub enum VirtualTable {
     PersistedVariables,
     SysLockWaits,
     SysLockWaitsRaw,
+    CollationApplicability,
+    Keywords,
+    /// A table of information_schema about what this server does not have, by its place in [`empty::TABLES`].
+    Empty(usize),
 }
 
 /// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h` TIME; upper
@@ -219,25 +217,6 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
         ),
     ),
     (
-        VirtualTable::ReferentialConstraints,
-        (
-            "REFERENTIAL_CONSTRAINTS",
-            &[
-                ("CONSTRAINT_CATALOG", 's'),
-                ("CONSTRAINT_SCHEMA", 's'),
-                ("CONSTRAINT_NAME", 's'),
-                ("UNIQUE_CONSTRAINT_CATALOG", 's'),
-                ("UNIQUE_CONSTRAINT_SCHEMA", 's'),
-                ("UNIQUE_CONSTRAINT_NAME", 'S'),
-                ("MATCH_OPTION", 's'),
-                ("UPDATE_RULE", 's'),
-                ("DELETE_RULE", 's'),
-                ("TABLE_NAME", 's'),
-                ("REFERENCED_TABLE_NAME", 's'),
-            ],
-        ),
-    ),
-    (
         VirtualTable::Processlist,
         (
             "PROCESSLIST",
@@ -301,96 +280,17 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
     ),
     (VirtualTable::GlobalStatus, ("GLOBAL_STATUS", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')])),
     (
-        VirtualTable::Views,
-        (
-            "VIEWS",
-            &[
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("VIEW_DEFINITION", 'T'),
-                ("CHECK_OPTION", 's'),
-                ("IS_UPDATABLE", 's'),
-                ("DEFINER", 's'),
-                ("SECURITY_TYPE", 's'),
-                ("CHARACTER_SET_CLIENT", 's'),
-                ("COLLATION_CONNECTION", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Routines,
-        (
-            "ROUTINES",
-            &[
-                ("SPECIFIC_NAME", 's'),
-                ("ROUTINE_CATALOG", 's'),
-                ("ROUTINE_SCHEMA", 's'),
-                ("ROUTINE_NAME", 's'),
-                ("ROUTINE_TYPE", 's'),
-                ("DATA_TYPE", 't'),
-                ("ROUTINE_DEFINITION", 'T'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Triggers,
-        (
-            "TRIGGERS",
-            &[
-                ("TRIGGER_CATALOG", 's'),
-                ("TRIGGER_SCHEMA", 's'),
-                ("TRIGGER_NAME", 's'),
-                ("EVENT_MANIPULATION", 's'),
-                ("EVENT_OBJECT_SCHEMA", 's'),
-                ("EVENT_OBJECT_TABLE", 's'),
-                ("ACTION_STATEMENT", 't'),
-                ("ACTION_TIMING", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Events,
-        ("EVENTS", &[("EVENT_CATALOG", 's'), ("EVENT_SCHEMA", 's'), ("EVENT_NAME", 's'), ("STATUS", 's')]),
-    ),
-    (
-        VirtualTable::Partitions,
-        (
-            "PARTITIONS",
-            &[
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("PARTITION_NAME", 'S'),
-                ("TABLESPACE_NAME", 'S'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::Files,
-        (
-            "FILES",
-            &[
-                ("FILE_ID", 'n'),
-                ("FILE_NAME", 'T'),
-                ("FILE_TYPE", 's'),
-                ("TABLESPACE_NAME", 's'),
-                ("LOGFILE_GROUP_NAME", 'S'),
-                ("TOTAL_EXTENTS", 'n'),
-                ("INITIAL_SIZE", 'n'),
-                ("EXTENT_SIZE", 'n'),
-                ("ENGINE", 's'),
-                ("EXTRA", 'S'),
-            ],
-        ),
-    ),
-    (
         VirtualTable::Plugins,
         (
             "PLUGINS",
             &[("PLUGIN_NAME", 's'), ("PLUGIN_VERSION", 's'), ("PLUGIN_STATUS", 's'), ("PLUGIN_TYPE", 's')],
         ),
     ),
+    (
+        VirtualTable::CollationApplicability,
+        ("COLLATION_CHARACTER_SET_APPLICABILITY", &[("COLLATION_NAME", 's'), ("CHARACTER_SET_NAME", 's')]),
+    ),
+    (VirtualTable::Keywords, ("KEYWORDS", &[("WORD", 'S'), ("RESERVED", 'I')])),
     (
         VirtualTable::UserPrivileges,
         (
@@ -436,10 +336,14 @@ impl VirtualTable {
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = VirtualTable> {
-        SHAPES.iter().chain(shapes::SHAPES).map(|(table, _)| *table)
+        let filled = SHAPES.iter().chain(shapes::SHAPES).map(|(table, _)| *table);
+        filled.chain((0..empty::TABLES.len()).map(VirtualTable::Empty))
     }
 
     fn shape(self) -> Shape {
+        if let VirtualTable::Empty(nth) = self {
+            return empty::TABLES[nth];
+        }
         let mut all = SHAPES.iter().chain(shapes::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
@@ -579,15 +483,9 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::ThreadPoolQueues => thread_pool::queues(db),
         V::ThreadPoolStats => thread_pool::stats(db),
         V::ThreadPoolWaits => thread_pool::waits(db),
-        V::InnodbCmp
-        | V::InnodbCmpmem
-        | V::Views
-        | V::Routines
-        | V::Triggers
-        | V::Events
-        | V::Partitions
-        | V::Files
-        | V::ReferentialConstraints => Vec::new(),
+        V::CollationApplicability => server::collation_applicability(),
+        V::Keywords => server::keywords(),
+        V::InnodbCmp | V::InnodbCmpmem | V::Empty(_) => Vec::new(),
     })
 }
 

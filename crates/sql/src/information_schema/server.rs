@@ -15,6 +15,7 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
+use crate::lexer::Keyword;
 use crate::registry::{Command, Entry, Shown};
 use crate::session::SessionState;
 use crate::value::Value;
@@ -188,6 +189,19 @@ pub fn collations() -> Rows {
         ])
     };
     Collation::all().map(line).collect()
+}
+
+/// Rows of COLLATION_CHARACTER_SET_APPLICABILITY.
+pub fn collation_applicability() -> Rows {
+    Collation::all().map(|one| row([text(one.name()), text(one.charset())])).collect()
+}
+
+/// Rows of KEYWORDS: the words the grammar knows.
+pub fn keywords() -> Rows {
+    let line = |word: Keyword| row([text(word.text()), Value::Int(i64::from(word.is_reserved()))]);
+    let mut rows: Rows = Keyword::all().map(line).collect();
+    rows.sort_by(|one, other| crate::value::to_text(&one[0]).cmp(&crate::value::to_text(&other[0])));
+    rows
 }
 
 /// System variables with their values as text, by name.

@@ -44,6 +44,11 @@ impl Keyword {
         (self as usize) < RESERVED_COUNT
     }
 
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Keyword> {
+        ALL.iter().copied()
+    }
+
     /// The word in upper case.
     #[must_use]
     pub fn text(self) -> &'static str {

@@ -70,9 +70,11 @@ impl Parser<'_> {
                 self.advance();
                 Ok(Statement::Deallocate(self.name()?))
             }
-            Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
-            Some(Keyword::Trigger) => Err(self.not_supported("triggers")),
-            Some(Keyword::Event) => Err(self.not_supported("events")),
+            Some(kind @ (Keyword::Procedure | Keyword::Function | Keyword::Trigger | Keyword::Event)) => {
+                self.advance();
+                let if_exists = self.if_exists()?;
+                Ok(Statement::DropProgram { kind: kind.text(), name: self.table_name()?, if_exists })
+            }
             Some(Keyword::Role) => Err(self.not_supported("roles")),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
             _ => Err(self.unexpected()),

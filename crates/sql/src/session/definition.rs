@@ -63,6 +63,20 @@ impl Session {
                     return Err(SqlError::bad_table(format!("{}.{}", self.schema_of(name)?, name.table)));
                 }
             }
+            Statement::DropProgram { kind, name, if_exists } => {
+                let missing = match *kind {
+                    "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
+                    "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
+                    kind => {
+                        let full = format!("{}.{}", self.schema_of(name)?, name.table);
+                        SqlError::savepoint_does_not_exist(kind, full)
+                    }
+                };
+                if !if_exists {
+                    return Err(missing);
+                }
+                self.state.warnings.push(WarningLevel::Note, missing);
+            }
             _ => return Err(SqlError::not_supported_yet("this statement")),
         }
         Ok(Outcome::default())

@@ -174,6 +174,7 @@ impl Session {
 
     /// FLUSH. What others of it would write or read again is never out of date here.
     pub(super) async fn flush(&mut self, targets: &[FlushTarget]) -> SqlResult<()> {
+        self.require_global(Privileges::RELOAD, "RELOAD")?;
         for target in targets {
             let FlushTarget::Tables { names, read_lock, export } = target else { continue };
             if *export {
@@ -182,7 +183,6 @@ impl Session {
             if !*read_lock {
                 continue;
             }
-            self.require_global(Privileges::RELOAD, "RELOAD")?;
             if self.table_locks.is_some() {
                 return Err(SqlError::lock_or_active_transaction());
             }

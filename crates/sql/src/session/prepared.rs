@@ -97,6 +97,9 @@ impl Session {
             return Err(SqlError::unsupported_in_prepared());
         }
         let params = parsed.parameter_count as usize;
+        if params > usize::from(u16::MAX) {
+            return Err(SqlError::prepared_too_many_parameters());
+        }
         Ok(Statement { text: Some(text.into()), ..Statement::new(parsed.statement, params) })
     }
 

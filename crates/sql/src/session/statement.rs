@@ -146,7 +146,7 @@ impl Session {
             Statement::LockTables(tables) => self.lock_tables(tables).await.map(|()| Outcome::default()),
             Statement::UnlockTables => self.unlock_tables().await.map(|()| Outcome::default()),
             Statement::TableMaintenance(work) => self.maintain(work, out).await,
-            Statement::Shutdown => Err(SqlError::not_supported_yet("SHUTDOWN; send the server SIGTERM")),
+            Statement::Shutdown => self.shut_down().map(|()| Outcome::default()),
             Statement::ResetPersist { if_exists, name } => {
                 self.reset_persist(name.as_deref(), *if_exists).map(|()| Outcome::default())
             }

@@ -68,7 +68,8 @@ impl Session {
     ) -> SqlResult<()> {
         let mut start = 0;
         loop {
-            let parsed = parse_at(text, start, self.parse_options(false))?;
+            let parsed = parse_at(text, start, self.parse_options(false))
+                .inspect_err(|_| self.state.warnings.clear())?;
             let more = parsed.next < text.len();
             if start == 0 && !more && is_row_statement(&parsed.statement) {
                 self.offer(text, &parsed.statement, scan, &course);
