@@ -77,6 +77,9 @@ pub struct Warning {
 #[derive(Debug, Default)]
 pub struct Warnings {
     count: AtomicU32,
+    /// What `@@warning_count` and `@@error_count` say: how many there were when the statement that runs began.
+    before: AtomicU32,
+    errors_before: AtomicU32,
     list: Mutex<Vec<Warning>>,
 }
 
@@ -108,9 +111,23 @@ impl Warnings {
         if self.count() == 0 { Vec::new() } else { self.list.lock().clone() }
     }
 
-    /// Forgets everything; free when nothing was raised.
+    /// Warnings, and errors among them, of the statement before the one that runs.
+    pub fn before(&self) -> (u16, u64) {
+        let count = self.before.load(Ordering::Relaxed).min(65_535) as u16;
+        (count, u64::from(self.errors_before.load(Ordering::Relaxed)))
+    }
+
+    /// Errors among the kept lines.
+    pub fn errors(&self) -> u64 {
+        self.list().iter().filter(|one| one.level == WarningLevel::Error).count() as u64
+    }
+
+    /// Forgets everything but how much there was; free when nothing was raised lately.
     pub fn clear(&self) {
-        if self.count.load(Ordering::Relaxed) != 0 {
+        let count = self.count.load(Ordering::Relaxed);
+        if count != 0 || self.before.load(Ordering::Relaxed) != 0 {
+            self.before.store(count, Ordering::Relaxed);
+            self.errors_before.store(self.errors() as u32, Ordering::Relaxed);
             self.count.store(0, Ordering::Relaxed);
             self.list.lock().clear();
         }

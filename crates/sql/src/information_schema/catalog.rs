@@ -15,12 +15,11 @@ use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
 
-/// Names of the databases a session may see, the computed ones included. `mysql` is not among them while it has no tables: tools
-/// that copy every database look for tables of MySQL's in it.
+/// Names of the databases a session may see, the computed ones included. `sys`, and `mysql` while it has no tables, can be used
+/// but are not shown: tools that copy every database that they are shown would copy views, and tables of MySQL's, that are not there.
 pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
-    let seen = |name: &&&str| **name != "sys" || visible(session, name);
-    let mut names: Vec<Box<str>> =
-        super::VIRTUAL_SCHEMAS.iter().filter(seen).map(|name| (*name).into()).collect();
+    let shown = super::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
+    let mut names: Vec<Box<str>> = shown.map(|name| (*name).into()).collect();
     let empty = |name: &str| name == "mysql" && db.dictionary().tables(name).is_empty();
     let stored = db.dictionary().schema_names().into_iter();
     names.extend(stored.filter(|name| visible(session, name) && !empty(name)));

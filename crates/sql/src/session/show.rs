@@ -159,7 +159,7 @@ impl Session {
             ShowWhat::WarningCount => {
                 Ok(one("@@session.warning_count", u64::from(self.state.warnings.count())))
             }
-            ShowWhat::ErrorCount => Ok(one("@@session.error_count", self.state.error_count())),
+            ShowWhat::ErrorCount => Ok(one("@@session.error_count", self.state.warnings.errors())),
             ShowWhat::Grants(user) => self.grants(user.as_ref()),
             ShowWhat::CreateUser(user) => self.create_user_text(user),
             other => self.shown_by_server(other),

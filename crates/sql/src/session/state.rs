@@ -129,17 +129,11 @@ impl SessionState {
             _ => Ok(match definition.name {
                 "last_insert_id" => Value::UInt(self.last_insert_id.load(Ordering::Relaxed)),
                 "pseudo_thread_id" => Value::UInt(self.id),
-                "warning_count" => Value::UInt(u64::from(self.warnings.count())),
-                "error_count" => Value::UInt(self.error_count()),
+                "warning_count" => Value::UInt(u64::from(self.warnings.before().0)),
+                "error_count" => Value::UInt(self.warnings.before().1),
                 _ => self.variables.lock().get(at),
             }),
         }
-    }
-
-    /// Errors among the warnings.
-    pub fn error_count(&self) -> u64 {
-        let list = self.warnings.list();
-        list.iter().filter(|one| one.level == crate::expr::WarningLevel::Error).count() as u64
     }
 
     /// Step and offset of AUTO_INCREMENT values.
