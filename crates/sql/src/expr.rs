@@ -24,7 +24,7 @@ pub use context::{
     EvalContext, EvalSettings, NoSession, SessionView, SqlMode, Warning, WarningLevel, Warnings,
 };
 pub use infer::{coerce_value, unified_type};
-pub use literal::literal_parameter;
+pub use literal::{literal_parameter, literal_value};
 pub(crate) use predicate::compile as compile_pattern;
 pub(crate) use predicate::{compare_checked, on_one_day};
 

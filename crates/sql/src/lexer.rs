@@ -389,7 +389,10 @@ impl<'a> Lexer<'a> {
         let escapes =
             quote != b'`' && kind != TokenKind::QuotedIdentifier && !self.options.no_backslash_escapes;
         self.position += 1;
-        while let Some(&byte) = self.text.get(self.position) {
+        loop {
+            let rest = self.text.get(self.position..).unwrap_or_default();
+            self.position += literal::plain_length(rest, quote);
+            let Some(&byte) = self.text.get(self.position) else { return TokenKind::Invalid };
             self.position += 1;
             if byte == quote {
                 if self.byte(0) != quote {
@@ -400,7 +403,6 @@ impl<'a> Lexer<'a> {
                 self.position += 1;
             }
         }
-        TokenKind::Invalid
     }
 
     fn punctuation(&mut self, first: u8) -> TokenKind {

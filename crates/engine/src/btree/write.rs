@@ -6,6 +6,7 @@
 use super::{Position, Tree};
 use crate::buffer::{Mtr, PageHandle, WriteGuard};
 use crate::error::Result;
+use crate::page::edit::NewRecord;
 use crate::page::{DELETE_MARK, PageView, Record, edit};
 
 /// A leaf fuller than this many bytes is left alone by `shrink`; one with fewer is worth a call.
@@ -56,6 +57,16 @@ impl<'t> LeafWrite<'t> {
         self.guard.fits(key_len, value_len)
     }
 
+    /// Whether the key that was asked for comes behind all there are: this is the last leaf, and its last record is below.
+    pub fn is_at_end(&self) -> bool {
+        self.position == Position::Missing(self.guard.slot_count()) && self.guard.next() == super::NO_PAGE
+    }
+
+    /// Bytes that [`LeafEdit::append`] may fill, slots counted in.
+    pub fn room_at_end(&self) -> usize {
+        self.guard.contiguous_free()
+    }
+
     /// Whether the record of `slot` can be given a value of that length.
     pub fn fits_replace(&self, slot: usize, value_len: usize) -> bool {
         self.guard.fits_value(slot, value_len)
@@ -89,6 +100,12 @@ impl LeafEdit {
     pub fn insert(&self, mtr: &mut Mtr<'_>, slot: usize, key: &[u8], value: &[u8], flags: u8) {
         edit::insert(&mut mtr.edit(self.handle), slot, flags, key, value)
             .expect("fits_insert was asked under the same latch");
+    }
+
+    /// Appends records with ascending keys behind the last one. The caller has seen that the first key is at the end, and that there is room
+    /// for all of them, under this latch.
+    pub fn append<'r>(&self, mtr: &mut Mtr<'_>, records: impl Iterator<Item = NewRecord<'r>>) {
+        edit::append(&mut mtr.edit(self.handle), records);
     }
 
     /// Gives a record a new value. The caller has seen `fits_replace` say yes under this latch; a value of the old length, or shorter, always fits.

@@ -239,6 +239,31 @@ pub fn append_records<E: PageEdit + ?Sized>(
     Ok(())
 }
 
+/// A record to be appended: its key, and its value in two parts.
+pub type NewRecord<'r> = (&'r [u8], [&'r [u8]; 2]);
+
+/// Appends new records behind the last one. The keys ascend and are above those already there, and `contiguous_free` has room for
+/// [`record_size`] and [`SLOT_SIZE`] of each. One write of record bytes, one of slots, however many they are.
+pub fn append<'r, E: PageEdit + ?Sized>(page: &mut E, records: impl Iterator<Item = NewRecord<'r>>) {
+    let (count, start, garbage) = heap(page);
+    let mut bytes = Vec::with_capacity(page.view().contiguous_free());
+    let mut offsets: SmallVec<[u16; 256]> = SmallVec::new();
+    for (key, [head, tail]) in records {
+        offsets.push(short(start + bytes.len()));
+        bytes.push(0);
+        bytes.extend_from_slice(&short(key.len()).to_le_bytes());
+        bytes.extend_from_slice(&short(head.len() + tail.len()).to_le_bytes());
+        bytes.extend_from_slice(key);
+        bytes.extend_from_slice(head);
+        bytes.extend_from_slice(tail);
+    }
+    let slots: SmallVec<[u8; 512]> = offsets.iter().rev().flat_map(|offset| offset.to_le_bytes()).collect();
+    debug_assert!(bytes.len() + slots.len() <= page.view().contiguous_free());
+    page.write(start, &bytes);
+    page.write(PAGE_SIZE - SLOT_SIZE * (count + offsets.len()), &slots);
+    set_heap(page, count + offsets.len(), start + bytes.len(), garbage);
+}
+
 /// Drops every record from `first` on: what a split leaves on the left page.
 pub fn truncate<E: PageEdit + ?Sized>(page: &mut E, first: usize) {
     let (count, top, garbage) = heap(page);

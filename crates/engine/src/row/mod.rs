@@ -52,6 +52,7 @@ mod chain;
 mod dead_pages;
 mod get;
 mod insert;
+mod insert_run;
 mod prune;
 pub(crate) mod purge;
 mod scan;
@@ -63,6 +64,7 @@ pub(crate) mod value;
 mod version;
 mod write;
 
+pub use insert_run::RowRun;
 pub use scan::Scan;
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 mod admission;
 mod basics;
 mod between_views;
+mod build;
 mod crash;
 mod history;
+mod insert_run;
 mod locking;
 mod model;
 pub(crate) mod stage;

@@ -90,6 +90,14 @@ impl<'p> RowValue<'p> {
         Ok(RowValue { txn_id: TxnId(u48(value)), roll_ptr: RollPtr(u48(&value[6..])), payload })
     }
 
+    /// What comes before an inserted row's bytes in its leaf value: no version is before it.
+    pub fn head_of_new(txn_id: TxnId) -> [u8; ROW_HEADER_BYTES] {
+        let mut head = [0; ROW_HEADER_BYTES];
+        head[..6].copy_from_slice(&txn_id.0.to_le_bytes()[..6]);
+        head[12] = INLINE;
+        head
+    }
+
     /// Bytes [`RowValue::encode`] makes.
     pub fn encoded_len(&self) -> usize {
         ROW_HEADER_BYTES

@@ -43,8 +43,27 @@ pub(crate) enum NewVersion<'r> {
 }
 
 impl Txn {
-    fn writer(&mut self) -> &mut LaneHold {
+    pub(super) fn writer(&mut self) -> &mut LaneHold {
         self.hold.as_mut().expect("become_writer came first")
+    }
+
+    /// The lane's last page has no room for the next record: puts a new one behind it.
+    pub(super) fn extend_lane(&mut self) -> Result<()> {
+        let kernel = self.kernel.clone();
+        let hold = self.writer();
+        let full = hold.tail_page();
+        hold.extend(&kernel.storage)?;
+        if kernel.registry.may_have_views() {
+            kernel.dead_undo.look(full);
+        }
+        Ok(())
+    }
+
+    /// Undo records of this transaction have been written.
+    pub(super) fn count_records(&mut self, count: u64) {
+        self.records += count;
+        self.locks.set_undo_records(self.records);
+        self.options.card.set_undo_records(self.records);
     }
 
     /// Runs an attempt's change: latches the lane's last page, opens the mini-transaction, appends the undo record and
@@ -63,11 +82,7 @@ impl Txn {
         let record = UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
         if !hold.fits(&record) {
             drop(leaf);
-            let full = hold.tail_page();
-            hold.extend(&kernel.storage)?;
-            if kernel.registry.may_have_views() {
-                kernel.dead_undo.look(full);
-            }
+            self.extend_lane()?;
             return Ok(false);
         }
         let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
@@ -77,9 +92,7 @@ impl Txn {
         let ptr = hold.append(&mut mtr, tail, &record, None);
         change(&mut mtr, edit, ptr);
         mtr.commit();
-        self.records += 1;
-        self.locks.set_undo_records(self.records);
-        self.options.card.set_undo_records(self.records);
+        self.count_records(1);
         Ok(true)
     }
 

@@ -213,6 +213,11 @@ impl LaneHold {
         self.used + self.header_len() + record_len(record) <= PAGE_SIZE
     }
 
+    /// Bytes that the lane's last page has for records.
+    pub fn room(&self) -> usize {
+        PAGE_SIZE.saturating_sub(self.used + self.header_len())
+    }
+
     /// The page the next record goes to.
     pub fn tail_page(&self) -> PageNo {
         self.last
@@ -255,22 +260,51 @@ impl LaneHold {
         debug_assert!(self.fits(record));
         let ptr = self.next_ptr();
         self.buffer.clear();
+        self.begin(record.txn_id, end);
+        self.inert &= matches!(record.kind, UndoKind::Insert { .. } | UndoKind::EntryAdded);
+        encode_record(record, &mut self.buffer);
+        self.write_buffer(mtr, tail);
+        self.newest = ptr;
+        ptr
+    }
+
+    /// Appends the records of rows that one transaction inserts into one index. [`LaneHold::room`] is enough for all.
+    pub fn append_inserts<'k>(
+        &mut self,
+        mtr: &mut Mtr<'_>,
+        tail: PageHandle,
+        (txn_id, index): (TxnId, IndexId),
+        keys: impl Iterator<Item = &'k [u8]>,
+    ) {
+        self.buffer.clear();
+        self.begin(txn_id, None);
+        for key in keys {
+            let kind = UndoKind::Insert { new_chain: PageNo(0) };
+            let record = UndoRecord { flags: 0, txn_id, prev: self.newest, index, key, kind };
+            self.newest = roll_ptr(self.last, self.used + self.buffer.len());
+            encode_record(&record, &mut self.buffer);
+        }
+        debug_assert!(self.used + self.buffer.len() <= PAGE_SIZE);
+        self.write_buffer(mtr, tail);
+    }
+
+    /// Puts the transaction's header into the buffer, if this is its first record.
+    fn begin(&mut self, txn_id: TxnId, end: Option<CommitNo>) {
         if !self.has_header() {
             let (state, commit_no) = match end {
                 Some(number) => (TxnState::Committed, number),
                 None => (TxnState::Active, CommitNo(0)),
             };
-            let header = TxnHeader { txn_id: record.txn_id, state, commit_no, flags: self.flags };
+            let header = TxnHeader { txn_id, state, commit_no, flags: self.flags };
             encode_header(&header, &mut self.buffer);
             self.header = roll_ptr(self.last, self.used);
         }
-        self.inert &= matches!(record.kind, UndoKind::Insert { .. } | UndoKind::EntryAdded);
-        encode_record(record, &mut self.buffer);
+    }
+
+    fn write_buffer(&mut self, mtr: &mut Mtr<'_>, tail: PageHandle) {
         mtr.write(tail, self.used, &self.buffer);
         self.used += self.buffer.len();
         mtr.write(tail, OFF_HEAP_TOP, &(self.used as u16).to_le_bytes());
-        self.newest = ptr;
-        ptr
     }
 
     /// Marks the record at `ptr` as undone, in the mini-transaction that takes its change back.

@@ -94,6 +94,9 @@ impl World {
         let rows = self.current(statement, work);
         let right = match (&statement.asked, nth) {
             (Asked::Insert { id, .. }, None) => rows.contains_key(id),
+            (Asked::InsertRun { id, rows: new }, None) => {
+                rows.range(id..&(id + new.len() as u32)).next().is_some()
+            }
             (Asked::Insert { id, row } | Asked::Update { id, row }, Some(1)) => shares_b(&rows, *id, row),
             _ => false,
         };
@@ -112,6 +115,13 @@ impl World {
                     return Err("a duplicate was inserted".into());
                 }
                 work.overlay.insert((table, *id), Some(row.clone()));
+            }
+            (Asked::InsertRun { id, rows: new }, Answer::Inserted) => {
+                if rows.range(id..&(id + new.len() as u32)).next().is_some() {
+                    return Err("a duplicate was inserted in a run".into());
+                }
+                let numbered = (*id..).zip(new);
+                work.overlay.extend(numbered.map(|(id, row)| ((table, id), Some(row.clone()))));
             }
             (Asked::Update { id, row }, Answer::Updated(updated, old)) => {
                 if rows.get(id) != old.as_ref() || (updated == Updated::Missing) != old.is_none() {
@@ -378,6 +388,7 @@ fn brief(asked: &Asked) -> Asked {
     let none = Row::from([]);
     match asked {
         Asked::Insert { id, .. } => Asked::Insert { id: *id, row: none },
+        Asked::InsertRun { id, rows } => Asked::InsertRun { id: *id, rows: vec![none; rows.len()] },
         Asked::Update { id, .. } => Asked::Update { id: *id, row: none },
         other => other.clone(),
     }

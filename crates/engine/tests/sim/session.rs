@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use turnstile_engine::{
-    Change, Error, Isolation, LockWait, Read, Result, RowLock, Savepoint, ScanIndex, ScanSpec, Txn, Updated,
-    Visit,
+    Change, Error, Isolation, LockWait, Read, Result, RowLock, RowRun, Savepoint, ScanIndex, ScanSpec, Txn,
+    Updated, Visit,
 };
 
 use crate::table::{Overlay, Row, Table, a_of, id_of};
@@ -31,13 +31,37 @@ pub enum Answer {
 /// What a statement was asked to do, to judge its answer.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    Insert { id: u32, row: Row },
-    Update { id: u32, row: Row },
-    Delete { id: u32 },
-    Read { id: u32 },
-    LockRead { id: u32, wait: LockWait },
-    Scan { secondary: bool },
-    ChangeRange { from: u32, to: u32, modulus: u32 },
+    Insert {
+        id: u32,
+        row: Row,
+    },
+    /// Rows with numbers from `id` on.
+    InsertRun {
+        id: u32,
+        rows: Vec<Row>,
+    },
+    Update {
+        id: u32,
+        row: Row,
+    },
+    Delete {
+        id: u32,
+    },
+    Read {
+        id: u32,
+    },
+    LockRead {
+        id: u32,
+        wait: LockWait,
+    },
+    Scan {
+        secondary: bool,
+    },
+    ChangeRange {
+        from: u32,
+        to: u32,
+        modulus: u32,
+    },
 }
 
 type Running = Pin<Box<dyn Future<Output = (Txn, Result<Answer>)>>>;
@@ -221,6 +245,24 @@ async fn answer(txn: &mut Txn, table: &Table, asked: &Asked, new: &[Option<Row>]
     Ok(match asked {
         Asked::Insert { id, row } => {
             txn.insert(&table.def, &table.key(*id), row).await?;
+            Answer::Inserted
+        }
+        Asked::InsertRun { id, rows } => {
+            let mut run = RowRun::default();
+            for (id, row) in (*id..).zip(rows) {
+                run.push(&table.key(id), row);
+            }
+            let mut at = 0;
+            while at < run.len() {
+                at += match txn.try_insert_run(&table.def, &run, at)? {
+                    0 => {
+                        let (key, row) = run.get(at);
+                        txn.insert(&table.def, key, row).await?;
+                        1
+                    }
+                    inserted => inserted,
+                };
+            }
             Answer::Inserted
         }
         Asked::Update { id, row } => {

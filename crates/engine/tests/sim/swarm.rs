@@ -7,6 +7,7 @@ use turnstile_sys::rng::Rng;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Insert,
+    InsertRun,
     Update,
     Delete,
     Read,
@@ -32,6 +33,7 @@ pub enum Step {
 /// Every step with its usual weight, and whether a seed may do without it.
 const STEPS: &[(Step, u64, bool)] = &[
     (Step::Insert, 30, false),
+    (Step::InsertRun, 8, true),
     (Step::Update, 30, true),
     (Step::Delete, 20, true),
     (Step::Read, 8, true),

@@ -352,6 +352,17 @@ impl World {
         let id = self.rng.below(u64::from(self.swarm.keys)) as u32;
         let asked = match step {
             Step::Insert => Asked::Insert { id, row: self.draw_row() },
+            Step::InsertRun if !table.def.secondaries.is_empty() => {
+                Asked::Insert { id, row: self.draw_row() }
+            }
+            Step::InsertRun => {
+                let newest = self.versions.last().expect("there is always a version").rows(table.number);
+                let next = newest.keys().next_back().map_or(0, |last| last + 1);
+                let behind = next < 4 * self.swarm.keys && self.rng.chance(0.7);
+                let count = 2 + self.rng.index(60);
+                let rows = (0..count).map(|_| self.draw_row()).collect();
+                Asked::InsertRun { id: if behind { next } else { id }, rows }
+            }
             Step::Update => Asked::Update { id, row: self.draw_row() },
             Step::Delete => Asked::Delete { id },
             Step::Read => Asked::Read { id },
@@ -565,6 +576,7 @@ impl World {
 fn show(asked: &Asked, table: u32) -> String {
     match asked {
         Asked::Insert { id, row } => format!("insert {id} of {} bytes into {table}", row.len()),
+        Asked::InsertRun { id, rows } => format!("insert {} rows from {id} on into {table}", rows.len()),
         Asked::Update { id, row } => format!("update {id} to {} bytes in {table}", row.len()),
         other => format!("{other:?} in {table}"),
     }

@@ -1,6 +1,7 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
-use super::{ColumnName, Expr, Limit, Name, OrderItem, Query, TableName, TableRef};
+use super::{ColumnName, Expr, Limit, LiteralRows, Name, OrderItem, Query, TableName, TableRef};
+use std::sync::Arc;
 
 /// `column = value`
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,8 @@ pub struct Insert {
 pub enum InsertSource {
     /// VALUES and SET.
     Rows(Vec<Vec<Expr>>),
+    /// VALUES of many rows of nothing but plain literals.
+    Literals(Arc<LiteralRows>),
     /// SELECT, TABLE.
     Query(Box<Query>),
 }

@@ -6,6 +6,7 @@ use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
+use crate::lexer::literal;
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
@@ -87,6 +88,35 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
             let length = string.bytes.len() as u32;
             Ok(typed(Value::bytes(string.bytes.to_vec()), ColumnType::Varbinary { length }))
         }
+    }
+}
+
+/// The value of one of [`ast::LiteralRows`], as [`bind_literal`] gives it for the same literal in a tree.
+pub fn literal_value(
+    (kind, text): (ast::LiteralKind, &[u8]),
+    escapes: bool,
+    settings: &EvalSettings,
+) -> Value {
+    let number = || Value::Int(literal::integer(text).map_or(0, |number| number as i64));
+    match kind {
+        ast::LiteralKind::Null => Value::Null,
+        ast::LiteralKind::Integer => number(),
+        ast::LiteralKind::NegativeInteger => match number() {
+            Value::Int(number) => Value::Int(-number),
+            other => other,
+        },
+        ast::LiteralKind::String => match literal::plain_text(text, escapes) {
+            Some(plain) => string_value(plain, settings.connection_collation),
+            None => string_value(&literal::unquote(text, escapes), settings.connection_collation),
+        },
+    }
+}
+
+/// A string that is no valid UTF-8 stays bytes: storing it into a character column reports 1366 with the column's name.
+fn string_value(bytes: &[u8], collation: Collation) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if collation != Collation::Binary => Value::text(text),
+        _ => Value::bytes(bytes),
     }
 }
 

@@ -1,14 +1,45 @@
 //! What the spans of literal tokens say.
 
+/// Bytes at the start of `text` that are neither `quote` nor a backslash; eight at a time.
+#[must_use]
+pub fn plain_length(text: &[u8], quote: u8) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES << 7;
+    // The lowest bit set belongs to the first byte that is zero.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (quotes, backslashes) = (ONES * u64::from(quote), ONES * u64::from(b'\\'));
+    let mut words = text.chunks_exact(8);
+    let mut length = 0;
+    for word in &mut words {
+        let word = u64::from_le_bytes(word.try_into().expect("chunks of eight"));
+        let found = zeros(word ^ quotes) | zeros(word ^ backslashes);
+        if found != 0 {
+            return length + found.trailing_zeros() as usize / 8;
+        }
+        length += 8;
+    }
+    let rest = words.remainder().iter();
+    length + rest.take_while(|&&byte| byte != quote && byte != b'\\').count()
+}
+
+/// What is between the quotes of a quoted span, if it is what the span says: nothing in it is doubled or escaped.
+#[must_use]
+pub fn plain_text(span: &[u8], escapes: bool) -> Option<&[u8]> {
+    let (&quote, rest) = span.split_first()?;
+    let inner = rest.strip_suffix(&[quote]).unwrap_or(rest);
+    let plain = plain_length(inner, quote);
+    (plain == inner.len() || (!escapes && !inner[plain..].contains(&quote))).then_some(inner)
+}
+
 /// The bytes of a quoted span (quotes included): doubled quotes and, if `escapes`, backslash sequences resolved.
 /// `\%` and `\_` keep their backslash, which LIKE understands.
 #[must_use]
 pub fn unquote(span: &[u8], escapes: bool) -> Box<[u8]> {
+    if let Some(plain) = plain_text(span, escapes) {
+        return plain.into();
+    }
     let Some((&quote, rest)) = span.split_first() else { return Box::default() };
     let inner = rest.strip_suffix(&[quote]).unwrap_or(rest);
-    if !inner.iter().any(|&byte| byte == quote || (byte == b'\\' && escapes)) {
-        return inner.into();
-    }
     let mut bytes = Vec::with_capacity(inner.len());
     let mut rest = inner.iter().copied();
     while let Some(byte) = rest.next() {

@@ -2,9 +2,17 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Assignment, Delete, Expr, Insert, InsertSource, Name, RowAlias, Statement, TableFactor, TableRef, Update,
+    Assignment, Delete, Expr, Insert, InsertSource, LiteralKind, LiteralRows, Name, RowAlias, Statement,
+    TableFactor, TableRef, Update,
 };
 use crate::lexer::{Keyword, TokenKind};
+use std::sync::Arc;
+
+/// VALUES with at least so many bytes behind them are tried as [`LiteralRows`].
+const LITERAL_ROWS_BYTES_MIN: usize = 16 * 1024;
+
+/// Whole numbers of so many digits fit an `i64` with either sign.
+const INTEGER_DIGITS_MAX: u32 = 18;
 
 impl Parser<'_> {
     /// INSERT and REPLACE.
@@ -61,7 +69,10 @@ impl Parser<'_> {
             }
         }
         if !parenthesized_query && self.eat_any(&[Keyword::Values, Keyword::Value]).is_some() {
-            insert.source = InsertSource::Rows(self.value_rows()?);
+            insert.source = match self.literal_rows() {
+                Some(rows) => InsertSource::Literals(Arc::new(rows)),
+                None => InsertSource::Rows(self.value_rows()?),
+            };
         } else if self.at_query() || self.is(TokenKind::LeftParen) {
             insert.source = InsertSource::Query(Box::new(self.nested(Self::query)?));
         } else {
@@ -80,6 +91,57 @@ impl Parser<'_> {
         Ok(columns)
     }
 
+    /// Many rows of plain literals; None, and nothing has been read, if they are few or there is anything else among them.
+    fn literal_rows(&mut self) -> Option<LiteralRows> {
+        let first = self.token.start as usize;
+        if self.text.len() - first < LITERAL_ROWS_BYTES_MIN {
+            return None;
+        }
+        let before = (self.lexer, self.token, self.previous_end);
+        let mut rows = LiteralRows::new(!self.options.no_backslash_escapes);
+        if self.read_literal_rows(&mut rows, first) {
+            rows.set_text(&self.text[first..self.previous_end as usize]);
+            return Some(rows);
+        }
+        (self.lexer, self.token, self.previous_end) = before;
+        None
+    }
+
+    fn read_literal_rows(&mut self, rows: &mut LiteralRows, first: usize) -> bool {
+        loop {
+            if !self.eat_kind(TokenKind::LeftParen) {
+                return false;
+            }
+            loop {
+                let mut token = self.advance();
+                let negative = token.kind == TokenKind::Minus;
+                if negative {
+                    token = self.advance();
+                }
+                let kind = match token.kind {
+                    TokenKind::Integer if token.end - token.start > INTEGER_DIGITS_MAX => return false,
+                    TokenKind::Integer if negative => LiteralKind::NegativeInteger,
+                    TokenKind::Integer => LiteralKind::Integer,
+                    TokenKind::String if !negative => LiteralKind::String,
+                    TokenKind::Keyword(Keyword::Null) if !negative => LiteralKind::Null,
+                    _ => return false,
+                };
+                rows.push(kind, token.start as usize - first, token.end as usize - first);
+                match self.advance().kind {
+                    TokenKind::Comma => {}
+                    TokenKind::RightParen => break,
+                    _ => return false,
+                }
+            }
+            if !rows.end_row() {
+                return false;
+            }
+            if !self.eat_kind(TokenKind::Comma) {
+                return true;
+            }
+        }
+    }
+
     /// `(1, 2), (3, DEFAULT)`, also `ROW(1, 2), ...` and the empty row `()`
     fn value_rows(&mut self) -> Parse<Vec<Vec<Expr>>> {
         self.comma_list(|parser| {
@@ -95,7 +157,7 @@ impl Parser<'_> {
     }
 
     fn insert_tail(&mut self, insert: &mut Insert) -> Parse<()> {
-        if matches!(insert.source, InsertSource::Rows(_)) && self.eat(Keyword::As) {
+        if !matches!(insert.source, InsertSource::Query(_)) && self.eat(Keyword::As) {
             let table = self.name()?;
             let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
             insert.row_alias = Some(RowAlias { table, columns });

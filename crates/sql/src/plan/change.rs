@@ -46,6 +46,8 @@ pub struct InsertPlan {
 pub enum InsertSource {
     /// VALUES; None for DEFAULT.
     Rows(Vec<Vec<Option<Expr>>>),
+    /// VALUES of nothing but plain literals, which need no binding.
+    Literals(Arc<ast::LiteralRows>),
     /// SELECT
     Query(QueryPlan),
 }
@@ -94,6 +96,12 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
                 return Err(SqlError::wrong_value_count_on_row(1));
             }
             InsertSource::Query(plan)
+        }
+        ast::InsertSource::Literals(rows) => {
+            if rows.width() != targets.len() {
+                return Err(SqlError::wrong_value_count_on_row(1));
+            }
+            InsertSource::Literals(rows.clone())
         }
         ast::InsertSource::Rows(rows) => {
             InsertSource::Rows(bind_rows(&mut block, &table, rows, &targets, insert)?)

@@ -60,6 +60,7 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
             finder.table(&insert.table, None, Privileges::INSERT.with(replaced).with(updated));
             match &insert.source {
                 InsertSource::Rows(rows) => rows.iter().flatten().for_each(|expr| finder.expr(expr)),
+                InsertSource::Literals(_) => {}
                 InsertSource::Query(query) => finder.query(query),
             }
             insert.on_duplicate.iter().for_each(|one| finder.expr(&one.value));

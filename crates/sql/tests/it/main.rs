@@ -15,6 +15,7 @@ use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 
 mod admission;
+mod bulk;
 mod deadlock_text;
 mod gives_way;
 mod monitor;

@@ -1,25 +1,41 @@
 //! INSERT, INSERT ... SELECT, REPLACE, ON DUPLICATE KEY UPDATE.
 
-use turnstile_engine::{Error as EngineError, LockWait, Read, RowLock};
+use turnstile_engine::{Error as EngineError, LockWait, Read, RowLock, RowRun};
 
 use super::Changed;
 use super::apply::{Storing, duplicate_entry};
+use crate::ast::LiteralRows;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, Kept};
-use crate::expr::{Expr, SqlMode, WarningLevel};
+use crate::expr::{Expr, SqlMode, WarningLevel, literal_value};
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::row_codec::RowView;
 use crate::value::Value;
+
+/// Bytes of rows that are gathered before they go to the engine together: some leaves full.
+const RUN_BYTES: usize = 64 * 1024;
 
 /// Buffers that all rows of one INSERT share.
 #[derive(Default)]
 struct Buffers {
     key: Vec<u8>,
     row: Vec<u8>,
+    /// The rows go to the engine in runs; these have not gone yet.
+    run: Option<RowRun>,
     first_generated: Option<u64>,
     last_given: u64,
+}
+
+/// Whether the rows of an INSERT are gathered: they are many, and the first duplicate ends it.
+fn gathers(plan: &InsertPlan) -> bool {
+    let single = matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
+    !single
+        && !plan.replace
+        && !plan.ignore
+        && plan.on_duplicate.is_empty()
+        && plan.table.engine.secondaries.is_empty()
 }
 
 impl Exec<'_> {
@@ -32,25 +48,11 @@ impl Exec<'_> {
             self.subquery(subquery, &mut frame).await?;
         }
         self.prepare_counters(&plan.table).await?;
-        let mut buffers = Buffers::default();
-        match &plan.source {
-            InsertSource::Rows(rows) => {
-                for row in rows {
-                    self.pace().await?;
-                    self.fill(plan, row, &mut frame, done.records + 1)?;
-                    self.insert_row(plan, &mut frame, &mut buffers, &mut done).await?;
-                }
-            }
-            InsertSource::Query(query) => {
-                let mut kept = Kept::default();
-                self.query(query, &[], &mut kept).await?;
-                for row in kept.rows {
-                    self.pace().await?;
-                    self.fill_from_query(plan, row, &mut frame, done.records + 1)?;
-                    self.insert_row(plan, &mut frame, &mut buffers, &mut done).await?;
-                }
-            }
-        }
+        let mut buffers = Buffers { run: gathers(plan).then(RowRun::default), ..Buffers::default() };
+        let filled = self.insert_rows(plan, &mut frame, &mut buffers, &mut done).await;
+        // A row that could not be computed comes after those before it, which may fail too.
+        self.insert_run(plan, &mut buffers, &mut done).await?;
+        filled?;
         if let Some(first) = buffers.first_generated {
             self.session.set_generated_id(first);
             done.insert_id = first;
@@ -58,6 +60,70 @@ impl Exec<'_> {
             done.insert_id = buffers.last_given;
         }
         Ok(done)
+    }
+
+    async fn insert_rows(
+        &mut self,
+        plan: &InsertPlan,
+        frame: &mut [Value],
+        buffers: &mut Buffers,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        match &plan.source {
+            InsertSource::Rows(rows) => {
+                for row in rows {
+                    self.pace().await?;
+                    self.fill(plan, row, frame, done.records + 1)?;
+                    self.insert_row(plan, frame, buffers, done).await?;
+                }
+            }
+            InsertSource::Literals(rows) => {
+                for nth in 0..rows.len() {
+                    self.pace().await?;
+                    self.fill_from_literals(plan, rows, nth, frame, done.records + 1)?;
+                    self.insert_row(plan, frame, buffers, done).await?;
+                }
+            }
+            InsertSource::Query(query) => {
+                let mut kept = Kept::default();
+                self.query(query, &[], &mut kept).await?;
+                for row in kept.rows {
+                    self.pace().await?;
+                    self.fill_from_query(plan, row, frame, done.records + 1)?;
+                    self.insert_row(plan, frame, buffers, done).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts the rows that were gathered. A plain INSERT fails at its first duplicate.
+    async fn insert_run(
+        &mut self,
+        plan: &InsertPlan,
+        buffers: &mut Buffers,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        // After a failure there is none any more: nothing goes to the engine twice.
+        let Some(mut run) = buffers.run.take() else { return Ok(()) };
+        let table = &plan.table;
+        let mut at = 0;
+        while at < run.len() {
+            let mut inserted = self.txn.try_insert_run(&table.engine, &run, at)?;
+            if inserted == 0 {
+                let (key, row) = run.get(at);
+                if let Err(error) = self.txn.insert(&table.engine, key, row).await {
+                    let Ok(view) = RowView::new(&table.layout, row) else { return Err(error.into()) };
+                    return Err(duplicate_entry(table, &error, &view.values()));
+                }
+                inserted = 1;
+            }
+            at += inserted;
+            done.changed += inserted as u64;
+        }
+        run.clear();
+        buffers.run = Some(run);
+        Ok(())
     }
 
     fn storing(&self, plan: &InsertPlan, row: u64) -> Storing<'_> {
@@ -83,6 +149,23 @@ impl Exec<'_> {
                     self.converted(plan, *column, &value, storing)?
                 }
             };
+        }
+        Ok(())
+    }
+
+    fn fill_from_literals(
+        &self,
+        plan: &InsertPlan,
+        rows: &LiteralRows,
+        nth: usize,
+        frame: &mut [Value],
+        number: u64,
+    ) -> SqlResult<()> {
+        let storing = self.storing(plan, number);
+        self.fill_defaults(plan, frame, storing)?;
+        for (column, literal) in plan.targets.iter().zip(rows.row(nth)) {
+            let value = literal_value(literal, rows.escapes(), &self.eval.settings);
+            frame[*column] = self.converted(plan, *column, &value, storing)?;
         }
         Ok(())
     }
@@ -155,6 +238,13 @@ impl Exec<'_> {
         }
         buffers.row.clear();
         table.layout.encode(&frame[..count], &mut buffers.row);
+        if let Some(run) = &mut buffers.run {
+            run.push(&buffers.key, &buffers.row);
+            if let Some(id) = generated {
+                buffers.first_generated.get_or_insert(id);
+            }
+            return if run.bytes() < RUN_BYTES { Ok(()) } else { self.insert_run(plan, buffers, done).await };
+        }
         let mut savepoint = self.txn.savepoint();
         loop {
             let error = match self.txn.insert(&table.engine, &buffers.key, &buffers.row).await {

@@ -190,6 +190,46 @@ fn insert_forms() {
     assert!(matches!(&insert.source, InsertSource::Rows(rows) if rows.len() == 1 && rows[0].len() == 2));
 }
 
+/// Many rows of `row`, long enough to be read as literals.
+fn many_rows(row: &str) -> String {
+    format!(
+        "INSERT INTO t VALUES {} ON DUPLICATE KEY UPDATE a = 1",
+        vec![row; 20_000 / row.len() + 1].join(", ")
+    )
+}
+
+#[test]
+fn long_values_of_plain_literals_are_kept_as_text() {
+    let row = r"(1, -22, NULL, 'it''s \\n', '')";
+    let Statement::Insert(insert) = parse_text(&many_rows(row)) else { panic!() };
+    let InsertSource::Literals(rows) = &insert.source else { panic!("a tree") };
+    assert!(insert.on_duplicate.len() == 1 && rows.width() == 5 && rows.len() == 20_000 / row.len() + 1);
+    let texts: Vec<_> = rows.row(rows.len() - 1).collect();
+    assert_eq!(
+        texts,
+        [
+            (LiteralKind::Integer, &b"1"[..]),
+            (LiteralKind::NegativeInteger, b"22"),
+            (LiteralKind::Null, b"NULL"),
+            (LiteralKind::String, br"'it''s \\n'"),
+            (LiteralKind::String, b"''"),
+        ]
+    );
+}
+
+#[test]
+fn long_values_of_anything_else_are_a_tree() {
+    let others =
+        ["1 + 1", "1.5", "x'4D'", "'a' 'b'", "DEFAULT", "?", "1234567890123456789", "-'1'", "TRUE", "(1)"];
+    for other in others {
+        let Statement::Insert(insert) = parse_text(&many_rows(&format!("(1, {other})"))) else { panic!() };
+        assert!(matches!(&insert.source, InsertSource::Rows(rows) if rows.len() > 500), "{other}");
+    }
+    let uneven = many_rows("(1, 2)").replacen("(1, 2) ON", "(1, 2, 3) ON", 1);
+    let Statement::Insert(insert) = parse_text(&uneven) else { panic!() };
+    assert!(matches!(&insert.source, InsertSource::Rows(rows) if rows[rows.len() - 1].len() == 3));
+}
+
 #[test]
 fn bytes_in_strings_need_not_be_utf8() {
     let text = b"SELECT '\xFF\xFE', _binary'\x80' FROM `t`";
