@@ -3,7 +3,7 @@
 
 use super::pool::Pool;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 /// Lines that threads count on; more threads share them.
 pub(crate) const LANES: usize = 16;
@@ -21,6 +21,9 @@ pub(crate) struct Counters {
     clean_waits: AtomicU64,
     batches: AtomicU64,
     checkpoints: AtomicU64,
+    /// Frames with changes of their own, and frames whose copy is being written. Looking at all frames would take the longer the larger
+    /// the pool is, and tools ask often.
+    dirty: AtomicI64,
 }
 
 /// A snapshot of the pool's counters. Totals since the start, but for the first three.
@@ -30,7 +33,7 @@ pub struct PoolCounts {
     pub frames: u64,
     /// Frames that hold no page.
     pub free_frames: u64,
-    /// Frames whose page is newer than the data file.
+    /// Frames whose page is newer than the data file; one that is changed while it is written counts twice for so long.
     pub dirty_frames: u64,
     /// Page lookups.
     pub lookups: u64,
@@ -85,6 +88,16 @@ impl Counters {
         self.writes.fetch_add(pages as u64, Ordering::Relaxed);
         self.batches.fetch_add(1, Ordering::Relaxed);
     }
+    /// So many frames were clean and are not any more, or the other way round. A frame of a page that is changed all the time comes here
+    /// once for each time it is written.
+    pub(crate) fn count_dirty(&self, change: i64) {
+        self.dirty.fetch_add(change, Ordering::Relaxed);
+    }
+    /// As it is counted, for tests: the public figure is never under 0.
+    #[cfg(test)]
+    pub(crate) fn dirty_balance(&self) -> i64 {
+        self.dirty.load(Ordering::Relaxed)
+    }
     pub(crate) fn count_checkpoint(&self) {
         self.checkpoints.fetch_add(1, Ordering::Relaxed);
     }
@@ -93,7 +106,7 @@ impl Counters {
         PoolCounts {
             frames: pool.frames.count() as u64,
             free_frames: pool.next_victims(0).1 as u64,
-            dirty_frames: pool.frames.iter().filter(|(_, frame)| frame.is_dirty()).count() as u64,
+            dirty_frames: self.dirty.load(Ordering::Relaxed).max(0) as u64,
             lookups: self.lookups.iter().map(|lane| lane.0.load(Ordering::Relaxed)).sum(),
             reads: self.reads.load(Ordering::Relaxed),
             writes: self.writes.load(Ordering::Relaxed),

@@ -123,6 +123,8 @@ impl Pool {
             self.stop(error.to_string());
             return Err(error);
         }
+        // Before the frames are clean, so that whoever finds all of them clean finds that in the count, too.
+        self.counters.count_dirty(-(pins.len() as i64));
         for pin in &pins {
             pin.frame().flush_end();
         }

@@ -136,8 +136,10 @@ impl<'e> Mtr<'e> {
             return wal.current_lsn();
         }
         let oldest = wal.current_lsn();
-        for taken in self.pages.iter().filter(|taken| taken.changed) {
-            taken.guard.frame().mark_dirty(oldest);
+        let changed = self.pages.iter().filter(|taken| taken.changed);
+        let newly_dirty = changed.filter(|taken| taken.guard.frame().mark_dirty(oldest)).count();
+        if newly_dirty > 0 {
+            self.storage.pool.counters.count_dirty(newly_dirty as i64);
         }
         let (_, end) = wal.append(&self.redo);
         for taken in self.pages.iter_mut().filter(|taken| taken.changed) {

@@ -7,6 +7,7 @@
 //!
 //! A page that cannot be read stays as it is and is listed in [`Recovered::damaged`]; the others go on.
 
+use super::guard::WriteGuard;
 use super::pool::{Pool, damaged};
 use super::redo::{self, Change};
 use crate::error::{Error, Result};
@@ -180,6 +181,11 @@ fn apply_parcels(pool: &Pool, parcels: &Receiver<Parcel>) -> Result<Applied> {
     Ok(applied)
 }
 
+fn mark_dirty(pool: &Pool, page: &WriteGuard<'_>, since: Lsn) {
+    let was_clean = page.frame().mark_dirty(since);
+    pool.counters.count_dirty(i64::from(was_clean));
+}
+
 fn apply_piece(pool: &Pool, piece: &Piece, body: &[u8], applied: &mut Applied) -> Result<()> {
     let Some((_, first)) = redo::records(body).next().transpose()? else { return Ok(()) };
     let fresh = matches!(first, Change::Init { .. });
@@ -200,7 +206,7 @@ fn apply_piece(pool: &Pool, piece: &Piece, body: &[u8], applied: &mut Applied) -
     if page.lsn() >= piece.group_end {
         // What was read may come from the operating system's cache after a sync that failed, and may never have
         // reached the disk. So it is written again before the checkpoint passes its redo.
-        page.frame().mark_dirty(piece.group_start);
+        mark_dirty(pool, &page, piece.group_start);
         return Ok(());
     }
     if !fresh && page.kind() == Some(PageKind::Empty) {
@@ -209,7 +215,7 @@ fn apply_piece(pool: &Pool, piece: &Piece, body: &[u8], applied: &mut Applied) -
         return Ok(());
     }
     applied.damaged.remove(&piece.page_no);
-    page.frame().mark_dirty(piece.group_start);
+    mark_dirty(pool, &page, piece.group_start);
     for record in redo::records(body) {
         let (page_no, change) = record?;
         redo::apply(page.bytes_mut(), page_no, change);

@@ -117,15 +117,17 @@ fn four_times_the_pool_is_worked_through() {
     let storage = Storage::create(Arc::clone(&disk), &config).unwrap();
     let pages = counter_pages(&storage, 256);
     let expected: Vec<AtomicU64> = pages.iter().map(|_| AtomicU64::new(0)).collect();
+    let most_dirty = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for seed in 0..4 {
-            let (storage, pages, expected) = (&storage, &pages, &expected);
+            let (storage, pages, expected, most_dirty) = (&storage, &pages, &expected, &most_dirty);
             scope.spawn(move || {
                 let mut rng = Rng::new(seed);
                 for _ in 0..3000 {
                     let nth = rng.below(pages.len() as u64) as usize;
                     block_on(with_pages_to_write(storage, || add_one(storage, pages[nth]))).unwrap();
                     expected[nth].fetch_add(1, Ordering::Relaxed);
+                    most_dirty.fetch_max(storage.pool.counters().dirty_frames, Ordering::Relaxed);
                 }
             });
         }
@@ -136,6 +138,10 @@ fn four_times_the_pool_is_worked_through() {
         }
     };
     check(&storage);
+    assert!(most_dirty.load(Ordering::Relaxed) > 0, "changed pages are counted");
+    storage.checkpoint().unwrap();
+    let walked = storage.pool.frames.iter().filter(|(_, frame)| frame.is_dirty()).count() as i64;
+    assert_eq!((storage.pool.counters.dirty_balance(), walked), (0, 0), "and every one of them became clean");
     let counts = storage.pool.counters();
     assert!(storage.wal.current_lsn().0 > 2 * config.redo_capacity_bytes);
     assert!(counts.evictions > 1000 && counts.writes > 0, "{counts:?}");
