@@ -20,6 +20,7 @@ use crate::status::deadlock::Deadlocks;
 use crate::status::metrics::Meters;
 use crate::status::monitor::Monitor;
 use crate::thread_pool::ThreadPoolView;
+use crate::value::Value;
 use crate::variables::Globals;
 
 /// What the server says it is. Drivers choose their behaviour by the leading number.
@@ -44,6 +45,8 @@ pub struct Database {
     fresh: bool,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
     shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// One reference is its own, every other one a prepared statement's.
+    prepared: Arc<()>,
 }
 
 impl Database {
@@ -110,6 +113,7 @@ impl Database {
             fresh,
             thread_pool,
             shutdown: OnceLock::new(),
+            prepared: Arc::new(()),
         });
         Deadlocks::watch(&db);
         if fresh {
@@ -200,6 +204,19 @@ impl Database {
     /// Who runs the sessions, if somebody has said so.
     pub fn thread_pool(&self) -> Option<&Arc<dyn ThreadPoolView>> {
         self.thread_pool.get()
+    }
+
+    /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is none left.
+    pub(crate) fn prepared_place(&self) -> SqlResult<Arc<()>> {
+        let most = match self.globals.named("max_prepared_stmt_count") {
+            Value::UInt(most) => most,
+            Value::Int(most) => most.max(0) as u64,
+            _ => 0,
+        };
+        if Arc::strong_count(&self.prepared) as u64 > most {
+            return Err(SqlError::too_many_prepared_statements(most));
+        }
+        Ok(Arc::clone(&self.prepared))
     }
 
     /// Sets what SHUTDOWN does.

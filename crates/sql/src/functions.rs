@@ -126,13 +126,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
 
 /// A FLOAT, YEAR, BIT or ZEROFILL operand as the text its column shows; every other value knows its own text.
 pub(crate) fn as_shown(typed: Typed) -> Typed {
-    let only_column_knows = match &typed.kind.column {
-        ColumnType::Float { .. } | ColumnType::Year | ColumnType::Bit { .. } => true,
-        ColumnType::Int { zerofill, .. } => *zerofill,
-        ColumnType::Double { digits, .. } => digits.is_some(),
-        _ => false,
-    };
-    if !only_column_knows {
+    if !crate::value::is_shown_by_column(&typed.kind.column) {
         return typed;
     }
     let length = typed.kind.column.wire_length();

@@ -21,7 +21,9 @@ pub use convert::{
     Numeric, parse_double_prefix, parse_integer_prefix, to_bool, to_bytes, to_date_time, to_decimal,
     to_double, to_i64, to_numeric, to_text, to_time, to_u64_bits,
 };
-pub use display::{column_text, format_double, format_float, write_text};
+pub use display::{
+    between_columns, column_text, format_double, format_float, is_shown_by_column, write_text,
+};
 pub use store::{StoreContext, store};
 
 use crate::datetime::{Date, DateTime, Time};

@@ -115,8 +115,8 @@ impl Reader<'_> {
 
 fn full_year(year: u32, digits: usize) -> u32 {
     match (digits, year) {
-        (1 | 2, 0..=69) => 2000 + year,
-        (1 | 2, _) => 1900 + year,
+        (2, 0..=69) => 2000 + year,
+        (2, _) => 1900 + year,
         _ => year,
     }
 }
@@ -168,12 +168,15 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
 fn parse_clock(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
     let (hour, _) = reader.digits(2)?;
     let (mut minute, mut second, mut us, mut fsp) = (0, 0, 0, 0);
-    if reader.peek() == Some(b':')
-        || reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+')
-    {
+    // A minus is an offset's sign, unless hours and minutes are parted by one too.
+    let parted_by = reader.peek().filter(|byte| byte.is_ascii_punctuation() && *byte != b'+');
+    if parted_by.is_some() {
         reader.at += 1;
         minute = reader.digits(2)?.0;
-        if reader.peek().is_some_and(|byte| byte.is_ascii_punctuation() && byte != b'+' && byte != b'-') {
+        let parts = |byte: u8| {
+            byte.is_ascii_punctuation() && byte != b'+' && (byte != b'-' || parted_by == Some(b'-'))
+        };
+        if reader.peek().is_some_and(parts) {
             reader.at += 1;
             second = reader.digits(2)?.0;
             if reader.peek() == Some(b'.') {
@@ -281,7 +284,9 @@ pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
     let date =
         Date::from_parts((day_part / 10_000) as u32, (day_part / 100 % 100) as u32, (day_part % 100) as u32);
     let (hour, minute, second) = ((clock / 10_000) as u32, (clock / 100 % 100) as u32, (clock % 100) as u32);
-    if day_part / 100 % 100 > 12 || hour > 23 || minute > 59 || second > 59 || !rules.allow(date) {
+    let day = day_part % 100;
+    if day_part / 100 % 100 > 12 || day > 31 || hour > 23 || minute > 59 || second > 59 || !rules.allow(date)
+    {
         return None;
     }
     let moment = DateTime::from_parts(date, hour, minute, second, 0, 0);
@@ -346,8 +351,8 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
     Some((minute, reader.digits(2)?.0))
 }
 
-/// `dddd-d...`, or 12 and more digits: a datetime, not a time.
+/// `dddd-d...` or 12 and more digits, 12 characters at least: a datetime, not a time.
 fn looks_like_date_time(text: &[u8]) -> bool {
     let run = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    run >= 12 || (run > 0 && matches!(text.get(run), Some(b'-' | b'/')))
+    run >= 12 || (run > 0 && text.len() >= 12 && matches!(text.get(run), Some(b'-' | b'/')))
 }

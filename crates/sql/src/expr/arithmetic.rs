@@ -114,7 +114,8 @@ fn integers(
             unsigned &= !context.settings.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION);
             one - other
         }
-        ArithmeticOp::Multiply => one * other,
+        // Two numbers of 64 bits without sign can give one that even 128 bits with sign do not hold.
+        ArithmeticOp::Multiply => one.checked_mul(other).unwrap_or(i128::MAX),
         _ if other == 0 => {
             context.division_by_zero()?;
             return Ok(Value::Null);

@@ -24,6 +24,14 @@ pub enum QueryPlan {
 }
 
 impl QueryPlan {
+    /// Whether it locks rows as a change would: FOR UPDATE.
+    pub fn locks_exclusively(&self) -> bool {
+        match self {
+            QueryPlan::Select(plan) => plan.steps.iter().any(Step::locks_exclusively),
+            QueryPlan::Set(_) | QueryPlan::Values(_) => false,
+        }
+    }
+
     /// Columns of its result.
     pub fn columns(&self) -> &Arc<[ColumnMeta]> {
         match self {
@@ -137,6 +145,17 @@ pub enum Source {
     Virtual(VirtualTable),
     /// Several tables joined before they meet the others: the right side of an outer join.
     Group(Vec<Step>),
+}
+
+impl Step {
+    fn locks_exclusively(&self) -> bool {
+        match &self.source {
+            Source::Table(source) => matches!(source.locking, Some((RowLock::Exclusive, _))),
+            Source::Derived(plan) => plan.locks_exclusively(),
+            Source::Group(steps) => steps.iter().any(Step::locks_exclusively),
+            Source::Virtual(_) => false,
+        }
+    }
 }
 
 /// How a table is read.

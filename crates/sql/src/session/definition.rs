@@ -24,7 +24,10 @@ mod copy;
 impl Session {
     /// Runs a statement that defines.
     pub(super) async fn definition_statement(&mut self, statement: &Statement) -> SqlResult<Outcome> {
-        self.commit().await?;
+        self.commit_before().await?;
+        if self.settings.read_only {
+            return Err(SqlError::read_only_transaction());
+        }
         let _definitions = self.pass_definitions().await?;
         match statement {
             Statement::CreateDatabase(create) => self.create_database(create).await?,
@@ -80,6 +83,13 @@ impl Session {
             _ => return Err(SqlError::not_supported_yet("this statement")),
         }
         Ok(Outcome::default())
+    }
+
+    /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next one is spent with it.
+    pub(super) async fn commit_before(&mut self) -> SqlResult<()> {
+        self.commit().await?;
+        self.next_txn = super::transaction::NextTxn::default();
+        Ok(())
     }
 
     /// Keeps FLUSH TABLES WITH READ LOCK waiting, or waits for it.

@@ -131,8 +131,11 @@ impl Session {
     }
 
     async fn lock_entries(&mut self, entries: Vec<Entry>) -> SqlResult<()> {
-        self.commit().await?;
+        self.commit_before().await?;
         self.table_locks = None;
+        if self.settings.read_only && entries.iter().any(|one| one.write) {
+            return Err(SqlError::read_only_transaction());
+        }
         for (nth, one) in entries.iter().enumerate() {
             if entries[..nth].iter().any(|other| (&other.schema, &other.shown) == (&one.schema, &one.shown)) {
                 return Err(SqlError::non_unique_table(&one.shown));
@@ -175,13 +178,18 @@ impl Session {
     /// FLUSH. What others of it would write or read again is never out of date here.
     pub(super) async fn flush(&mut self, targets: &[FlushTarget]) -> SqlResult<()> {
         self.require_global(Privileges::RELOAD, "RELOAD")?;
+        self.commit_before().await?;
         for target in targets {
             let FlushTarget::Tables { names, read_lock, export } = target else { continue };
             if *export {
                 return Err(SqlError::not_supported_yet("FLUSH TABLES ... FOR EXPORT"));
             }
             if !*read_lock {
-                continue;
+                let read = self.table_locks.iter().flat_map(|locks| &locks.entries).find(|one| !one.write);
+                match read {
+                    Some(one) => return Err(SqlError::table_not_locked_for_write(&one.shown)),
+                    None => continue,
+                }
             }
             if self.table_locks.is_some() {
                 return Err(SqlError::lock_or_active_transaction());

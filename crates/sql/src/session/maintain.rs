@@ -32,6 +32,7 @@ impl Session {
             MaintenanceKind::Optimize => "optimize",
             _ => return Err(SqlError::not_supported_yet("this table maintenance")),
         };
+        self.commit_before().await?;
         let mut table = Table::new(&[("Table", 's'), ("Op", 's'), ("Msg_type", 's'), ("Msg_text", 't')]);
         for name in &work.tables {
             let schema = self.schema_of(name)?;

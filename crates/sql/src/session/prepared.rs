@@ -30,6 +30,8 @@ pub struct Statement {
     tables: Box<[Used]>,
     /// Its text, for SHOW PROCESSLIST; nothing if the statement cache keeps it.
     text: Option<Arc<[u8]>>,
+    /// What it counts by among the prepared statements of all sessions.
+    _place: Option<Arc<()>>,
     plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
 }
 
@@ -37,7 +39,15 @@ impl Statement {
     /// A statement without a plan yet.
     pub fn new(statement: ast::Statement, params: usize) -> Statement {
         let tables = of_statement(&statement).into();
-        Statement { statement, params, literals: false, tables, text: None, plan: Mutex::new(None) }
+        Statement {
+            statement,
+            params,
+            literals: false,
+            tables,
+            text: None,
+            _place: None,
+            plan: Mutex::new(None),
+        }
     }
 
     /// The statement of a [`crate::template`]: its parameters stand for so many literals.
@@ -70,11 +80,8 @@ impl Session {
 
     async fn prepare_text(&mut self, text: &[u8]) -> SqlResult<Prepared> {
         self.state.warnings.clear();
-        let most = 1_000_000;
-        if self.prepared.len() >= most {
-            return Err(SqlError::too_many_prepared_statements(most));
-        }
-        let statement = self.parse_one(text)?;
+        let place = self.db.prepared_place()?;
+        let statement = Statement { _place: Some(place), ..self.parse_one(text)? };
         let columns = self.describe(&statement).await?;
         let kind = ColumnType::varchar(16_383);
         let params = (0..statement.params).map(|_| ColumnMeta::computed("?", kind.clone(), true)).collect();

@@ -344,7 +344,7 @@ impl Session {
         let (db, interrupt) = (self.db.clone(), self.interrupt.clone());
         let limit_ms = self.settings.max_execution_ms;
         let open = self.enter_quietly();
-        if open.read_only && !matches!(plan, RowPlan::Query(_)) {
+        if open.read_only && plan.changes_or_may() {
             return self.abandon(SqlError::read_only_transaction()).await;
         }
         let savepoint = open.txn.savepoint();
@@ -461,6 +461,13 @@ fn info_of_update(done: Changed, warnings: u64) -> String {
         }
     }
     info
+}
+
+impl RowPlan {
+    /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one.
+    fn changes_or_may(&self) -> bool {
+        !matches!(self, RowPlan::Query(query) if !query.locks_exclusively())
+    }
 }
 
 fn changes_strictly(plan: &RowPlan) -> bool {

@@ -103,7 +103,27 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
     }
 }
 
-/// The text of a column's value where only the column knows it: FLOAT, YEAR, ZEROFILL, BIT.
+/// Whether values of a type do not know their own text: FLOAT, YEAR, ZEROFILL, BIT.
+pub fn is_shown_by_column(kind: &ColumnType) -> bool {
+    match kind {
+        ColumnType::Float { .. } | ColumnType::Year | ColumnType::Bit { .. } => true,
+        ColumnType::Int { zerofill, .. } => *zerofill,
+        ColumnType::Double { digits, .. } => digits.is_some(),
+        _ => false,
+    }
+}
+
+/// A value of one column on its way into another: text where that one holds text and only the first knows how it is written.
+pub fn between_columns(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
+    match value {
+        Value::Double(_) | Value::UInt(_) if to.is_character() && is_shown_by_column(from) => {
+            Value::from(column_text(&value, from))
+        }
+        other => other,
+    }
+}
+
+/// The text of a column's value where only the column knows it: see [`is_shown_by_column`].
 pub fn column_text(value: &Value, kind: &ColumnType) -> String {
     let mut text = Vec::new();
     write_text(value, kind, &mut text);

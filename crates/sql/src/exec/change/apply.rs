@@ -66,6 +66,11 @@ impl Storing<'_> {
         self.default_told(table, column, true)
     }
 
+    /// The default of a column that rows get which are there already.
+    pub fn default_silently(&self, table: &Table, column: usize) -> SqlResult<Value> {
+        self.default_told(table, column, false)
+    }
+
     fn default_told(&self, table: &Table, column: usize, told: bool) -> SqlResult<Value> {
         let definition = &table.columns()[column];
         match &definition.default {

@@ -12,7 +12,7 @@ use crate::exec::{Exec, Kept};
 use crate::expr::{Expr, SqlMode, WarningLevel, literal_value};
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::row_codec::RowView;
-use crate::value::Value;
+use crate::value::{Value, between_columns};
 
 /// Bytes of rows that are gathered before they go to the engine together: some leaves full.
 const RUN_BYTES: usize = 64 * 1024;
@@ -179,7 +179,9 @@ impl Exec<'_> {
     ) -> SqlResult<()> {
         let storing = self.storing(plan, number);
         self.fill_defaults(plan, frame, storing)?;
-        for (column, value) in plan.targets.iter().zip(row) {
+        let InsertSource::Query(query) = &plan.source else { return Ok(()) };
+        for ((column, value), from) in plan.targets.iter().zip(row).zip(query.columns().iter()) {
+            let value = between_columns(value, &from.column_type, &plan.table.columns()[*column].kind);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::Slice;
 use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::row_codec::RowView;
-use crate::value::Value;
+use crate::value::{Value, between_columns};
 
 /// Rows of one transaction of the copy.
 const CHUNK: usize = 2000;
@@ -95,7 +95,7 @@ impl Session {
                 slice.breathe().await;
             }
             let view = RowView::new(&old.layout, &row).map_err(|_| SqlError::crashed_table(old.name()))?;
-            let values = self.convert(&view, new, origins, done + nth as u64 + 1, automatic)?;
+            let values = self.convert(&view, (old, new), origins, done + nth as u64 + 1, automatic)?;
             let key = new_key(old, new, &values, pk);
             let mut bytes = Vec::with_capacity(row.len());
             new.layout.encode(&values, &mut bytes);
@@ -126,7 +126,7 @@ impl Session {
     fn convert(
         &self,
         view: &RowView<'_>,
-        new: &Table,
+        (old, new): (&Table, &Table),
         origins: &[Origin],
         row: u64,
         automatic: &AtomicU64,
@@ -145,7 +145,9 @@ impl Session {
                             Value::DateTime(moment) if view.is_timestamp(*at) => {
                                 Value::DateTime(zone.from_utc(moment))
                             }
-                            other => other,
+                            other => {
+                                between_columns(other, &old.columns()[*at].kind, &new.columns()[column].kind)
+                            }
                         };
                         storing.store(new, column, &value)?
                     }
@@ -155,7 +157,7 @@ impl Session {
                     }
                     Origin::Default => {
                         let lenient = Storing { strict: false, ..storing };
-                        lenient.default(new, column)?
+                        lenient.default_silently(new, column)?
                     }
                 });
             }
