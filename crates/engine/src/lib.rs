@@ -23,5 +23,5 @@ pub mod wal;
 pub use api::*;
 pub use engine::Engine;
 pub use error::{Error, Result};
-pub use row::{RowRun, Scan};
+pub use row::{RowRun, Scan, UpdateDraft};
 pub use txn::Txn;

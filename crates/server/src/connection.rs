@@ -105,24 +105,36 @@ pub struct Peer {
 
 /// Serves one client until it leaves. Errors of the socket end it silently: there is nobody to tell.
 pub async fn serve(
-    mut stream: Stream,
+    stream: Stream,
     readiness: Arc<Readiness>,
     shared: Arc<Shared>,
     peer: Peer,
     arrival: Arrival,
 ) {
+    // In a box: a session lives for hours with the room that its login took for milliseconds.
+    let entered = Box::pin(enter(stream, readiness, shared, peer, arrival)).await;
+    if let Some(connection) = entered {
+        connection.live().await;
+    }
+}
+
+/// Lets a client in, if it proves who it is in time.
+async fn enter(
+    mut stream: Stream,
+    readiness: Arc<Readiness>,
+    shared: Arc<Shared>,
+    peer: Peer,
+    arrival: Arrival,
+) -> Option<Box<Connection>> {
     let mut scramble = [0; handshake::SCRAMBLE_BYTES];
     auth::fill_scramble(&mut scramble);
     let patience = Duration::from_secs(shared.limit("connect_timeout"));
-    // In a box: a session lives for hours with the room that its login took for milliseconds.
-    let login = Box::pin(within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble))).await;
-    match login {
+    match within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble)).await {
         Some(Ok(Some((session, capabilities)))) => {
             stream.interrupt = Some(session.interrupt().clone());
             readiness.interrupt_on_hangup(session.interrupt().clone());
-            let statements = HashMap::new();
             let packet_bytes_max = shared.limit("max_allowed_packet") as usize;
-            let mut connection = Connection {
+            Some(Box::new(Connection {
                 stream,
                 readiness,
                 shared,
@@ -131,25 +143,18 @@ pub async fn serve(
                 peer,
                 capabilities,
                 scramble,
-                statements,
+                statements: HashMap::new(),
                 packet_bytes_max,
-            };
-            // The client may vanish at any point; the session is finished all the same.
-            connection.follow_settings();
-            let end = connection.run().await.unwrap_or(End::Gone);
-            connection.publish_traffic();
-            if end != End::Quit {
-                connection.shared.database.status().client_aborted();
-            }
-            connection.session.finish().await;
-            if end == End::Told {
-                connection.stream.close_gently(FAREWELL).await;
-            }
+            }))
         }
-        None => shared.database.status().refused(),
+        None => {
+            shared.database.status().refused();
+            None
+        }
         Some(_) => {
             shared.database.status().refused();
             let _ = stream.flush().await;
+            None
         }
     }
 }
@@ -262,6 +267,20 @@ pub fn write_error(stream: &mut Stream, error: &SqlError) {
 const TRAFFIC_BYTES: u64 = 16 * 1024;
 
 impl Connection {
+    /// From login to the end. The client may vanish at any point; the session is finished all the same.
+    async fn live(mut self: Box<Self>) {
+        self.follow_settings();
+        let end = self.run().await.unwrap_or(End::Gone);
+        self.publish_traffic();
+        if end != End::Quit {
+            self.shared.database.status().client_aborted();
+        }
+        self.session.finish().await;
+        if end == End::Told {
+            self.stream.close_gently(FAREWELL).await;
+        }
+    }
+
     async fn run(&mut self) -> io::Result<End> {
         let mut message = Vec::new();
         loop {

@@ -54,7 +54,7 @@ fn roll_back_loser(kernel: &Kernel, loser: Loser) -> Result<()> {
     let Loser { txn_id, mut hold } = loser;
     hold.add_flags(NEEDS_PURGE);
     roll_back(kernel, txn_id, &mut hold)?;
-    kernel.end_writer(txn_id, hold, TxnState::RolledBack).map_err(|(_, error)| error)?;
+    kernel.end_writer(txn_id, &mut Some(hold), TxnState::RolledBack)?;
     Ok(())
 }
 
@@ -75,15 +75,16 @@ pub(crate) fn roll_back_orphan(
     if let Err(error) = roll_back(kernel, orphan.id, &mut orphan.hold) {
         return Err((orphan, error));
     }
-    let mut orphan = *orphan;
-    orphan.hold.add_flags(NEEDS_PURGE);
-    match kernel.end_writer(orphan.id, orphan.hold, TxnState::RolledBack) {
-        Ok(_) => {
-            orphan.locks.release_all(kernel);
+    let Orphan { id, mut hold, mut locks } = *orphan;
+    hold.add_flags(NEEDS_PURGE);
+    let mut hold = Some(hold);
+    match (kernel.end_writer(id, &mut hold, TxnState::RolledBack), hold) {
+        (Err(error), Some(hold)) => Err((Box::new(Orphan { id, hold, locks }), error)),
+        _ => {
+            locks.release_all(kernel);
             kernel.stats.rollbacks.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
-        Err((hold, error)) => Err((Box::new(Orphan { hold, ..orphan }), error)),
     }
 }
 

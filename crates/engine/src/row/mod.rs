@@ -66,6 +66,7 @@ mod write;
 
 pub use insert_run::RowRun;
 pub use scan::Scan;
+pub use update::UpdateDraft;
 
 #[cfg(test)]
 pub(crate) mod tests;

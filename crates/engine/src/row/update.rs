@@ -14,11 +14,11 @@ use std::sync::atomic::Ordering;
 
 use crate::api::{Change, LockWait, RowLock, TableDef, Updated};
 use crate::btree::{Position, Tree};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
-use crate::txn::lock_calls::LockKind;
+use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::spare::{give_buffer, take_buffer};
 
 use super::insert::payload_of;
@@ -29,9 +29,11 @@ use super::write::NewVersion;
 /// The caller's decision about a row.
 pub type Decide<'c> = &'c mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send);
 
-/// What an update has worked out so far; it outlives the latches.
+/// What an update has worked out so far; it outlives the latches, and the attempt that had to wait.
 #[derive(Default)]
-struct Draft {
+pub struct UpdateDraft {
+    /// The row's lock is held, and whether it was before.
+    grant: Option<Grant>,
     decision: Option<Change>,
     /// The new row, if the decision is to replace.
     new: Vec<u8>,
@@ -41,6 +43,8 @@ struct Draft {
     /// The new row's chain, if it needs one.
     chain: PageNo,
     unique_checked: bool,
+    /// The row is done; what is left are its entries, or the lock of its absence.
+    outcome: Option<Updated>,
 }
 
 /// What an attempt wants before it comes back.
@@ -52,23 +56,99 @@ enum Step {
     WriteChain,
 }
 
+impl Drop for UpdateDraft {
+    fn drop(&mut self) {
+        give_buffer(std::mem::take(&mut self.new));
+    }
+}
+
 impl Txn {
     /// Changes one row: takes its exclusive lock, shows `change` the current version, and does what it decides.
-    pub async fn update(
+    pub async fn update(&mut self, table: &TableDef, key: &[u8], change: Decide<'_>) -> Result<Updated> {
+        let mut draft = UpdateDraft::default();
+        match self.update_now(table, key, change, &mut draft)? {
+            Some(updated) => Ok(updated),
+            // In a box: whoever does not wait carries no room for those who do.
+            None => Box::pin(self.update_waiting(table, key, change, draft)).await,
+        }
+    }
+
+    /// Like [`Txn::update`], if no step of it has to wait; `None` if one has to: [`Txn::update_waiting`] goes on from there with the
+    /// draft. Nothing has changed then, but the row may be locked, and `change` may have decided: it is not asked again.
+    pub fn update_now(
         &mut self,
         table: &TableDef,
         key: &[u8],
-        change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
+        change: Decide<'_>,
+        draft: &mut UpdateDraft,
+    ) -> Result<Option<Updated>> {
+        if !self.kernel.storage.wal.try_reserve()? || self.admission_is_due() {
+            return Ok(None);
+        }
+        match self.try_whole_update(table, key, change, draft) {
+            Ok(true) => {}
+            Ok(false) | Err(Error::Miss(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        self.spend(1);
+        Ok(draft.outcome.inspect(|updated| self.count_change(*updated)))
+    }
+
+    /// One attempt at the whole change; whether nothing is left to do.
+    fn try_whole_update(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        change: Decide<'_>,
+        draft: &mut UpdateDraft,
+    ) -> Result<bool> {
+        self.become_writer()?;
+        match self.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record) {
+            Grant::Conflict => return Ok(false),
+            grant => draft.grant = Some(grant),
+        }
+        let tree = self.kernel.tree(table.clustered)?;
+        if let Step::Done(updated) = self.try_update(table, &tree, key, change, draft)? {
+            draft.outcome = Some(updated);
+        }
+        Ok(match draft.outcome {
+            None | Some(Updated::Missing) => false,
+            Some(_) => draft.entries.as_ref().is_none_or(Vec::is_empty),
+        })
+    }
+
+    fn count_change(&self, updated: Updated) {
+        let stats = &self.kernel.stats;
+        match updated {
+            Updated::Changed => _ = stats.rows_updated.fetch_add(1, Ordering::Relaxed),
+            Updated::Deleted => _ = stats.rows_deleted.fetch_add(1, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+
+    /// Goes on with an update that had to wait, from what its draft holds.
+    pub async fn update_waiting(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        change: Decide<'_>,
+        mut draft: UpdateDraft,
     ) -> Result<Updated> {
         self.reserve_log().await?;
         admitted!(self, 1);
         paged!(self, self.become_writer())?;
-        let grant =
-            self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
+        let grant = match draft.grant {
+            Some(grant) => grant,
+            None => {
+                let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
+                self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?
+            }
+        };
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
-        let mut draft = Draft { new: take_buffer(), ..Draft::default() };
-        let outcome = self.carry_out(table, &tree, key, change, &mut draft).await;
-        give_buffer(std::mem::take(&mut draft.new));
+        let outcome = match draft.outcome {
+            Some(updated) => Ok(updated),
+            None => self.carry_out(table, &tree, key, change, &mut draft).await,
+        };
         match outcome {
             Ok(Updated::Missing) => {
                 self.lock_absence(table, &tree, key, (RowLock::Exclusive, grant)).await?;
@@ -82,12 +162,7 @@ impl Txn {
                 if let Some(entries) = &draft.entries {
                     self.change_entries(table, key.len(), entries).await?;
                 }
-                let stats = &self.kernel.stats;
-                match updated {
-                    Updated::Changed => _ = stats.rows_updated.fetch_add(1, Ordering::Relaxed),
-                    Updated::Deleted => _ = stats.rows_deleted.fetch_add(1, Ordering::Relaxed),
-                    _ => {}
-                }
+                self.count_change(updated);
                 Ok(updated)
             }
         }
@@ -104,7 +179,7 @@ impl Txn {
         tree: &Arc<Tree>,
         key: &[u8],
         change: Decide<'_>,
-        draft: &mut Draft,
+        draft: &mut UpdateDraft,
     ) -> Result<Updated> {
         loop {
             match paged!(self, self.try_update(table, tree, key, change, draft))? {
@@ -127,7 +202,7 @@ impl Txn {
         tree: &Tree,
         key: &[u8],
         change: Decide<'_>,
-        draft: &mut Draft,
+        draft: &mut UpdateDraft,
     ) -> Result<Step> {
         loop {
             let leaf = tree.leaf_for_write(key)?;
@@ -141,7 +216,10 @@ impl Txn {
                 (Payload::Chain { .. }, Some(row)) => row.as_slice(),
                 (Payload::Chain { .. }, None) => return Ok(Step::FetchOld(found.value.to_vec())),
             };
-            let decision = *draft.decision.get_or_insert_with(|| change(old, &mut draft.new));
+            let decision = *draft.decision.get_or_insert_with(|| {
+                draft.new = take_buffer();
+                change(old, &mut draft.new)
+            });
             let (new, updated) = match decision {
                 Change::Keep => return Ok(Step::Done(Updated::Kept)),
                 Change::Abort => return Ok(Step::Done(Updated::Aborted)),

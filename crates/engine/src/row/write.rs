@@ -76,9 +76,8 @@ impl Txn {
         key: &[u8],
         change: impl FnOnce(&mut Mtr<'_>, crate::btree::LeafEdit, RollPtr),
     ) -> Result<bool> {
-        let kernel = self.kernel.clone();
         let id = self.id;
-        let hold = self.writer();
+        let (kernel, hold) = (&self.kernel, self.hold.as_mut().expect("become_writer came first"));
         let record = UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
         if !hold.fits(&record) {
             drop(leaf);

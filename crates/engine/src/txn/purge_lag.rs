@@ -38,12 +38,18 @@ impl Txn {
     /// A statement that changes rows is about to begin: waits if purge is too far behind. KILL ends the wait.
     #[inline]
     pub async fn wait_for_purge(&mut self) -> Result<()> {
-        let delay = self.kernel.purge.progress.dml_delay_us.load(Ordering::Relaxed);
-        if delay == 0 || self.hold.is_some() || self.locks.holds_any() {
-            return Ok(());
+        match self.purge_delay_us() {
+            0 => Ok(()),
+            // In a box, so that statements do not carry room for it.
+            delay => Box::pin(self.delay(Duration::from_micros(delay))).await,
         }
-        // In a box, so that statements do not carry room for it.
-        Box::pin(self.delay(Duration::from_micros(delay))).await
+    }
+
+    /// For how many microseconds [`Txn::wait_for_purge`] would wait.
+    #[inline]
+    pub fn purge_delay_us(&self) -> u64 {
+        let delay = self.kernel.purge.progress.dml_delay_us.load(Ordering::Relaxed);
+        if delay == 0 || self.hold.is_some() || self.locks.holds_any() { 0 } else { delay }
     }
 
     async fn delay(&mut self, delay: Duration) -> Result<()> {

@@ -151,23 +151,14 @@ impl Txn {
 
     /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
-        let kernel = self.kernel.clone();
-        let lsn = match self.hold.take() {
-            Some(mut hold) => {
-                if state == TxnState::RolledBack {
-                    hold.add_flags(NEEDS_PURGE);
-                }
-                match kernel.end_writer(self.id, hold, state) {
-                    Ok(lsn) => lsn,
-                    Err((hold, error)) => {
-                        self.hold = Some(hold);
-                        return Err(error);
-                    }
-                }
-            }
-            None => None,
-        };
-        self.locks.release_all(&kernel);
+        let kernel = &self.kernel;
+        if let Some(hold) = &mut self.hold
+            && state == TxnState::RolledBack
+        {
+            hold.add_flags(NEEDS_PURGE);
+        }
+        let lsn = kernel.end_writer(self.id, &mut self.hold, state)?;
+        self.locks.release_all(kernel);
         self.options.card.end();
         self.view = None;
         self.id = TxnId(0);
@@ -203,31 +194,28 @@ impl Drop for Txn {
 }
 
 impl Kernel {
-    /// Ends a writing transaction in its lane and in the active set. On an error the hold comes back and nothing has
-    /// changed.
+    /// Ends a writing transaction in its lane and in the active set, and takes its hold; without a hold there is nothing to
+    /// end. On an error the hold stays and nothing has changed.
     pub(crate) fn end_writer(
         &self,
         id: TxnId,
-        mut hold: LaneHold,
+        hold: &mut Option<LaneHold>,
         state: TxnState,
-    ) -> std::result::Result<Option<Lsn>, (LaneHold, Error)> {
-        if !hold.has_header() {
-            self.registry.leave(id, None);
-            self.lanes.release(hold);
-            return Ok(None);
+    ) -> Result<Option<Lsn>> {
+        let Some(writer) = hold else { return Ok(None) };
+        let (mut number, mut lsn) = (None, None);
+        if writer.has_header() {
+            let reserved = self.registry.reserve();
+            let ended = with_pages_blocking(&self.storage, || writer.end(&self.storage, state, reserved));
+            lsn = Some(ended.inspect_err(|_| self.registry.cancel(reserved))?);
+            number = Some(reserved);
+            debug_assert!(state == TxnState::Committed || writer.newest() == RollPtr(0));
         }
-        let number = self.registry.reserve();
-        let lsn = match with_pages_blocking(&self.storage, || hold.end(&self.storage, state, number)) {
-            Ok(lsn) => lsn,
-            Err(error) => {
-                self.registry.cancel(number);
-                return Err((hold, error));
-            }
-        };
-        debug_assert!(state == TxnState::Committed || hold.newest() == RollPtr(0));
         // Purge tells a transaction that is not yet counted in its lane by its being active still.
-        self.lanes.release(hold);
-        self.registry.leave(id, Some(number));
-        Ok(Some(lsn))
+        if let Some(hold) = hold.take() {
+            self.lanes.release(hold);
+        }
+        self.registry.leave(id, number);
+        Ok(lsn)
     }
 }

@@ -13,6 +13,8 @@ use std::collections::HashSet;
 
 use turnstile_engine::Visit;
 
+pub use point::PointDraft;
+
 use super::Exec;
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, limits};
@@ -41,18 +43,11 @@ pub struct Changed {
 type Found = (Vec<u8>, Vec<Value>);
 
 impl Exec<'_> {
-    /// Runs UPDATE and DELETE.
-    pub async fn change(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
+    /// Runs UPDATE and DELETE, from what [`Exec::change_now`] has worked out.
+    pub async fn change(&mut self, plan: &ChangePlan, draft: PointDraft) -> SqlResult<Changed> {
         self.txn.wait_for_purge().await?;
-        if let Some((step, source, target)) = point::target(plan) {
-            let mut done = Changed::default();
-            if limits(&plan.select.limit, self.eval)?.0 == 0 {
-                return Ok(done);
-            }
-            let frame = vec![Value::Null; plan.select.width];
-            if self.change_point(plan, step, source, target, &frame, &mut done).await? {
-                return Ok(done);
-            }
+        if let Some(done) = self.change_point(plan, draft).await? {
+            return Ok(done);
         }
         // In a box: its future is kilobytes, and awaiting copies a future into its place.
         Box::pin(self.change_rows(plan)).await

@@ -190,7 +190,7 @@ impl Session {
         self.enter_for(&prepared.tables).await?;
         let plan = match self.kept_plan(prepared, params) {
             Ok(plan) => plan,
-            Err(error) => return self.abandon(error).await,
+            Err(error) => return Box::pin(self.abandon(error)).await,
         };
         let into = match &prepared.statement {
             ast::Statement::Select(query) => query.into.clone(),

@@ -6,16 +6,19 @@
 //! 3. the statement's transaction is committed and the commit made durable, or what it did undone (`leave`);
 //! 4. the client gets its terminator.
 
+use turnstile_engine::Savepoint;
+use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_card::Operation;
 
 use super::Session;
+use super::state::SessionState;
 use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
 use crate::accounts::Privileges;
 use crate::ast::{self, Statement};
 use crate::datetime::DateTime;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::change::Changed;
+use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
 use crate::expr::{EvalContext, EvalSettings, NoRow};
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
@@ -266,13 +269,13 @@ impl Session {
             let closed = match self.try_gates(tables) {
                 Ok(None) => return Ok(()),
                 Ok(Some(closed)) => closed,
-                Err(error) => return self.abandon(error).await,
+                Err(error) => return Box::pin(self.abandon(error)).await,
             };
             match Box::pin(self.wait_at(&closed)).await {
                 Ok(()) => {}
                 // It has done nothing yet: it lets the others of the circle go on and comes after them.
                 Err(error) if begins && error.code == SqlError::deadlock().code => self.give_gates_back(),
-                Err(error) => return self.abandon(error).await,
+                Err(error) => return Box::pin(self.abandon(error)).await,
             }
         }
     }
@@ -336,8 +339,71 @@ impl Session {
         into: &[ast::Name],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        let mut settings = eval_settings(&self.settings);
-        settings.strict_change = changes_strictly(plan) && settings.sql_mode.is_strict();
+        match self.begin_rows(plan, params) {
+            Attempt::Done(outcome) => Ok(outcome),
+            Attempt::Committed(outcome, lsn) => {
+                self.await_commit(lsn).await?;
+                Ok(outcome)
+            }
+            Attempt::Failed(error) => Err(error),
+            Attempt::Ran(savepoint, result) => Box::pin(self.leave(savepoint, result)).await,
+            Attempt::Waits(draft) => {
+                Box::pin(self.run_rows_waiting(plan, params, into, out, *draft.unwrap_or_default())).await
+            }
+        }
+    }
+
+    /// As far as a plan can be run without a wait: a point change to its end, and nothing of the others. What waits becomes a
+    /// future in a box, so that a small one is all that the levels above copy and keep.
+    fn begin_rows(&mut self, plan: &RowPlan, params: &[Value]) -> Attempt {
+        let RowPlan::Change(change, update) = plan else { return Attempt::Waits(None) };
+        let open = self.enter_quietly();
+        if open.read_only {
+            return Attempt::Waits(None);
+        }
+        let (autocommit, savepoint) = (open.autocommit, open.txn.savepoint());
+        let mut draft = PointDraft::default();
+        match self.change_now(plan, change, *update, params, &mut draft) {
+            Ok(None) if draft.is_empty() => Attempt::Waits(None),
+            Ok(None) => Attempt::Waits(Some(Box::new(draft))),
+            Ok(Some(outcome)) if !autocommit => Attempt::Done(outcome),
+            Ok(Some(outcome)) if self.commits_at_once() => match self.commit_now() {
+                Ok(lsn) => Attempt::Committed(outcome, lsn),
+                Err(error) => Attempt::Failed(error),
+            },
+            result => Attempt::Ran(savepoint, result.map(Option::unwrap_or_default)),
+        }
+    }
+
+    /// A point change, if no step of it has to wait.
+    fn change_now(
+        &mut self,
+        plan: &RowPlan,
+        change: &ChangePlan,
+        update: bool,
+        params: &[Value],
+        draft: &mut PointDraft,
+    ) -> SqlResult<Option<Outcome>> {
+        let settings = change_settings(plan, &self.settings);
+        let Session { db, state, interrupt, open, .. } = self;
+        let Some(open) = open else { return Ok(None) };
+        let context =
+            EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
+        let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
+        let done = exec.change_now(change, draft)?;
+        Ok(done.map(|done| change_outcome(change, done, update, exec.session)))
+    }
+
+    /// Runs a plan that may wait, from what was worked out without.
+    async fn run_rows_waiting(
+        &mut self,
+        plan: &RowPlan,
+        params: &[Value],
+        into: &[ast::Name],
+        out: &mut dyn ResultSink,
+        draft: PointDraft,
+    ) -> SqlResult<Outcome> {
+        let settings = change_settings(plan, &self.settings);
         let state = self.state.clone();
         let context =
             EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
@@ -349,20 +415,42 @@ impl Session {
         }
         let savepoint = open.txn.savepoint();
         let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
-        let result = run_plan(&mut exec, plan, into, out, limit_ms).await;
+        let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
         drop(exec);
         self.leave(savepoint, result).await
     }
 }
 
+/// How far a plan came without a wait.
+enum Attempt {
+    /// To the end of the statement; the transaction goes on.
+    Done(Outcome),
+    /// To the end of its transaction, whose commit is still to become durable.
+    Committed(Outcome, Option<Lsn>),
+    /// The commit failed.
+    Failed(SqlError),
+    /// To its end, and the end of the statement is still to come.
+    Ran(Savepoint, SqlResult<Outcome>),
+    /// Not to its end; a point change has worked this out.
+    Waits(Option<Box<PointDraft>>),
+}
+
+/// The settings of expressions in a plan that begins now.
+fn change_settings(plan: &RowPlan, settings: &crate::variables::SessionSettings) -> EvalSettings {
+    let mut settings = eval_settings(settings);
+    settings.strict_change = changes_strictly(plan) && settings.sql_mode.is_strict();
+    settings
+}
+
 /// Runs a plan; result rows go out, what was changed comes back. The large futures are in boxes: awaiting a future copies it
-/// into its place, at every level above, and the point change should not pay for what others need.
+/// into its place, at every level above, and a short query should not pay for what others need.
 async fn run_plan(
     exec: &mut Exec<'_>,
     plan: &RowPlan,
     into: &[ast::Name],
     out: &mut dyn ResultSink,
     limit_ms: u64,
+    draft: PointDraft,
 ) -> SqlResult<Outcome> {
     match plan {
         RowPlan::Query(plan) if limit_ms == 0 => run_query(exec, plan, into, out).await,
@@ -374,17 +462,8 @@ async fn run_plan(
             Box::pin(exec.insert(plan)).await.map(|done| insert_outcome(plan, done, exec))
         }
         RowPlan::Change(plan, update) => {
-            let done = exec.change(plan).await?;
-            if !*update && let [target] = plan.targets.as_slice() {
-                let rows = &target.table.counters.rows;
-                let less = |rows: u64| Some(rows.saturating_sub(done.changed));
-                let _ = rows.fetch_update(
-                    std::sync::atomic::Ordering::Relaxed,
-                    std::sync::atomic::Ordering::Relaxed,
-                    less,
-                );
-            }
-            Ok(change_outcome(done, *update, exec))
+            let done = exec.change(plan, draft).await?;
+            Ok(change_outcome(plan, done, *update, exec.session))
         }
     }
 }
@@ -440,10 +519,14 @@ fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome 
     Outcome { affected: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
 }
 
-fn change_outcome(done: Changed, update: bool, exec: &Exec<'_>) -> Outcome {
-    let found_rows = update && exec.session.found_rows_flag();
-    let affected = if found_rows { done.matched } else { done.changed };
-    let warnings = exec.session.warnings.count();
+fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, session: &SessionState) -> Outcome {
+    use std::sync::atomic::Ordering::Relaxed;
+    if !update && let [target] = plan.targets.as_slice() {
+        let less = |rows: u64| Some(rows.saturating_sub(done.changed));
+        let _ = target.table.counters.rows.fetch_update(Relaxed, Relaxed, less);
+    }
+    let affected = if update && session.found_rows_flag() { done.matched } else { done.changed };
+    let warnings = session.warnings.count();
     let info = if update { info_of_update(done, u64::from(warnings)) } else { String::new() };
     Outcome { affected, info, ..Outcome::default() }
 }

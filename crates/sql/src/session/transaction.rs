@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_card::{Operation, WaitingFor};
 use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
 
@@ -117,28 +118,53 @@ impl Session {
 
     /// Commits the open transaction, if there is one, and waits until that is durable.
     pub(super) async fn commit(&mut self) -> SqlResult<()> {
-        let Some(mut open) = self.open.take() else { return Ok(()) };
-        let card = &self.entry.card;
-        card.note(Operation::Committing);
-        let turn =
-            if self.db.engine().commit_gate().limit() == 0 { None } else { open.txn.commit_turn().await };
-        let committed = open.txn.commit();
-        drop(open);
-        let outcome = match committed {
-            Ok(Some(lsn)) => self.db.engine().wait_durable(lsn).await,
-            Ok(None) => Ok(()),
+        let turn = match &mut self.open {
+            Some(open) if self.db.engine().commit_gate().limit() > 0 => {
+                self.entry.card.note(Operation::Committing);
+                Box::pin(open.txn.commit_turn()).await
+            }
+            Some(_) => None,
+            None => return Ok(()),
+        };
+        let outcome = match self.commit_now() {
+            Ok(lsn) => self.await_commit(lsn).await,
             Err(error) => Err(error),
         };
         drop(turn);
-        card.note(Operation::None);
+        outcome
+    }
+
+    /// Whether [`Session::commit_now`] may come without a turn of `innodb_commit_concurrency`.
+    pub(super) fn commits_at_once(&self) -> bool {
+        self.db.engine().commit_gate().limit() == 0
+    }
+
+    /// Commits the open transaction as far as its commit record's place in the log; [`Session::await_commit`] is still to come.
+    pub(super) fn commit_now(&mut self) -> SqlResult<Option<Lsn>> {
+        let Some(open) = &mut self.open else { return Ok(None) };
+        self.entry.card.note(Operation::Committing);
+        let committed = open.txn.commit();
+        self.open = None;
+        if !matches!(committed, Ok(Some(_))) {
+            self.entry.card.note(Operation::None);
+        }
+        Ok(committed?)
+    }
+
+    /// Waits until a commit is durable.
+    pub(super) async fn await_commit(&self, lsn: Option<Lsn>) -> SqlResult<()> {
+        let Some(lsn) = lsn else { return Ok(()) };
+        let outcome = self.db.engine().wait_durable(lsn).await;
+        self.entry.card.note(Operation::None);
         Ok(outcome?)
     }
 
     /// Rolls back the open transaction, if there is one.
     pub(super) async fn rollback(&mut self) -> SqlResult<()> {
-        let Some(mut open) = self.open.take() else { return Ok(()) };
+        let Some(open) = &mut self.open else { return Ok(()) };
         self.entry.card.note(Operation::RollingBack);
-        let undone = open.txn.rollback().await;
+        let undone = Box::pin(open.txn.rollback()).await;
+        self.open = None;
         self.entry.card.note(Operation::None);
         Ok(undone?)
     }

@@ -71,6 +71,37 @@ fn g0_a_second_writer_waits_and_builds_on_the_first() {
 }
 
 #[test]
+fn an_update_that_waits_goes_on_from_its_draft() {
+    // Row 10 gets another `a` (an entry is to change, a second step) and the unique `b` of a row that is not committed.
+    for unique_wait in [false, true] {
+        let (engine, table) = filled(111);
+        let (mut other, mut s) = (begin(&engine), begin(&engine));
+        insert(&mut other, &table, 77, &row(77, 77, "holds b = 77"));
+        let wanted = if unique_wait { 77 } else { 10 };
+        let mut asked = 0;
+        let mut change = |old: &[u8], new: &mut Vec<u8>| {
+            asked += 1;
+            new.extend_from_slice(&row(a_of(old) + 1, wanted, "new"));
+            Change::Replace
+        };
+        {
+            let key = key(10);
+            let mut updating = pin!(s.update(&table, &key, &mut change));
+            let first = poll_once(updating.as_mut());
+            assert_eq!(first.is_none(), unique_wait, "only a value that may come is waited for");
+            block_on(other.rollback()).unwrap();
+            let outcome = first.or_else(|| poll_once(updating.as_mut()));
+            assert_eq!(outcome.unwrap().unwrap(), Updated::Changed);
+        }
+        assert_eq!(asked, 1, "the caller decides once");
+        s.commit().unwrap();
+        let mut after = begin(&engine);
+        assert_eq!(get(&mut after, &table, 10).unwrap(), row(11, wanted, "new"), "changed once");
+        contents(&mut after, &table);
+    }
+}
+
+#[test]
 fn g1_aborted_and_intermediate_versions_are_not_read() {
     let (engine, table) = filled(12);
     let (mut writer, mut rc, mut rr) = (begin(&engine), begin_rc(&engine), begin(&engine));

@@ -3,13 +3,16 @@
 //! The general path finds rows by a locking scan and changes them afterwards. Here the key is known, so the row is visited
 //! once: the engine locks it, shows its current version, and conditions, assignments and the new row's bytes are worked out
 //! in the engine's closure.
+//!
+//! It is tried first without a wait ([`Exec::change_now`]), as a plain call: a future costs its size in copies at every level
+//! that awaits it, and most point changes need none. Only if a step has to wait, the draft goes on in a future of its own.
 
-use turnstile_engine::{Change, Updated};
+use turnstile_engine::{Change, UpdateDraft, Updated};
 
 use super::apply::{Storing, changed_columns};
 use super::{Changed, StoredRow, is_independent};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::tail::FrameRow;
+use crate::exec::tail::{FrameRow, limits};
 use crate::exec::{Exec, range};
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::query::{Source, Step, TableSource};
@@ -17,7 +20,7 @@ use crate::row_codec::RowView;
 use crate::value::Value;
 
 /// The parts of a change of this kind; `None` if it is of another.
-pub fn target(plan: &ChangePlan) -> Option<(&Step, &TableSource, &ChangeTarget)> {
+fn target(plan: &ChangePlan) -> Option<(&Step, &TableSource, &ChangeTarget)> {
     let ([step], [target]) = (plan.select.steps.as_slice(), plan.targets.as_slice()) else { return None };
     let Source::Table(source) = &step.source else { return None };
     let plain = plan.select.preconditions.is_empty();
@@ -42,59 +45,153 @@ fn is_point(plan: &ChangePlan, step: &Step, source: &TableSource, target: &Chang
         && !unique.flat_map(|key| &key.parts).any(|part| assigned(&part.column))
 }
 
-impl Exec<'_> {
-    /// Changes the row, if it is there and meets the conditions. False: the key is not one whole key after all (a value
-    /// that the column cannot hold); take the general path.
+/// What a point change that has to wait has worked out so far.
+#[derive(Default)]
+pub struct PointDraft {
+    /// Its row's key: worked out once, since what it comes from may be different by now (a user variable).
+    key: Option<Vec<u8>>,
+    /// The row met the conditions.
+    met: bool,
+    update: UpdateDraft,
+}
+
+impl PointDraft {
+    /// Nothing has been worked out.
+    pub fn is_empty(&self) -> bool {
+        self.key.is_none()
+    }
+}
+
+/// The key of a point change.
+enum Key {
+    /// There is no such row.
+    Nowhere,
+    /// It is not one whole key after all (a value that the column cannot hold): the general path.
+    Many,
+    One(Vec<u8>),
+}
+
+/// How a row is changed, for the engine's closure.
+struct Decision<'d> {
+    step: &'d Step,
+    target: &'d ChangeTarget,
+    storing: Storing<'d>,
+    frame: &'d [Value],
+    met: bool,
+    failed: Option<SqlError>,
+}
+
+impl Decision<'_> {
+    fn decide(&mut self, old: &[u8], new: &mut Vec<u8>) -> Change {
+        self.change(old, new).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            Change::Abort
+        })
+    }
+
+    fn change(&mut self, old: &[u8], new: &mut Vec<u8>) -> SqlResult<Change> {
+        let Decision { step, target, storing, frame, .. } = *self;
+        let table = &target.table;
+        let view = RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
+        let row = StoredRow { view: &view, base: step.base, rest: frame };
+        for filter in step.matching.iter().chain(&step.filters) {
+            if filter.expr.eval_truth(&row, storing.eval)? != Some(true) {
+                return Ok(Change::Keep);
+            }
+        }
+        self.met = true;
+        let Some(assignments) = &target.assignments else { return Ok(Change::Delete) };
+        let changes = changed_columns(table, target.base, assignments, &view, frame, storing)?;
+        if changes.is_empty() {
+            return Ok(Change::Keep);
+        }
+        let encoded = table.layout.encode_changed(old, &changes, new);
+        encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
+        Ok(Change::Replace)
+    }
+
+    fn outcome(self, updated: Updated) -> SqlResult<Changed> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok(Changed {
+                matched: u64::from(self.met),
+                changed: u64::from(matches!(updated, Updated::Changed | Updated::Deleted)),
+                ..Changed::default()
+            }),
+        }
+    }
+}
+
+impl<'e> Exec<'e> {
+    /// Changes the row, if it is there and meets the conditions, and if no step of that has to wait. `None`: it is another kind of
+    /// change, or has to wait; [`Exec::change`] does it with the draft.
+    pub fn change_now(&mut self, plan: &ChangePlan, draft: &mut PointDraft) -> SqlResult<Option<Changed>> {
+        let Some((step, source, target)) = target(plan) else { return Ok(None) };
+        if self.txn.purge_delay_us() > 0 {
+            return Ok(None);
+        }
+        if limits(&plan.select.limit, self.eval)?.0 == 0 {
+            return Ok(Some(Changed::default()));
+        }
+        let frame = vec![Value::Null; plan.select.width];
+        let key = match self.point_key(source, &frame)? {
+            Key::Nowhere => return Ok(Some(Changed::default())),
+            Key::Many => return Ok(None),
+            Key::One(key) => draft.key.insert(key),
+        };
+        let mut decision = self.decision(plan, step, target, &frame);
+        let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
+        let updated = self.txn.update_now(&target.table.engine, key, &mut change, &mut draft.update)?;
+        draft.met = decision.met;
+        updated.map(|updated| decision.outcome(updated)).transpose()
+    }
+
+    /// Goes on with a point change that has to wait, or begins it. `None`: it is another kind of change.
     pub(super) async fn change_point(
         &mut self,
         plan: &ChangePlan,
-        step: &Step,
-        source: &TableSource,
-        target: &ChangeTarget,
-        frame: &[Value],
-        done: &mut Changed,
-    ) -> SqlResult<bool> {
-        let ranges = range::ranges(&source.table, &source.access, &FrameRow(frame), self.eval)?;
-        let Some(range) = ranges.first() else { return Ok(true) };
-        if !range.point {
-            return Ok(false);
+        draft: PointDraft,
+    ) -> SqlResult<Option<Changed>> {
+        let Some((step, source, target)) = target(plan) else { return Ok(None) };
+        if limits(&plan.select.limit, self.eval)?.0 == 0 {
+            return Ok(Some(Changed::default()));
         }
-        let key = range.lower.as_deref().unwrap_or_default();
-        let table = &target.table;
-        let storing =
-            Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: done.matched + 1 };
-        let (mut failed, mut met) = (None, false);
-        let mut change = |old: &[u8], new: &mut Vec<u8>| {
-            let outcome = (|| {
-                let view =
-                    RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
-                let row = StoredRow { view: &view, base: step.base, rest: frame };
-                for filter in step.matching.iter().chain(&step.filters) {
-                    if filter.expr.eval_truth(&row, storing.eval)? != Some(true) {
-                        return Ok(Change::Keep);
-                    }
-                }
-                met = true;
-                let Some(assignments) = &target.assignments else { return Ok(Change::Delete) };
-                let changes = changed_columns(table, target.base, assignments, &view, frame, storing)?;
-                if changes.is_empty() {
-                    return Ok(Change::Keep);
-                }
-                let encoded = table.layout.encode_changed(old, &changes, new);
-                encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
-                Ok(Change::Replace)
-            })();
-            outcome.unwrap_or_else(|error| {
-                failed = Some(error);
-                Change::Abort
-            })
+        let frame = vec![Value::Null; plan.select.width];
+        let key = match draft.key {
+            Some(key) => key,
+            None => match self.point_key(source, &frame)? {
+                Key::Nowhere => return Ok(Some(Changed::default())),
+                Key::Many => return Ok(None),
+                Key::One(key) => key,
+            },
         };
-        let updated = self.txn.update(&table.engine, key, &mut change).await?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        done.matched += u64::from(met);
-        done.changed += u64::from(matches!(updated, Updated::Changed | Updated::Deleted));
-        Ok(true)
+        let mut decision = self.decision(plan, step, target, &frame);
+        decision.met = draft.met;
+        let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
+        let updated = self.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
+        decision.outcome(updated).map(Some)
+    }
+
+    fn point_key(&self, source: &TableSource, frame: &[Value]) -> SqlResult<Key> {
+        let ranges = range::ranges(&source.table, &source.access, &FrameRow(frame), self.eval)?;
+        Ok(match ranges.into_iter().next() {
+            None => Key::Nowhere,
+            Some(range) if !range.point => Key::Many,
+            Some(range) => Key::One(range.lower.unwrap_or_default()),
+        })
+    }
+
+    fn decision<'d>(
+        &self,
+        plan: &ChangePlan,
+        step: &'d Step,
+        target: &'d ChangeTarget,
+        frame: &'d [Value],
+    ) -> Decision<'d>
+    where
+        'e: 'd,
+    {
+        let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: 1 };
+        Decision { step, target, storing, frame, met: false, failed: None }
     }
 }
