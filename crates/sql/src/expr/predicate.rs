@@ -10,7 +10,7 @@ use super::{CompareOp, EvalContext};
 use crate::collation::{Collation, like};
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
-use crate::value::{Comparison, Value, compare, to_bytes, to_date_time, to_double, to_text};
+use crate::value::{Comparison, Value, apply_offset, compare, to_bytes, to_date_time, to_double, to_text};
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
 pub(crate) fn on_one_day<'v>(
@@ -49,9 +49,14 @@ pub(crate) fn compare_checked(
             }
             Comparison::Moments => {
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
-                if datetime::parse_date_time(&to_bytes(text), DateRules::LENIENT).is_none() {
+                let Some(parsed) = datetime::parse_date_time(&to_bytes(text), DateRules::LENIENT) else {
                     let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
+                };
+                if parsed.offset_seconds.is_some() {
+                    let moment = apply_offset(parsed.moment, parsed.offset_seconds, context);
+                    let order = compare(&Value::DateTime(moment), date, collation);
+                    return Ok(if left.is_string() { order } else { order.map(Ordering::reverse) });
                 }
             }
             _ => {}

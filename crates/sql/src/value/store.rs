@@ -180,10 +180,14 @@ fn store_integer(
 }
 
 fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let is_text = value.is_string();
     let number = whole_number(value, context)?;
+    // '0' and '00' are the year 2000; 0, '0000' and what is no number are none.
+    let two_digits = value.is_string() && {
+        let text = to_bytes(value);
+        text.len() != 4 && text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit)
+    };
     let year = match number {
-        0 if is_text && to_bytes(value).len() < 4 => 2000,
+        0 if two_digits => 2000,
         0 => 0,
         1..=69 => 2000 + number,
         70..=99 => 1900 + number,
