@@ -121,6 +121,11 @@ impl Entry {
         change(&mut self.shown.lock());
     }
 
+    /// Reads what is shown, without a copy. A statement that begins or ends waits meanwhile: no more than a line may be made of it.
+    pub fn look<T>(&self, read: impl FnOnce(&Shown) -> T) -> T {
+        read(&self.shown.lock())
+    }
+
     /// A copy of what is shown.
     pub fn shown(&self) -> Shown {
         self.shown.lock().clone()

@@ -183,7 +183,8 @@ impl Session {
     /// Sessions of its account, itself among them.
     pub fn sessions_of_account(&self) -> u64 {
         let account = self.own_account().text();
-        self.db.registry().list().iter().filter(|one| one.shown().account == account).count() as u64
+        self.db.registry().list().iter().filter(|one| one.look(|shown| shown.account == account)).count()
+            as u64
     }
 
     /// Decodes the variables anew.

@@ -134,7 +134,7 @@ impl Activity {
         let mut transactions: Vec<Transaction> = Vec::new();
         for entry in registry.list() {
             let card = entry.card.picture();
-            let own = held.remove(&entry.id);
+            let own = if held.is_empty() { None } else { held.remove(&entry.id) };
             let place = entry.card.standing().place();
             let idle = card.txn_id == 0 && card.view.is_none() && own.is_none();
             if !card.open || idle && place == Place::Outside {

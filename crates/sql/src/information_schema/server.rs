@@ -30,22 +30,23 @@ pub fn processlist(db: &Database, session: &SessionState) -> Rows {
     let now = db.registry().now_us();
     let mut rows = Vec::new();
     for entry in db.registry().list() {
-        let shown = entry.shown();
-        if !sees_all && shown.user != own {
-            continue;
-        }
-        let state = doing(&entry, &shown);
-        let info = shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes)));
-        rows.push(row([
-            Value::UInt(entry.id),
-            text(&shown.user),
-            text(&shown.host),
-            shown.database.map_or(Value::Null, text),
-            text(command(&entry)),
-            Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-            text(state),
-            info,
-        ]));
+        let command = command(&entry);
+        rows.extend(entry.look(|shown| {
+            if !sees_all && shown.user != own {
+                return None;
+            }
+            let info = shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes)));
+            Some(row([
+                Value::UInt(entry.id),
+                text(&shown.user),
+                text(&shown.host),
+                shown.database.as_ref().map_or(Value::Null, text),
+                text(command),
+                Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
+                text(doing(&entry, shown)),
+                info,
+            ]))
+        }));
     }
     rows
 }

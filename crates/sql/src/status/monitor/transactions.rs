@@ -37,8 +37,7 @@ pub fn list(out: &mut String, db: &Database, picture: &Activity) {
         picture.transactions.iter().map(Transaction::connection).collect();
     for entry in db.registry().list().iter().filter(|entry| !busy.contains(&entry.id)) {
         let _ = writeln!(out, "---TRANSACTION {}, not started", UNWRITTEN_ID + entry.id);
-        let shown = entry.shown();
-        write_thread(out, &thread(entry, &shown));
+        entry.look(|shown| write_thread(out, &thread(entry, shown)));
     }
     for one in picture.transactions.iter().rev() {
         transaction(out, picture, one);
