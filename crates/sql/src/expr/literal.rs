@@ -91,7 +91,7 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
     }
 }
 
-/// The value of one of [`ast::LiteralRows`], as [`bind_literal`] gives it for the same literal in a tree.
+/// The value of one of [`ast::LiteralRows`], as `bind_literal` gives it for the same literal in a tree.
 pub fn literal_value(
     (kind, text): (ast::LiteralKind, &[u8]),
     escapes: bool,

@@ -69,7 +69,7 @@ pub enum VirtualTable {
     SysLockWaitsRaw,
     CollationApplicability,
     Keywords,
-    /// A table of information_schema about what this server does not have, by its place in [`empty::TABLES`].
+    /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
     Empty(usize),
 }
 
