@@ -174,7 +174,8 @@ impl SessionCard {
         self.view_high.store(high, Ordering::Relaxed);
     }
 
-    fn is_open(&self) -> bool {
+    /// Whether a transaction is open.
+    pub fn is_open(&self) -> bool {
         self.options.load(Ordering::Relaxed) & OPEN != 0
     }
 

@@ -132,7 +132,10 @@ impl Activity {
         }
         let registry = db.registry();
         let mut transactions: Vec<Transaction> = Vec::new();
-        for entry in registry.list() {
+        for entry in registry.list().iter() {
+            if !entry.card.is_open() {
+                continue;
+            }
             let card = entry.card.picture();
             let own = if held.is_empty() { None } else { held.remove(&entry.id) };
             let place = entry.card.standing().place();
@@ -154,7 +157,7 @@ impl Activity {
                 table_locks: own.tables,
                 row_locks: own.rows,
                 request: own.request,
-                session: Some((entry, shown)),
+                session: Some((entry.clone(), shown)),
             });
         }
         let now_unix_us = registry.unix_us(registry.now_us());

@@ -29,8 +29,8 @@ pub fn processlist(db: &Database, session: &SessionState) -> Rows {
     let own = db.registry().find(session.id).map(|entry| entry.shown().user).unwrap_or_default();
     let now = db.registry().now_us();
     let mut rows = Vec::new();
-    for entry in db.registry().list() {
-        let command = command(&entry);
+    for entry in db.registry().list().iter() {
+        let command = command(entry);
         rows.extend(entry.look(|shown| {
             if !sees_all && shown.user != own {
                 return None;
@@ -43,7 +43,7 @@ pub fn processlist(db: &Database, session: &SessionState) -> Rows {
                 shown.database.as_ref().map_or(Value::Null, text),
                 text(command),
                 Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-                text(doing(&entry, shown)),
+                text(doing(entry, shown)),
                 info,
             ]))
         }));
@@ -124,7 +124,7 @@ pub fn persisted_variables(db: &Database) -> Rows {
 /// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.
 pub fn threads(db: &Database) -> Rows {
     let now = db.registry().now_us();
-    let line = |entry: Arc<Entry>| {
+    let line = |entry: &Arc<Entry>| {
         let shown = entry.shown();
         row([
             Value::UInt(entry.id),
@@ -134,9 +134,9 @@ pub fn threads(db: &Database) -> Rows {
             text(&shown.user),
             text(shown.host.rsplit_once(':').map_or(&*shown.host, |(host, _)| host)),
             shown.database.as_ref().map_or(Value::Null, text),
-            text(command(&entry)),
+            text(command(entry)),
             Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-            text(doing(&entry, &shown)),
+            text(doing(entry, &shown)),
             shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes))),
             Value::Null,
             Value::Null,
@@ -147,7 +147,7 @@ pub fn threads(db: &Database) -> Rows {
             Value::Null,
         ])
     };
-    db.registry().list().into_iter().map(line).collect()
+    db.registry().list().iter().map(line).collect()
 }
 
 /// Rows of ENGINES.
