@@ -18,8 +18,8 @@ use super::readiness::Readiness;
 use super::task::{NOBODY, NewTask, TaskWaker, drop_session, next_guest, take_woken};
 
 /// Events taken from the kernel in one turn. A turn answers nobody before its sync: in long ones the clients that were answered last
-/// have run dry while the rest is executed, in short ones the sync weighs more. sysbench's flash sale with 64, 256 and 1,024: 24.2k,
-/// 24.1k, 22.4k TPS at 1,024 sessions (medians of 3), 23.4k, 19.6k, 20.5k at 4,096 (p99 305, 455, 451 ms).
+/// have run dry while the rest is executed, in short ones the sync weighs more. `bench/cell` with flash_sale and 1,024
+/// or 4,096 threads shows what another number does.
 const EVENTS_PER_TURN_MAX: usize = 128;
 /// Tasks that a thread runs in one turn because they were handed a lock by one of its own.
 const GUESTS_PER_TURN_MAX: u32 = 128;

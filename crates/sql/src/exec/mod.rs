@@ -29,8 +29,8 @@ pub mod tail;
 
 pub use tail::{ClientOut, Kept};
 
-/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`). What a scan pays for it was
-/// measured once, on a busy machine: 86.5 against 92.5 ms of CPU for 2 million rows.
+/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`). The
+/// bench also prints what one scan alone takes.
 const SLICE: Duration = Duration::from_micros(500);
 
 /// When a statement last gave way, as far as it has looked; None: it has not looked yet.
