@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use crate::skim::Skim;
+
 /// Where a server is and who we are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -136,6 +138,23 @@ impl Client {
     pub fn query(&mut self, text: &str) -> Result<Answer, ClientError> {
         self.send(text)?;
         self.receive()
+    }
+
+    /// Runs one statement and throws its answer away, whatever it is; it is read in pieces of `buffer`.
+    ///
+    /// # Errors
+    /// When the connection fails.
+    pub fn skim(&mut self, text: &str, buffer: &mut [u8]) -> Result<(), ClientError> {
+        self.send(text)?;
+        let mut skim = Skim::default();
+        loop {
+            match self.socket.read(buffer) {
+                Ok(0) => return Err(ClientError::Protocol("the server closed the connection")),
+                Ok(len) if skim.take(&buffer[..len]) => return Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
+                _ => {}
+            }
+        }
     }
 
     /// Sends one statement and does not wait for its answer.

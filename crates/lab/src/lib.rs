@@ -15,5 +15,6 @@ pub mod measure;
 pub mod process;
 pub mod progress;
 pub mod report;
+pub mod skim;
 pub mod sliced;
 pub mod switch;

@@ -144,7 +144,6 @@ impl ThreadPoolView for Hosts {
                     threads: group.threads.load(Ordering::Relaxed) as u64,
                     active_threads: group.active.load(Ordering::Relaxed) as u64,
                     standby_threads: group.standby.lock().waiting as u64,
-                    queue_length: group.queue_length() as u64,
                     is_stalled: group.is_stalled.load(Ordering::Relaxed),
                     thread_creations: read(&counters.creations),
                     thread_creations_due_to_stall: read(&counters.stall_creations),
@@ -155,6 +154,11 @@ impl ThreadPoolView for Hosts {
                 }
             })
             .collect()
+    }
+
+    fn queue_lengths(&self) -> Vec<u64> {
+        let Some(pool) = self.shown_pool() else { return Vec::new() };
+        pool.groups().iter().map(|group| group.queue_length() as u64).collect()
     }
 
     fn queued(&self) -> Vec<QueuedSession> {

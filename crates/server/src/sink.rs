@@ -2,13 +2,14 @@
 
 use std::task::{Context, Poll};
 
+use turnstile_sql::cell::Cell;
 use turnstile_sql::error::SqlError;
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
 use turnstile_sql::types::ColumnType;
 use turnstile_sql::value::Value;
 
 use crate::stream::Stream;
-use crate::wire::result::{put_binary_row, put_column, put_text_row};
+use crate::wire::result::{put_binary_row, put_column, put_text_cells, put_text_row};
 use crate::wire::write::{put_eof, put_lenenc, put_ok};
 
 /// Writes the results of one command.
@@ -53,6 +54,15 @@ impl ResultSink for WireSink<'_> {
         } else {
             put_text_row(out, row, &self.types, &mut self.scratch);
         }
+        self.stream.writer.end();
+        Ok(())
+    }
+
+    fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
+        if self.binary {
+            return self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>());
+        }
+        put_text_cells(self.stream.writer.begin(), row, &self.types, &mut self.scratch);
         self.stream.writer.end();
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 pub mod accounts;
 pub mod ast;
+pub mod cell;
 pub mod collation;
 pub mod database;
 pub mod datetime;

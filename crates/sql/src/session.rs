@@ -28,6 +28,7 @@ mod persist;
 mod prepared;
 mod set;
 mod show;
+mod show_live;
 mod show_mutex;
 mod state;
 mod statement;

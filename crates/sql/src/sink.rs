@@ -9,6 +9,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
+use crate::cell::Cell;
 use crate::error::SqlError;
 use crate::types::{ColumnType, column_flag};
 use crate::value::Value;
@@ -70,6 +71,10 @@ pub trait ResultSink: Send {
     fn columns(&mut self, columns: &[ColumnMeta]) -> Result<(), SqlError>;
     /// One row, as many values as columns.
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError>;
+    /// One row of borrowed fields. Who can take them as they are, without a value each, should.
+    fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
+        self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>())
+    }
     /// Ends a result set. `status` holds [`status_flag`] bits.
     fn end(&mut self, warnings: u16, status: u16);
     /// A statement without a result set succeeded.

@@ -117,35 +117,51 @@ const NOT_HERE: &[&str] = &[
     "Slow_queries",
 ];
 
-/// All counters by name.
-pub fn list(db: &Database) -> Vec<(String, String)> {
+/// As SHOW STATUS calls [`COMMANDS`].
+const COMMAND_COUNTERS: [&str; COMMANDS.len()] = [
+    "Com_select",
+    "Com_insert",
+    "Com_update",
+    "Com_delete",
+    "Com_begin",
+    "Com_commit",
+    "Com_rollback",
+    "Com_replace",
+];
+
+/// All counters, by name.
+pub fn list(db: &Database) -> Vec<(&'static str, u64)> {
     let status = db.status();
-    let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed).to_string();
+    let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let running =
         db.registry().list().iter().filter(|one| one.command() != crate::registry::Command::Sleep).count();
     let threads = db.thread_pool().map(|pool| pool.threads()).unwrap_or_default();
-    let mut all = vec![
-        ("Aborted_clients".into(), number(&status.aborted_clients)),
-        ("Aborted_connects".into(), number(&status.aborted_connects)),
-        ("Bytes_received".into(), number(&status.bytes_received)),
-        ("Bytes_sent".into(), number(&status.bytes_sent)),
-        ("Connection_errors_max_connections".into(), number(&status.refused_for_limit)),
-        ("Connections".into(), number(&status.connections)),
-        ("Max_used_connections".into(), number(&status.max_used_connections)),
-        ("Queries".into(), number(&status.questions)),
-        ("Questions".into(), number(&status.questions)),
-        ("Threadpool_idle_threads".into(), threads.idle.to_string()),
-        ("Threadpool_threads".into(), threads.pool.to_string()),
-        ("Threads_cached".into(), "0".into()),
-        ("Threads_created".into(), threads.created.to_string()),
-        ("Threads_connected".into(), db.registry().len().to_string()),
-        ("Threads_running".into(), running.to_string()),
-        ("Uptime".into(), (db.registry().now_us() / 1_000_000).to_string()),
-    ];
-    all.extend(NOT_HERE.iter().map(|name| (name.to_string(), "0".to_string())));
-    let commands = COMMANDS.iter().zip(&status.commands);
-    all.extend(commands.map(|(name, counter)| (format!("Com_{name}"), number(counter))));
-    all.extend(engine::list(db.engine()));
-    all.sort();
+    let mut all = Vec::with_capacity(COUNTERS_EXPECTED);
+    all.extend([
+        ("Aborted_clients", number(&status.aborted_clients)),
+        ("Aborted_connects", number(&status.aborted_connects)),
+        ("Bytes_received", number(&status.bytes_received)),
+        ("Bytes_sent", number(&status.bytes_sent)),
+        ("Connection_errors_max_connections", number(&status.refused_for_limit)),
+        ("Connections", number(&status.connections)),
+        ("Max_used_connections", number(&status.max_used_connections)),
+        ("Queries", number(&status.questions)),
+        ("Questions", number(&status.questions)),
+        ("Threadpool_idle_threads", threads.idle),
+        ("Threadpool_threads", threads.pool),
+        ("Threads_cached", 0),
+        ("Threads_created", threads.created),
+        ("Threads_connected", db.registry().len() as u64),
+        ("Threads_running", running as u64),
+        ("Uptime", db.registry().now_us() / 1_000_000),
+    ]);
+    all.extend(NOT_HERE.iter().map(|name| (*name, 0)));
+    let commands = COMMAND_COUNTERS.iter().zip(&status.commands);
+    all.extend(commands.map(|(name, counter)| (*name, number(counter))));
+    engine::list(db.engine(), &mut all);
+    all.sort_unstable();
     all
 }
+
+/// Room for all counters.
+const COUNTERS_EXPECTED: usize = 96;

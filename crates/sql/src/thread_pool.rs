@@ -9,7 +9,6 @@ pub struct PoolGroup {
     pub threads: u64,
     pub active_threads: u64,
     pub standby_threads: u64,
-    pub queue_length: u64,
     pub is_stalled: bool,
     pub thread_creations: u64,
     pub thread_creations_due_to_stall: u64,
@@ -48,6 +47,8 @@ pub struct ServingThreads {
 pub trait ThreadPoolView: Send + Sync {
     /// The groups, in order.
     fn groups(&self) -> Vec<PoolGroup>;
+    /// Of each group, how many sessions are ready and not being polled. All sessions are looked at.
+    fn queue_lengths(&self) -> Vec<u64>;
     /// What is queued in them.
     fn queued(&self) -> Vec<QueuedSession>;
     /// How many threads there are.

@@ -175,6 +175,8 @@ pub struct LatchClass {
     listed: AtomicBool,
     parked_ns_min: AtomicU64,
     parked_ns_max: AtomicU64,
+    /// A bit for each shard that has counted something: who looks reads no others.
+    used: AtomicU32,
     shards: [Shard; SHARDS],
 }
 
@@ -196,6 +198,7 @@ impl LatchClass {
             listed: AtomicBool::new(false),
             parked_ns_min: AtomicU64::new(u64::MAX),
             parked_ns_max: AtomicU64::new(0),
+            used: AtomicU32::new(0),
             shards: [Shard::NEW; SHARDS],
         }
     }
@@ -213,7 +216,10 @@ impl LatchClass {
     /// What it has seen so far. Sums of counters that go on counting: each is right for some moment of the call.
     pub fn stats(&self) -> LatchStats {
         let mut stats = LatchStats::default();
-        for shard in &self.shards {
+        let mut used = self.used.load(Ordering::Relaxed);
+        while used != 0 {
+            let shard = &self.shards[used.trailing_zeros() as usize % SHARDS];
+            used &= used - 1;
             stats.shared += shard.read(0);
             stats.exclusive += shard.read(1);
         }
@@ -224,8 +230,13 @@ impl LatchClass {
         stats
     }
 
+    /// The shard of this thread, to count in.
     fn shard(&self) -> &Shard {
-        &self.shards[thread_number() as usize % SHARDS]
+        let number = thread_number() as usize % SHARDS;
+        if self.used.load(Ordering::Relaxed) & 1 << number == 0 {
+            self.used.fetch_or(1 << number, Ordering::Relaxed);
+        }
+        &self.shards[number]
     }
 
     /// Counts a wait with this many looks.

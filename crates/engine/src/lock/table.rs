@@ -396,6 +396,11 @@ impl LockTable {
         true
     }
 
+    /// Waits for row locks, ever; one of [`LockTable::statistics`] that needs no mutex.
+    pub fn waits_for_rows(&self) -> u64 {
+        self.counters.row_waits.load(Ordering::Relaxed)
+    }
+
     /// The counters now.
     pub fn statistics(&self) -> LockStatistics {
         let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);

@@ -1,12 +1,13 @@
 //! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared statements.
 
+use turnstile_sql::cell::Cell;
 use turnstile_sql::datetime::{DateRules, DateTime, Time, parse_date_time, parse_time as parse_clock};
 use turnstile_sql::sink::ColumnMeta;
 use turnstile_sql::types::{ColumnType, wire_type};
 use turnstile_sql::value::{Value, parse_double_prefix, write_text};
 
 use super::read::{Cursor, Malformed};
-use super::write::{put_lenenc, put_lenenc_bytes};
+use super::write::{put_lenenc, put_lenenc_bytes, put_lenenc_digits};
 
 /// Mark of NULL in a text row.
 const NULL_MARK: u8 = 0xfb;
@@ -32,15 +33,33 @@ pub fn put_column(out: &mut Vec<u8>, column: &ColumnMeta) {
 /// Appends a row in text form. `scratch` is reused between values.
 pub fn put_text_row(out: &mut Vec<u8>, row: &[Value], types: &[ColumnType], scratch: &mut Vec<u8>) {
     for (value, column_type) in row.iter().zip(types) {
-        match value {
-            Value::Null => out.push(NULL_MARK),
-            Value::Str(text) => put_lenenc_bytes(out, text.as_bytes()),
-            Value::Bytes(bytes) => put_lenenc_bytes(out, bytes),
-            other => {
-                scratch.clear();
-                write_text(other, column_type, scratch);
-                put_lenenc_bytes(out, scratch);
-            }
+        put_text_value(out, value, column_type, scratch);
+    }
+}
+
+fn put_text_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, scratch: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.push(NULL_MARK),
+        Value::Str(text) => put_lenenc_bytes(out, text.as_bytes()),
+        Value::Bytes(bytes) => put_lenenc_bytes(out, bytes),
+        other => {
+            scratch.clear();
+            write_text(other, column_type, scratch);
+            put_lenenc_bytes(out, scratch);
+        }
+    }
+}
+
+/// Appends a row of borrowed fields in text form. Columns of computed tables have no display width, so a number is its digits.
+pub fn put_text_cells(out: &mut Vec<u8>, row: &[Cell<'_>], types: &[ColumnType], scratch: &mut Vec<u8>) {
+    for (cell, column_type) in row.iter().zip(types) {
+        match cell {
+            Cell::Null => out.push(NULL_MARK),
+            Cell::UInt(number) | Cell::Digits(number) => put_lenenc_digits(out, *number),
+            Cell::Int(number @ 0..) => put_lenenc_digits(out, number.unsigned_abs()),
+            Cell::Int(number) => put_text_value(out, &Value::Int(*number), column_type, scratch),
+            Cell::Text(text) => put_lenenc_bytes(out, text.as_bytes()),
+            Cell::Value(value) => put_text_value(out, value, column_type, scratch),
         }
     }
 }

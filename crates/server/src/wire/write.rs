@@ -1,5 +1,7 @@
 //! Encoding: packets appended to one output buffer, headers filled in when a payload is complete.
 
+use turnstile_sql::cell::Digits;
+
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 
 /// Appends packets to a connection's output and numbers them.
@@ -48,6 +50,7 @@ impl PacketWriter {
 }
 
 /// Appends a length-encoded integer.
+#[inline]
 pub fn put_lenenc(out: &mut Vec<u8>, value: u64) {
     match value {
         0..=0xfa => out.push(value as u8),
@@ -67,9 +70,15 @@ pub fn put_lenenc(out: &mut Vec<u8>, value: u64) {
 }
 
 /// Appends a length-encoded string.
+#[inline]
 pub fn put_lenenc_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_lenenc(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
+}
+
+/// Appends a number's decimal digits as a length-encoded string.
+pub fn put_lenenc_digits(out: &mut Vec<u8>, number: u64) {
+    put_lenenc_bytes(out, Digits::of(number).as_bytes());
 }
 
 /// Appends the payload of an OK packet. `header` is 0x00, or 0xfe where OK stands for EOF.

@@ -26,6 +26,7 @@ mod select;
 mod sort;
 mod subquery;
 pub mod tail;
+mod whole;
 
 pub use tail::{ClientOut, Kept};
 

@@ -81,6 +81,9 @@ impl Exec<'_> {
 
     /// Runs a SELECT block; returns the rows found, LIMIT aside when the plan asks for that.
     async fn select(&mut self, plan: &SelectPlan, outer: &[Value], out: &mut dyn RowOut) -> SqlResult<u64> {
+        if let Some(found) = self.show_whole(plan, out)? {
+            return Ok(found);
+        }
         let mut frame = vec![Value::Null; plan.width];
         for (there, here) in &plan.outer {
             frame[*here] = outer.get(*there).cloned().unwrap_or_default();

@@ -7,6 +7,7 @@ use turnstile_engine::Visit;
 
 use super::aggregate::Accumulator;
 use super::{hash_key, order};
+use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Expr, NoRow, Row};
@@ -18,6 +19,10 @@ use crate::value::{Value, to_u64_bits};
 pub trait RowOut: Send {
     /// One row.
     fn row(&mut self, row: &[Value]) -> SqlResult<Visit>;
+    /// One row of borrowed fields.
+    fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
+        self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>())
+    }
     /// It wants to be flushed before more rows.
     fn should_flush(&self) -> bool {
         false
@@ -35,6 +40,10 @@ pub struct ClientOut<'s>(pub &'s mut dyn ResultSink);
 impl RowOut for ClientOut<'_> {
     fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
         self.0.row(row)?;
+        Ok(Visit::Continue)
+    }
+    fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
+        self.0.cells(row)?;
         Ok(Visit::Continue)
     }
     fn should_flush(&self) -> bool {

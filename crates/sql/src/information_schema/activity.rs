@@ -13,10 +13,11 @@ use turnstile_engine::lock::{LockInfo, LockShape, LockSnapshot};
 use turnstile_engine::session_card::{Operation, TxnPicture, WaitingFor};
 
 use super::locks::lock_id;
-use super::{row, text};
+use crate::cell::{Cell, Lines};
 use crate::database::Database;
-use crate::datetime::{DateTime, Time};
-use crate::registry::{Command, Entry, Shown};
+use crate::datetime::{DateTime, Time, TimeZone};
+use crate::error::SqlResult;
+use crate::registry::{Command, Entry};
 use crate::session::SessionState;
 use crate::status::intentions;
 use crate::status::lock_text::{LockNames, shown_id};
@@ -35,8 +36,12 @@ pub fn transaction_of(lock: &LockInfo) -> u64 {
 pub struct Transaction {
     /// The id it is shown by.
     pub id: u64,
-    /// Its session; none if it is gone and the transaction is being rolled back.
-    pub session: Option<(Arc<Entry>, Shown)>,
+    /// The connection's number; 0 if its session is gone and it is being rolled back.
+    pub connection: u64,
+    /// The place of its session in [`Activity::sessions`].
+    session: Option<usize>,
+    /// Whether a statement runs.
+    pub is_executing: bool,
     /// Its card.
     pub card: TxnPicture,
     /// Where it stands with the admission gate.
@@ -62,22 +67,6 @@ impl Transaction {
         }
     }
 
-    /// The connection's number.
-    pub fn connection(&self) -> u64 {
-        self.session.as_ref().map_or(0, |(entry, _)| entry.id)
-    }
-
-    /// The text of the statement that runs.
-    pub fn query(&self) -> Option<String> {
-        let (_, shown) = self.session.as_ref()?;
-        shown.text.as_ref().map(|text| String::from_utf8_lossy(text).into_owned())
-    }
-
-    /// Whether a statement runs.
-    pub fn is_executing(&self) -> bool {
-        self.session.as_ref().is_some_and(|(entry, _)| entry.command() != Command::Sleep)
-    }
-
     /// What the engine does for it, in InnoDB's words; nothing between statements.
     pub fn operation(&self) -> Option<&'static str> {
         let text = match (self.place, self.card.waiting_for) {
@@ -98,9 +87,10 @@ pub struct Activity {
     pub locks: LockSnapshot,
     /// What they are on.
     pub names: LockNames,
+    /// All sessions, by id, with and without a transaction.
+    pub sessions: Arc<[Arc<Entry>]>,
     /// When the picture was taken, in microseconds since 1970.
     pub now_unix_us: u64,
-    by_connection: HashMap<u64, usize>,
 }
 
 #[derive(Default)]
@@ -126,13 +116,14 @@ impl Activity {
                 _ => of_session.rows += 1,
             }
         }
-        let names = LockNames::of(db);
+        let names = LockNames::for_locks(db, &locks.locks);
         for intention in intentions::implied(&locks.locks, &names) {
             held.entry(intention.session).or_default().tables += 1;
         }
         let registry = db.registry();
+        let sessions = registry.list();
         let mut transactions: Vec<Transaction> = Vec::new();
-        for entry in registry.list().iter() {
+        for (at, entry) in sessions.iter().enumerate() {
             if !entry.card.is_open() {
                 continue;
             }
@@ -148,31 +139,45 @@ impl Activity {
             }
             let own = own.unwrap_or_default();
             let without = if own.id == 0 { UNWRITTEN_ID + entry.id } else { own.id };
-            let shown = entry.shown();
             transactions.push(Transaction {
                 id: if card.txn_id == 0 { without } else { card.txn_id },
+                connection: entry.id,
+                session: Some(at),
+                is_executing: entry.command() != Command::Sleep,
                 card,
                 place,
                 started_unix_us: registry.unix_us(card.started_us),
                 table_locks: own.tables,
                 row_locks: own.rows,
                 request: own.request,
-                session: Some((entry.clone(), shown)),
             });
         }
         let now_unix_us = registry.unix_us(registry.now_us());
         let abandoned = db.engine().abandoned_transactions().into_iter();
         transactions.extend(abandoned.map(|id| abandoned_one(id.0, now_unix_us)));
-        transactions.sort_by_key(|one| one.id);
-        let numbered = transactions.iter().enumerate();
-        let by_connection = numbered.map(|(at, one)| (one.connection(), at)).collect();
-        Activity { transactions, locks, names, now_unix_us, by_connection }
+        transactions.sort_unstable_by_key(|one| one.id);
+        Activity { transactions, locks, names, sessions, now_unix_us }
     }
 
-    /// The transaction of a lock.
-    pub fn owner(&self, lock: &LockInfo) -> Option<&Transaction> {
-        let at = self.by_connection.get(&lock.session).filter(|_| lock.session != 0)?;
-        self.transactions.get(*at)
+    /// A transaction's session; none if it is gone.
+    pub fn session(&self, one: &Transaction) -> Option<&Entry> {
+        one.session.and_then(|at| self.sessions.get(at)).map(|entry| &**entry)
+    }
+
+    /// Looks at the text of a transaction's statement, if one runs. The statement waits meanwhile ([`Entry::look`]).
+    pub fn with_query<T>(&self, one: &Transaction, look: impl FnOnce(Option<&str>) -> T) -> T {
+        match self.session(one) {
+            None => look(None),
+            Some(entry) => {
+                entry.look(|shown| look(shown.text.as_deref().map(String::from_utf8_lossy).as_deref()))
+            }
+        }
+    }
+
+    /// The transactions by their connections' numbers: who holds or waits for a lock.
+    pub fn owners(&self) -> HashMap<u64, &Transaction> {
+        let of_sessions = self.transactions.iter().filter(|one| one.connection != 0);
+        of_sessions.map(|one| (one.connection, one)).collect()
     }
 
     /// When a request began to wait, in microseconds since 1970.
@@ -190,7 +195,9 @@ fn abandoned_one(id: u64, now_unix_us: u64) -> Transaction {
     let started_unix_us = now_unix_us;
     Transaction {
         id,
+        connection: 0,
         session: None,
+        is_executing: false,
         card,
         place,
         started_unix_us,
@@ -200,11 +207,31 @@ fn abandoned_one(id: u64, now_unix_us: u64) -> Transaction {
     }
 }
 
-/// A moment in the session's time zone.
-pub fn moment(session: &SessionState, unix_us: u64) -> Value {
-    let zone = session.settings().time_zone;
-    let seconds = (unix_us / 1_000_000 * 1_000_000) as i64;
-    DateTime::from_unix_us(seconds, 0).map_or(Value::Null, |moment| Value::DateTime(zone.from_utc(moment)))
+/// Moments in a session's time zone. Many of a view's rows tell the same one.
+pub struct Moments {
+    zone: TimeZone,
+    last: Option<(u64, Value)>,
+}
+
+impl Moments {
+    /// For the zone of a session.
+    pub fn of(session: &SessionState) -> Moments {
+        Moments { zone: session.settings().time_zone, last: None }
+    }
+
+    /// A moment, given in microseconds since 1970, in whole seconds.
+    pub fn at(&mut self, unix_us: u64) -> Value {
+        if let Some((known, value)) = &self.last
+            && *known == unix_us
+        {
+            return value.clone();
+        }
+        let seconds = (unix_us / 1_000_000 * 1_000_000) as i64;
+        let moment = DateTime::from_unix_us(seconds, 0);
+        let value = moment.map_or(Value::Null, |moment| Value::DateTime(self.zone.from_utc(moment)));
+        self.last = Some((unix_us, value.clone()));
+        value
+    }
 }
 
 /// Whole seconds between two moments, as TIME.
@@ -224,42 +251,48 @@ pub fn isolation_name(isolation: Isolation) -> &'static str {
 }
 
 /// Rows of INNODB_TRX.
-pub fn transactions(db: &Database, session: &SessionState) -> Vec<Vec<Value>> {
+pub fn transactions(db: &Database, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
     let picture = Activity::of(db, Some(session.id));
-    let flag = |on: bool| Value::UInt(u64::from(on));
-    let line = |one: &Transaction| {
-        let request = one.request.map(|at| &picture.locks.locks[at]);
-        let wait_started = request.and_then(|lock| picture.wait_started_unix_us(lock));
-        let structs = one.table_locks + one.row_locks + u64::from(request.is_some());
-        let (in_use, locked) = if one.is_executing() { one.card.tables } else { (0, 0) };
-        let tickets = if let Place::Inside(left) = one.place { left } else { 0 };
-        row([
-            Value::UInt(one.id),
-            text(one.state()),
-            moment(session, one.started_unix_us),
-            request.map_or(Value::Null, |lock| text(lock_id(lock.id))),
-            wait_started.map_or(Value::Null, |since| moment(session, since)),
-            Value::UInt(structs + one.card.undo_records),
-            Value::UInt(one.connection()),
-            one.query().map_or(Value::Null, text),
-            one.operation().map_or(Value::Null, text),
-            Value::UInt(in_use.into()),
-            Value::UInt(locked.into()),
-            Value::UInt(structs),
-            Value::UInt(structs * turnstile_engine::lock::LOCK_BYTES),
-            Value::UInt(one.row_locks),
-            Value::UInt(one.card.undo_records),
-            Value::UInt(tickets),
-            text(isolation_name(one.card.isolation)),
+    let mut moments = Moments::of(session);
+    picture.transactions.iter().try_for_each(|one| line(&picture, one, &mut moments, out))
+}
+
+fn line(picture: &Activity, one: &Transaction, moments: &mut Moments, out: &mut Lines<'_>) -> SqlResult<()> {
+    let flag = |on: bool| Cell::UInt(u64::from(on));
+    let request = one.request.map(|at| &picture.locks.locks[at]);
+    let requested = request.map(|lock| lock_id(lock.id));
+    let started = moments.at(one.started_unix_us);
+    let wait_started = request.and_then(|lock| picture.wait_started_unix_us(lock));
+    let wait_started = wait_started.map_or(Value::Null, |since| moments.at(since));
+    let structs = one.table_locks + one.row_locks + u64::from(request.is_some());
+    let (in_use, locked) = if one.is_executing { one.card.tables } else { (0, 0) };
+    picture.with_query(one, |query| {
+        out(&[
+            Cell::UInt(one.id),
+            Cell::Text(one.state()),
+            Cell::Value(&started),
+            Cell::optional(requested.as_deref()),
+            Cell::Value(&wait_started),
+            Cell::UInt(structs + one.card.undo_records),
+            Cell::UInt(one.connection),
+            Cell::optional(query),
+            Cell::optional(one.operation()),
+            Cell::UInt(in_use.into()),
+            Cell::UInt(locked.into()),
+            Cell::UInt(structs),
+            Cell::UInt(structs * turnstile_engine::lock::LOCK_BYTES),
+            Cell::UInt(one.row_locks),
+            Cell::UInt(one.card.undo_records),
+            Cell::UInt(one.place.tickets()),
+            Cell::Text(isolation_name(one.card.isolation)),
             flag(true),
             flag(true),
-            Value::Null,
+            Cell::Null,
             flag(false),
             flag(false),
             flag(one.card.read_only),
             flag(one.card.autocommit && one.card.txn_id == 0 && structs == 0),
-            Value::Null,
+            Cell::Null,
         ])
-    };
-    picture.transactions.iter().map(line).collect()
+    })
 }

@@ -11,16 +11,15 @@ use std::sync::Arc;
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, LockShape};
 
-use super::activity::{Activity, age, moment, transaction_of};
-use super::{row, text};
+use super::activity::{Activity, Moments, Transaction, age, transaction_of};
+use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::dictionary::Table;
+use crate::error::SqlResult;
 use crate::session::SessionState;
 use crate::status::intentions::{self, IMPLIED};
 use crate::status::lock_text::LockNames;
 use crate::value::{Value, to_text};
-
-type Rows = Vec<Vec<Value>>;
 
 /// Longest text of a statement in a view of sys.
 const STATEMENT_CHARS_MAX: usize = 64;
@@ -36,18 +35,28 @@ pub fn lock_id(id: LockId) -> String {
     }
 }
 
-fn instance(id: LockId) -> Value {
-    Value::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
+fn instance(id: LockId) -> Cell<'static> {
+    Cell::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
 }
 
 /// What a lock is on.
 struct Target {
     /// The table; none if it is the dictionary, or dropped.
-    pub table: Option<Arc<Table>>,
+    table: Option<Arc<Table>>,
     /// The index's name; none for a table lock.
-    pub index: Option<String>,
+    index: Option<String>,
     /// The row's key in words; none for a table lock.
-    pub data: Option<String>,
+    data: Option<String>,
+}
+
+impl Target {
+    fn schema(&self) -> Cell<'_> {
+        Cell::optional(self.table.as_ref().map(|table| &*table.definition.schema))
+    }
+
+    fn name(&self) -> Cell<'_> {
+        Cell::optional(self.table.as_ref().map(|table| &*table.definition.name))
+    }
 }
 
 /// What a lock is on, in words.
@@ -114,45 +123,46 @@ fn type_text(lock: &LockInfo) -> &'static str {
     if matches!(lock.name.name(), LockName::Table(_)) { "TABLE" } else { "RECORD" }
 }
 
-fn optional(value: Option<impl AsRef<str>>) -> Value {
-    value.map_or(Value::Null, text)
-}
-
 /// Rows of performance_schema.data_locks.
-pub fn data_locks(db: &Database) -> Rows {
-    let (snapshot, names) = (db.engine().locks().snapshot(), LockNames::of(db));
+pub fn data_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+    let snapshot = db.engine().locks().snapshot();
+    let names = LockNames::for_locks(db, &snapshot.locks);
     let implied = intentions::implied(&snapshot.locks, &names);
-    let mut rows = Vec::new();
     for lock in implied.iter().chain(&snapshot.locks) {
         let target = target(&names, lock);
-        let definition = target.table.as_ref().map(|table| &table.definition);
+        let mut id = lock_id(lock.id);
+        let end = id.len();
         for (nth, shape) in lock.shapes.iter().enumerate() {
-            let id = lock_id(lock.id);
-            rows.push(row([
-                text("INNODB"),
-                text(if nth == 0 { id } else { format!("{id}:{nth}") }),
-                Value::UInt(transaction_of(lock)),
-                Value::UInt(lock.session),
-                Value::UInt(0),
-                optional(definition.map(|one| &one.schema)),
-                optional(definition.map(|one| &one.name)),
-                Value::Null,
-                Value::Null,
-                optional(target.index.as_ref()),
+            id.truncate(end);
+            if nth > 0 {
+                let _ = write!(id, ":{nth}");
+            }
+            out(&[
+                Cell::Text("INNODB"),
+                Cell::Text(&id),
+                Cell::UInt(transaction_of(lock)),
+                Cell::UInt(lock.session),
+                Cell::UInt(0),
+                target.schema(),
+                target.name(),
+                Cell::Null,
+                Cell::Null,
+                Cell::optional(target.index.as_deref()),
                 instance(lock.id),
-                text(type_text(lock)),
-                text(mode_text(lock, *shape)),
-                text(if lock.waited.is_some() { "WAITING" } else { "GRANTED" }),
-                optional(target.data.as_ref()),
-            ]));
+                Cell::Text(type_text(lock)),
+                Cell::Text(mode_text(lock, *shape)),
+                Cell::Text(if lock.waited.is_some() { "WAITING" } else { "GRANTED" }),
+                Cell::optional(target.data.as_deref()),
+            ])?;
         }
     }
-    rows
+    Ok(())
 }
 
 /// Waits with both locks.
 fn pairs(picture: &turnstile_engine::lock::LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)> {
-    let by_id: HashMap<LockId, &LockInfo> = picture.locks.iter().map(|lock| (lock.id, lock)).collect();
+    let known = if picture.waits.is_empty() { &[][..] } else { &picture.locks };
+    let by_id: HashMap<LockId, &LockInfo> = known.iter().map(|lock| (lock.id, lock)).collect();
     picture.waits.iter().filter_map(move |wait| {
         // A lock on which somebody waited may have gone while the rest was copied.
         Some((*by_id.get(&wait.requesting)?, *by_id.get(&wait.blocking)?))
@@ -160,53 +170,69 @@ fn pairs(picture: &turnstile_engine::lock::LockSnapshot) -> impl Iterator<Item =
 }
 
 /// Rows of performance_schema.data_lock_waits.
-pub fn data_lock_waits(db: &Database) -> Rows {
+pub fn data_lock_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = db.engine().locks().snapshot();
-    let half = |lock: &LockInfo| {
-        row([
-            text(lock_id(lock.id)),
-            Value::UInt(transaction_of(lock)),
-            Value::UInt(lock.session),
-            Value::UInt(0),
-            instance(lock.id),
+    pairs(&snapshot).try_for_each(|(requesting, blocking)| {
+        let ids = [lock_id(requesting.id), lock_id(blocking.id)];
+        out(&[
+            Cell::Text("INNODB"),
+            Cell::Text(&ids[0]),
+            Cell::UInt(transaction_of(requesting)),
+            Cell::UInt(requesting.session),
+            Cell::UInt(0),
+            instance(requesting.id),
+            Cell::Text(&ids[1]),
+            Cell::UInt(transaction_of(blocking)),
+            Cell::UInt(blocking.session),
+            Cell::UInt(0),
+            instance(blocking.id),
         ])
-    };
-    let line = |(requesting, blocking)| [vec![text("INNODB")], half(requesting), half(blocking)].concat();
-    pairs(&snapshot).map(line).collect()
+    })
 }
 
 /// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
-pub fn old_locks(db: &Database) -> Rows {
-    let (snapshot, names) = (db.engine().locks().snapshot(), LockNames::of(db));
+pub fn old_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+    let snapshot = db.engine().locks().snapshot();
     let mut concerned: Vec<LockId> =
         snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
-    concerned.sort();
-    let line = |lock: &LockInfo| {
+    if concerned.is_empty() {
+        return Ok(());
+    }
+    concerned.sort_unstable();
+    let names = LockNames::for_locks(db, &snapshot.locks);
+    let shown = snapshot.locks.iter().filter(|lock| concerned.binary_search(&lock.id).is_ok());
+    for lock in shown {
         let target = target(&names, lock);
         let table = target.table.as_ref().map(|table| quoted(table));
         // 5.7 writes the mode without what kind of row lock it is, except that a gap is a gap.
         let mode = first_mode(lock).replace(",REC_NOT_GAP", "").replace(",INSERT_INTENTION", "");
-        row([
-            text(lock_id(lock.id)),
-            text(transaction_of(lock).to_string()),
-            text(mode),
-            text(type_text(lock)),
-            text(table.unwrap_or_default()),
-            optional(target.index),
-            Value::Null,
-            Value::Null,
-            Value::Null,
-            optional(target.data),
-        ])
-    };
-    snapshot.locks.iter().filter(|lock| concerned.binary_search(&lock.id).is_ok()).map(line).collect()
+        out(&[
+            Cell::Text(&lock_id(lock.id)),
+            Cell::Digits(transaction_of(lock)),
+            Cell::Text(&mode),
+            Cell::Text(type_text(lock)),
+            Cell::Text(table.as_deref().unwrap_or_default()),
+            Cell::optional(target.index.as_deref()),
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            Cell::optional(target.data.as_deref()),
+        ])?;
+    }
+    Ok(())
 }
 
 /// Rows of INNODB_LOCK_WAITS.
-pub fn old_waits(db: &Database) -> Rows {
+pub fn old_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = db.engine().locks().snapshot();
-    let half = |lock: &LockInfo| row([text(transaction_of(lock).to_string()), text(lock_id(lock.id))]);
-    pairs(&snapshot).map(|(requesting, blocking)| [half(requesting), half(blocking)].concat()).collect()
+    pairs(&snapshot).try_for_each(|(requesting, blocking)| {
+        out(&[
+            Cell::Digits(transaction_of(requesting)),
+            Cell::Text(&lock_id(requesting.id)),
+            Cell::Digits(transaction_of(blocking)),
+            Cell::Text(&lock_id(blocking.id)),
+        ])
+    })
 }
 
 /// `schema`.`table`
@@ -216,7 +242,7 @@ pub fn quoted(table: &Table) -> String {
 }
 
 /// A statement as sys shortens it: its two ends.
-fn shortened(statement: String) -> String {
+fn shortened(statement: &str) -> String {
     let statement = statement.replace('\n', " ");
     let length = statement.chars().count();
     if length <= STATEMENT_CHARS_MAX {
@@ -229,56 +255,75 @@ fn shortened(statement: String) -> String {
 }
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
-pub fn lock_waits(db: &Database, session: &SessionState, short: bool) -> Rows {
+pub fn lock_waits(db: &Database, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
     let picture = Activity::of(db, Some(session.id));
-    let names = &picture.names;
     let mut found: Vec<_> = pairs(&picture.locks).collect();
-    found.sort_by_key(|(waiting, _)| std::cmp::Reverse(waiting.waited));
-    let statement = |query: Option<String>| match query {
-        Some(query) if short => text(shortened(query)),
-        other => optional(other),
-    };
-    let mut rows = Vec::new();
-    for (waiting, blocking) in found {
-        let (Some(waiter), Some(blocker)) = (picture.owner(waiting), picture.owner(blocking)) else {
-            continue;
-        };
-        let (target, now) = (target(names, waiting), picture.now_unix_us);
-        let since = picture.wait_started_unix_us(waiting).unwrap_or(now);
-        let definition = target.table.as_ref().map(|table| &table.definition);
-        let kill = |what: &str| text(format!("{what} {}", blocker.connection()));
-        rows.push(row([
-            moment(session, since),
-            age(since, now),
-            Value::UInt(now.saturating_sub(since) / 1_000_000),
-            optional(target.table.as_ref().map(|table| quoted(table))),
-            optional(definition.map(|one| &one.schema)),
-            optional(definition.map(|one| &one.name)),
-            Value::Null,
-            Value::Null,
-            optional(target.index.as_ref()),
-            text(type_text(waiting)),
-            Value::UInt(transaction_of(waiting)),
-            moment(session, waiter.started_unix_us),
-            age(waiter.started_unix_us, now),
-            Value::UInt(waiter.row_locks),
-            Value::UInt(waiter.card.undo_records),
-            Value::UInt(waiter.connection()),
-            statement(waiter.query()),
-            text(lock_id(waiting.id)),
-            text(first_mode(waiting)),
-            Value::UInt(transaction_of(blocking)),
-            Value::UInt(blocker.connection()),
-            statement(blocker.query()),
-            text(lock_id(blocking.id)),
-            text(first_mode(blocking)),
-            moment(session, blocker.started_unix_us),
-            age(blocker.started_unix_us, now),
-            Value::UInt(blocker.row_locks),
-            Value::UInt(blocker.card.undo_records),
-            kill("KILL QUERY"),
-            kill("KILL"),
-        ]));
+    if found.is_empty() {
+        return Ok(());
     }
-    rows
+    found.sort_by_key(|(waiting, _)| std::cmp::Reverse(waiting.waited));
+    let (owners, mut moments) = (picture.owners(), Moments::of(session));
+    let owner = |lock: &LockInfo| owners.get(&lock.session).filter(|_| lock.session != 0);
+    found.into_iter().try_for_each(|(waiting, blocking)| match (owner(waiting), owner(blocking)) {
+        (Some(waiter), Some(blocker)) => {
+            let sides = [(waiting, *waiter), (blocking, *blocker)];
+            lock_wait(&picture, sides, short, &mut moments, out)
+        }
+        _ => Ok(()),
+    })
+}
+
+fn lock_wait(
+    picture: &Activity,
+    [(waiting, waiter), (blocking, blocker)]: [(&LockInfo, &Transaction); 2],
+    short: bool,
+    moments: &mut Moments,
+    out: &mut Lines<'_>,
+) -> SqlResult<()> {
+    let (target, now) = (target(&picture.names, waiting), picture.now_unix_us);
+    let since = picture.wait_started_unix_us(waiting).unwrap_or(now);
+    // A copy of each: whoever looks at two sessions holds the text of one at a time.
+    let statement = |one: &Transaction| {
+        picture.with_query(one, |query| {
+            query.map(|query| if short { shortened(query) } else { query.to_owned() })
+        })
+    };
+    let statements = [statement(waiter), statement(blocker)];
+    let began = [since, waiter.started_unix_us, blocker.started_unix_us];
+    let (moments, ages) = (began.map(|one| moments.at(one)), began.map(|one| age(one, now)));
+    let table = target.table.as_ref().map(|table| quoted(table));
+    let ids = [lock_id(waiting.id), lock_id(blocking.id)];
+    let kills = [format!("KILL QUERY {}", blocker.connection), format!("KILL {}", blocker.connection)];
+    out(&[
+        Cell::Value(&moments[0]),
+        Cell::Value(&ages[0]),
+        Cell::UInt(now.saturating_sub(since) / 1_000_000),
+        Cell::optional(table.as_deref()),
+        target.schema(),
+        target.name(),
+        Cell::Null,
+        Cell::Null,
+        Cell::optional(target.index.as_deref()),
+        Cell::Text(type_text(waiting)),
+        Cell::UInt(transaction_of(waiting)),
+        Cell::Value(&moments[1]),
+        Cell::Value(&ages[1]),
+        Cell::UInt(waiter.row_locks),
+        Cell::UInt(waiter.card.undo_records),
+        Cell::UInt(waiter.connection),
+        Cell::optional(statements[0].as_deref()),
+        Cell::Text(&ids[0]),
+        Cell::Text(first_mode(waiting)),
+        Cell::UInt(transaction_of(blocking)),
+        Cell::UInt(blocker.connection),
+        Cell::optional(statements[1].as_deref()),
+        Cell::Text(&ids[1]),
+        Cell::Text(first_mode(blocking)),
+        Cell::Value(&moments[2]),
+        Cell::Value(&ages[2]),
+        Cell::UInt(blocker.row_locks),
+        Cell::UInt(blocker.card.undo_records),
+        Cell::Text(&kills[0]),
+        Cell::Text(&kills[1]),
+    ])
 }

@@ -1,9 +1,13 @@
 //! Tables of information_schema, performance_schema and sys: computed from memory whenever they are read. No table takes a
 //! latch that a statement needs for longer than it takes to copy a few hundred entries.
+//!
+//! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written line by line from
+//! where it lies ([`write`], [`crate::cell`]); catalogs and the like are lists of values.
 
 use std::sync::Arc;
 
 use crate::accounts::Privileges;
+use crate::cell::{Cell, Lines};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
@@ -19,7 +23,7 @@ mod server;
 mod shapes;
 mod thread_pool;
 
-pub use server::{doing, statement_state};
+pub use server::{doing, processlist, statement_state};
 
 /// Databases whose tables are computed.
 pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "sys"];
@@ -447,8 +451,52 @@ pub(crate) fn count(number: usize) -> Value {
 
 /// All rows of a table, as the session may see them.
 pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
+    let mut rows = Vec::new();
+    write(table, db, session, &mut |line| {
+        rows.push(line.iter().map(|cell| cell.to_value()).collect());
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// Hands on all rows of a table, one at a time, as the session may see them.
+pub fn write(
+    table: VirtualTable,
+    db: &Arc<Database>,
+    session: &SessionState,
+    out: &mut Lines<'_>,
+) -> SqlResult<()> {
     use VirtualTable as V;
     table.check_access(session)?;
+    match table {
+        V::Processlist | V::PerformanceProcesslist => server::processlist(db, session, usize::MAX, out),
+        V::GlobalStatus | V::SessionStatus | V::PerformanceGlobalStatus | V::PerformanceSessionStatus => {
+            server::status(db, out)
+        }
+        V::InnodbTrx => activity::transactions(db, session, out),
+        V::InnodbLocks => locks::old_locks(db, out),
+        V::InnodbLockWaits => locks::old_waits(db, out),
+        V::InnodbMetrics => crate::status::metrics::write(db, session, out),
+        V::DataLocks => locks::data_locks(db, out),
+        V::DataLockWaits => locks::data_lock_waits(db, out),
+        V::SysLockWaits => locks::lock_waits(db, session, true, out),
+        V::SysLockWaitsRaw => locks::lock_waits(db, session, false, out),
+        V::ThreadPoolGroups => thread_pool::groups(db, out),
+        V::ThreadPoolQueues => thread_pool::queues(db, out),
+        V::ThreadPoolStats => thread_pool::stats(db, out),
+        V::ThreadPoolWaits => thread_pool::waits(db, out),
+        other => {
+            for row in listed(other, db, session)? {
+                out(&row.iter().map(Cell::Value).collect::<Vec<_>>())?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Rows of the tables that are made as lists of values.
+fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
+    use VirtualTable as V;
     Ok(match table {
         V::Schemata => catalog::schemata(db, session),
         V::Tables => catalog::tables(db, session),
@@ -456,36 +504,20 @@ pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> 
         V::Statistics => catalog::statistics(db, session),
         V::KeyColumnUsage => catalog::key_column_usage(db, session),
         V::TableConstraints => catalog::table_constraints(db, session),
-        V::Processlist | V::PerformanceProcesslist => server::processlist(db, session),
         V::Engines => server::engines(),
         V::CharacterSets => server::character_sets(),
         V::Collations => server::collations(),
         V::PersistedVariables => server::persisted_variables(db),
         V::GlobalVariables | V::PerformanceGlobalVariables => server::variables(session, true)?,
         V::SessionVariables | V::PerformanceSessionVariables => server::variables(session, false)?,
-        V::GlobalStatus | V::SessionStatus | V::PerformanceGlobalStatus | V::PerformanceSessionStatus => {
-            server::status(db)
-        }
         V::Threads => server::threads(db),
-        V::InnodbTrx => activity::transactions(db, session),
-        V::InnodbLocks => locks::old_locks(db),
-        V::InnodbLockWaits => locks::old_waits(db),
-        V::InnodbMetrics => crate::status::metrics::rows(db, session),
-        V::DataLocks => locks::data_locks(db),
-        V::DataLockWaits => locks::data_lock_waits(db),
         V::EventsWaitsByName => server::latch_waits(),
-        V::SysLockWaits => locks::lock_waits(db, session, true),
-        V::SysLockWaitsRaw => locks::lock_waits(db, session, false),
         V::UserPrivileges => server::user_privileges(db, session),
         V::SchemaPrivileges => server::schema_privileges(db, session),
         V::Plugins => server::plugins(),
-        V::ThreadPoolGroups => thread_pool::groups(db),
-        V::ThreadPoolQueues => thread_pool::queues(db),
-        V::ThreadPoolStats => thread_pool::stats(db),
-        V::ThreadPoolWaits => thread_pool::waits(db),
         V::CollationApplicability => server::collation_applicability(),
         V::Keywords => server::keywords(),
-        V::InnodbCmp | V::InnodbCmpmem | V::Empty(_) => Vec::new(),
+        _ => Vec::new(),
     })
 }
 

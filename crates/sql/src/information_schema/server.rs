@@ -12,6 +12,7 @@ use turnstile_sys::latch::{ClassKind, LatchClass, classes};
 use crate::accounts::Privileges;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::VariableScope;
+use crate::cell::{Cell, Lines};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
@@ -23,32 +24,44 @@ use crate::variables::{Scope, VARIABLES};
 
 type Rows = Vec<Vec<Value>>;
 
-/// Sessions: all of them with PROCESS, else one's own.
-pub fn processlist(db: &Database, session: &SessionState) -> Rows {
+/// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max` characters are shown.
+pub fn processlist(
+    db: &Database,
+    session: &SessionState,
+    info_chars_max: usize,
+    out: &mut Lines<'_>,
+) -> SqlResult<()> {
     let sees_all = session.account().is_none_or(|account| account.may(Privileges::PROCESS, None));
-    let own = db.registry().find(session.id).map(|entry| entry.shown().user).unwrap_or_default();
+    let own_user = || db.registry().find(session.id).map(|entry| entry.shown().user).unwrap_or_default();
+    let only = if sees_all { None } else { Some(own_user()) };
     let now = db.registry().now_us();
-    let mut rows = Vec::new();
     for entry in db.registry().list().iter() {
-        let command = command(entry);
-        rows.extend(entry.look(|shown| {
-            if !sees_all && shown.user != own {
-                return None;
+        entry.look(|shown| {
+            if only.as_ref().is_some_and(|user| shown.user != *user) {
+                return Ok(());
             }
-            let info = shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes)));
-            Some(row([
-                Value::UInt(entry.id),
-                text(&shown.user),
-                text(&shown.host),
-                shown.database.as_ref().map_or(Value::Null, text),
-                text(command),
-                Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-                text(doing(entry, shown)),
-                info,
-            ]))
-        }));
+            let info = shown.text.as_deref().map(String::from_utf8_lossy);
+            out(&[
+                Cell::UInt(entry.id),
+                Cell::Text(&shown.user),
+                Cell::Text(&shown.host),
+                Cell::optional(shown.database.as_deref()),
+                Cell::Text(command(entry)),
+                Cell::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
+                Cell::Text(doing(entry, shown)),
+                Cell::optional(info.as_deref().map(|text| beginning(text, info_chars_max))),
+            ])
+        })?;
     }
-    rows
+    Ok(())
+}
+
+/// At most so many characters of a text.
+fn beginning(text: &str, chars_max: usize) -> &str {
+    if text.len() <= chars_max {
+        return text;
+    }
+    text.char_indices().nth(chars_max).map_or(text, |(end, _)| &text[..end])
 }
 
 /// COMMAND: what the session does, or that it has been told to end.
@@ -74,21 +87,26 @@ pub fn doing(entry: &Entry, shown: &Shown) -> &'static str {
 
 /// The stage of a running statement by its first word, in MySQL's words.
 pub fn statement_state(text: &[u8]) -> &'static str {
-    let text = String::from_utf8_lossy(text);
-    let mut rest = text.trim_start();
-    while let Some((_, behind)) = rest.strip_prefix("/*").and_then(|inside| inside.split_once("*/")) {
-        rest = behind.trim_start();
+    let mut rest = text.trim_ascii_start();
+    while let Some(inside) = rest.strip_prefix(b"/*") {
+        let Some(end) = inside.windows(2).position(|two| two == b"*/") else { break };
+        rest = inside[end + 2..].trim_ascii_start();
     }
-    let rest = rest.trim_start_matches('(');
-    let end = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
-    match rest[..end].to_ascii_lowercase().as_str() {
-        "update" | "delete" => "updating",
-        "insert" | "replace" => "update",
-        "alter" => "altering table",
-        "create" => "creating table",
-        "rollback" => "Rolling back",
-        _ => "executing",
+    while let Some(inside) = rest.strip_prefix(b"(") {
+        rest = inside;
     }
+    let end = rest.iter().position(|letter| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
+    let stages = [
+        ("update", "updating"),
+        ("delete", "updating"),
+        ("insert", "update"),
+        ("replace", "update"),
+        ("alter", "altering table"),
+        ("create", "creating table"),
+        ("rollback", "Rolling back"),
+    ];
+    let found = stages.iter().find(|(word, _)| rest[..end].eq_ignore_ascii_case(word.as_bytes()));
+    found.map_or("executing", |(_, stage)| stage)
 }
 
 /// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches and mutexes, in
@@ -221,8 +239,10 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
 }
 
 /// Rows of GLOBAL_STATUS.
-pub fn status(db: &Database) -> Rows {
-    crate::status::list(db).into_iter().map(|(name, value)| row([text(name), text(value)])).collect()
+pub fn status(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+    crate::status::list(db)
+        .into_iter()
+        .try_for_each(|(name, value)| out(&[Cell::Text(name), Cell::Digits(value)]))
 }
 
 /// Rows of PLUGINS.

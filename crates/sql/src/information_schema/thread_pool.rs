@@ -1,12 +1,11 @@
 //! The thread pool's tables, with MariaDB's columns. A group is a worker with its standby threads; a group has no
 //! listener thread, the thread that holds the baton looks for events itself.
 
-use super::{Shape, row, text};
+use super::Shape;
+use crate::cell::{Cell, Lines};
 use crate::database::Database;
+use crate::error::SqlResult;
 use crate::thread_pool::PoolGroup;
-use crate::value::Value;
-
-type Rows = Vec<Vec<Value>>;
 
 /// Columns of THREAD_POOL_GROUPS.
 pub const GROUPS: Shape = (
@@ -53,21 +52,22 @@ pub const STATS: Shape = (
 /// Columns of THREAD_POOL_WAITS.
 pub const WAITS: Shape = ("THREAD_POOL_WAITS", &[("REASON", 's'), ("COUNT", 'n')]);
 
-fn of_groups(db: &Database, show: impl Fn(PoolGroup) -> Vec<Value>) -> Rows {
-    db.thread_pool().map_or(Vec::new(), |pool| pool.groups().into_iter().map(show).collect())
+fn groups_of(db: &Database) -> Vec<PoolGroup> {
+    db.thread_pool().map_or(Vec::new(), |pool| pool.groups())
 }
 
 /// THREAD_POOL_GROUPS
-pub fn groups(db: &Database) -> Rows {
-    let n = Value::UInt;
-    of_groups(db, |one| {
-        row([
+pub fn groups(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+    let n = Cell::UInt;
+    let lengths = db.thread_pool().map_or(Vec::new(), |pool| pool.queue_lengths());
+    groups_of(db).into_iter().zip(lengths).try_for_each(|(one, length)| {
+        out(&[
             n(one.id),
             n(one.connections),
             n(one.threads),
             n(one.active_threads),
             n(one.standby_threads),
-            n(one.queue_length),
+            n(length),
             n(0),
             n(u64::from(one.is_stalled)),
         ])
@@ -75,20 +75,19 @@ pub fn groups(db: &Database) -> Rows {
 }
 
 /// THREAD_POOL_QUEUES
-pub fn queues(db: &Database) -> Rows {
-    let n = Value::UInt;
+pub fn queues(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+    let n = Cell::UInt;
     let queued = db.thread_pool().map_or(Vec::new(), |pool| pool.queued());
-    let show = |one: crate::thread_pool::QueuedSession| {
-        row([n(one.group), n(one.position), n(one.priority), n(one.connection), n(one.queueing_us)])
-    };
-    queued.into_iter().map(show).collect()
+    queued.into_iter().try_for_each(|one| {
+        out(&[n(one.group), n(one.position), n(one.priority), n(one.connection), n(one.queueing_us)])
+    })
 }
 
 /// THREAD_POOL_STATS
-pub fn stats(db: &Database) -> Rows {
-    let n = Value::UInt;
-    of_groups(db, |one| {
-        row([
+pub fn stats(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+    let n = Cell::UInt;
+    groups_of(db).into_iter().try_for_each(|one| {
+        out(&[
             n(one.id),
             n(one.thread_creations),
             n(one.thread_creations_due_to_stall),
@@ -105,13 +104,13 @@ pub fn stats(db: &Database) -> Rows {
 }
 
 /// THREAD_POOL_WAITS: sessions that waited, by reason. None of these waits holds a thread here.
-pub fn waits(db: &Database) -> Rows {
+pub fn waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
     let (engine, status) = (db.engine(), db.status());
     let counts = [
         ("DISKIO", engine.storage().pool.counters().reads),
-        ("ROW_LOCK", engine.locks().statistics().row_waits),
+        ("ROW_LOCK", engine.locks().waits_for_rows()),
         ("META_DATA_LOCK", status.gate_waits()),
         ("SLEEP", status.sleeps()),
     ];
-    counts.into_iter().map(|(reason, count)| row([text(reason), Value::UInt(count)])).collect()
+    counts.into_iter().try_for_each(|(reason, count)| out(&[Cell::Text(reason), Cell::UInt(count)]))
 }

@@ -1,11 +1,12 @@
-//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the first column, WHERE any.
+//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the first column, WHERE any. What monitoring tools
+//! ask for all the time is in `show_live.rs`.
 
 use std::sync::Arc;
 
 use super::Session;
 use super::statement::Outcome;
-use crate::accounts::{Privileges, grants};
-use crate::ast::{self, EngineReport, Show, ShowFilter, ShowWhat, TableName};
+use crate::accounts::grants;
+use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
 use crate::collation::Collation;
 use crate::definition::{create_table_text, default_text, quote_name};
 use crate::error::{SqlError, SqlResult};
@@ -59,6 +60,11 @@ impl Table {
         Table::new(&columns.iter().map(|name| (*name, 's')).collect::<Vec<_>>())
     }
 
+    /// Its columns.
+    pub fn columns(&self) -> &[ColumnMeta] {
+        &self.columns
+    }
+
     /// Adds a row.
     pub fn push(&mut self, row: Vec<Value>) {
         self.rows.push(row);
@@ -78,6 +84,11 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        if show.filter.is_none()
+            && let Some(outcome) = self.show_live(&show.what, out)?
+        {
+            return Ok(outcome);
+        }
         let mut table = self.shown(&show.what, params)?;
         match &show.filter {
             None => {}
@@ -120,6 +131,9 @@ impl Session {
     }
 
     fn shown(&mut self, what: &ShowWhat, params: &[Value]) -> SqlResult<Table> {
+        if let Some(table) = self.live_table(what)? {
+            return Ok(table);
+        }
         match what {
             ShowWhat::Databases => {
                 let mut table = Table::texts(&["Database"]);
@@ -149,11 +163,6 @@ impl Session {
                 table.rows = information_schema::rows(which, &self.db, &self.state)?;
                 Ok(table)
             }
-            ShowWhat::Status { .. } => {
-                let mut table = Table::texts(&["Variable_name", "Value"]);
-                table.rows = information_schema::rows(VirtualTable::GlobalStatus, &self.db, &self.state)?;
-                Ok(table)
-            }
             ShowWhat::Warnings(limit) => self.warnings(limit.as_ref(), params, false),
             ShowWhat::Errors(limit) => self.warnings(limit.as_ref(), params, true),
             ShowWhat::WarningCount => {
@@ -175,28 +184,6 @@ impl Session {
             Ok(table)
         };
         match what {
-            ShowWhat::Engine { report: ast::EngineReport::Mutex, .. } => {
-                self.require(Privileges::PROCESS, "PROCESS")?;
-                Ok(super::show_mutex::mutex_report())
-            }
-            ShowWhat::ProcessList { full } => {
-                let columns = [
-                    ("Id", 'n'),
-                    ("User", 's'),
-                    ("Host", 's'),
-                    ("db", 's'),
-                    ("Command", 's'),
-                    ("Time", 'n'),
-                    ("State", 's'),
-                    ("Info", 't'),
-                ];
-                let mut table =
-                    from(VirtualTable::Processlist, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6, 7])?;
-                for row in table.rows.iter_mut().filter(|row| !full && !row[7].is_null()) {
-                    row[7] = text(to_text(&row[7]).chars().take(100).collect::<String>());
-                }
-                Ok(table)
-            }
             ShowWhat::Engines => {
                 let names = ["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"];
                 from(VirtualTable::Engines, Table::texts(&names), &[0, 1, 2, 3, 4, 5])
@@ -223,22 +210,8 @@ impl Session {
                 Table::texts(&["Name", "Version", "Status", "Type"]),
                 &[0, 1, 2, 3],
             ),
-            ShowWhat::Engine { name, report } => self.engine_report(name, *report),
             other => shown_empty(other),
         }
-    }
-
-    /// SHOW ENGINE
-    fn engine_report(&self, name: &str, report: EngineReport) -> SqlResult<Table> {
-        if !name.eq_ignore_ascii_case("innodb") && !name.eq_ignore_ascii_case("all") {
-            return Err(SqlError::unknown_storage_engine(name));
-        }
-        self.require(Privileges::PROCESS, "PROCESS")?;
-        let mut table = Table::new(&[("Type", 's'), ("Name", 's'), ("Status", 't')]);
-        if report == EngineReport::Status {
-            table.push(vec![text("InnoDB"), text(""), text(self.db.monitor().report(&self.db))]);
-        }
-        Ok(table)
     }
 
     fn schema_or_current(&self, schema: Option<&str>) -> SqlResult<Box<str>> {

@@ -1,35 +1,46 @@
 //! SHOW ENGINE INNODB MUTEX: how contended each class of latches and mutexes was since the start.
 
-use turnstile_sys::latch::{ClassKind, classes};
+use std::fmt::Write;
 
-use super::show::Table;
-use crate::value::Value;
+use turnstile_sys::latch::{ClassKind, LatchClass, classes};
+
+use crate::cell::{Cell, Digits, Lines};
+use crate::error::SqlResult;
 
 /// One row per class. `spins` had to wait, `rounds` are their looks at the latch, `waits` went to sleep.
-pub(super) fn mutex_report() -> Table {
-    let mut table = Table::new(&[("Type", 's'), ("Name", 's'), ("Status", 's')]);
-    for (name, status) in lines() {
-        table.push(vec![Value::text("InnoDB"), Value::text(name), Value::text(status)]);
-    }
-    table
+pub(super) fn write(out: &mut Lines<'_>) -> SqlResult<()> {
+    let (mut name, mut status) = (String::new(), String::new());
+    classes().into_iter().try_for_each(|class| {
+        describe(class, &mut name, &mut status);
+        out(&[Cell::Text("InnoDB"), Cell::Text(&name), Cell::Text(&status)])
+    })
 }
 
-fn lines() -> impl Iterator<Item = (String, String)> {
-    classes().into_iter().map(|class| {
-        let kind = match class.kind() {
-            ClassKind::Latch => "rwlock",
-            ClassKind::Mutex => "mutex",
-        };
-        let total = class.stats().total();
-        let (spins, waits, rounds) = (total.spins, total.parks, total.rounds);
-        let status =
-            format!("spins={spins},waits={waits},rounds={rounds},wait_us={}", total.parked_ns / 1000);
-        (format!("{kind}: {}", class.name()), status)
-    })
+fn describe(class: &LatchClass, name: &mut String, status: &mut String) {
+    let kind = match class.kind() {
+        ClassKind::Latch => "rwlock",
+        ClassKind::Mutex => "mutex",
+    };
+    name.clear();
+    // Writing into a string cannot fail.
+    let _ = write!(name, "{kind}: {}", class.name());
+    let total = class.stats().total();
+    let numbers = [
+        ("spins=", total.spins),
+        (",waits=", total.parks),
+        (",rounds=", total.rounds),
+        (",wait_us=", total.parked_ns / 1000),
+    ];
+    status.clear();
+    for (word, number) in numbers {
+        status.push_str(word);
+        Digits::of(number).push_to(status);
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::value::{Value, to_text};
     use turnstile_sys::latch::{Latch, LatchClass, waiting_now};
 
     #[test]
@@ -44,8 +55,15 @@ mod tests {
             }
             drop(writing);
         });
-        let mut lines = super::lines();
-        let (_, status) = lines.find(|(name, _)| name == "rwlock: test_of_the_report").expect("it is listed");
-        assert!(status.contains(",waits=1,") && !status.starts_with("spins=0,"), "{status}");
+        let mut found = None;
+        let seen = super::write(&mut |line| {
+            let [_, name, status] = line else { panic!("three fields") };
+            if name.to_value() == Value::from("rwlock: test_of_the_report") {
+                found = Some(to_text(&status.to_value()).to_string());
+            }
+            Ok(())
+        });
+        let status = found.expect("it is listed");
+        assert!(seen.is_ok() && status.contains(",waits=1,") && !status.starts_with("spins=0,"), "{status}");
     }
 }

@@ -16,8 +16,8 @@ const NOT_HERE: &[&str] = &[
     "Innodb_undo_truncations",
 ];
 
-/// Name and value of each counter.
-pub fn list(engine: &Engine) -> Vec<(String, String)> {
+/// Adds name and value of each counter.
+pub fn list(engine: &Engine, all: &mut Vec<(&'static str, u64)>) {
     let sample = Sample::take(engine);
     let (pool, log, locks) = (&sample.pool, &sample.log, &sample.locks);
     let synced = log.syncs + pool.batches + pool.checkpoints;
@@ -66,6 +66,6 @@ pub fn list(engine: &Engine) -> Vec<(String, String)> {
         ("Innodb_rows_read", sample.read),
         ("Innodb_rows_updated", sample.updated),
     ];
-    let zeros = NOT_HERE.iter().map(|name| (*name, 0));
-    numbers.into_iter().chain(zeros).map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    all.extend(numbers);
+    all.extend(NOT_HERE.iter().map(|name| (*name, 0)));
 }

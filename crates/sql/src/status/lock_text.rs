@@ -12,6 +12,7 @@ use turnstile_engine::TableLock;
 use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::lock::{LockInfo, LockKind, LockMode, LockName, LockShape};
 
+use crate::cell::Digits;
 use crate::database::Database;
 use crate::dictionary::Table;
 
@@ -49,6 +50,11 @@ impl LockNames {
             names.tables.insert(definition.id, table.clone());
         }
         names
+    }
+
+    /// What these locks need: nothing is read if there are none.
+    pub fn for_locks(db: &Database, locks: &[LockInfo]) -> LockNames {
+        if locks.is_empty() { LockNames::default() } else { LockNames::of(db) }
     }
 
     /// The table in backticks with its database; a number if it is gone.
@@ -166,19 +172,34 @@ pub fn write_transaction(out: &mut String, head: &TransactionHead<'_>) {
     }
 }
 
-/// Writes the session's line, and its statement.
+/// Writes the session's line, and its statement. Put together by hand: a report has one for every connection.
 pub fn write_thread(out: &mut String, thread: &ThreadLine<'_>) {
-    // An address of version 6 keeps its colons.
-    let host = thread.host.split_once(':').filter(|(_, port)| !port.contains(':'));
-    let host = host.map_or(thread.host, |(host, _)| host);
-    let _ = writeln!(
-        out,
-        "MySQL thread id {}, OS thread handle {}, query id {} {host} {} {}",
-        thread.connection, thread.connection, thread.query_id, thread.user, thread.state
-    );
+    let host = without_port(thread.host);
+    let connection = Digits::of(thread.connection);
+    out.push_str("MySQL thread id ");
+    connection.push_to(out);
+    out.push_str(", OS thread handle ");
+    connection.push_to(out);
+    out.push_str(", query id ");
+    Digits::of(thread.query_id).push_to(out);
+    for word in [host, thread.user, thread.state] {
+        out.push(' ');
+        out.push_str(word);
+    }
+    out.push('\n');
     if let Some(statement) = thread.statement {
         let shown = &statement[..statement.len().min(STATEMENT_BYTES_MAX)];
-        let _ = writeln!(out, "{}", String::from_utf8_lossy(shown));
+        out.push_str(&String::from_utf8_lossy(shown));
+        out.push('\n');
+    }
+}
+
+/// A host without its port. An address of version 6 keeps its colons.
+fn without_port(host: &str) -> &str {
+    let mut colons = (0..host.len()).filter(|at| host.as_bytes()[*at] == b':');
+    match (colons.next(), colons.next()) {
+        (Some(only), None) => &host[..only],
+        _ => host,
     }
 }
 

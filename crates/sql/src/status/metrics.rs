@@ -8,9 +8,10 @@
 use parking_lot::Mutex;
 
 use super::sample::Sample;
+use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
-use crate::information_schema::activity::moment;
+use crate::information_schema::activity::Moments;
 use crate::session::SessionState;
 use crate::value::Value;
 
@@ -256,6 +257,13 @@ impl Meters {
         Meters { meters: Mutex::new(vec![Meter::new(now_unix_us); METRICS.len()]) }
     }
 
+    /// Notes that somebody sees these values; what each counter shows, with its switch and zero points.
+    fn look(&self, sample: &Sample) -> Vec<(u64, Meter)> {
+        let mut meters = self.meters.lock();
+        let look = |(metric, meter): (&Metric, &mut Meter)| (meter.look((metric.read)(sample)), *meter);
+        METRICS.iter().zip(meters.iter_mut()).map(look).collect()
+    }
+
     /// Does it to all counters that a checked pattern names.
     pub fn apply(&self, db: &Database, action: Action, pattern: &str) {
         let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
@@ -286,45 +294,58 @@ fn now_unix_us(db: &Database) -> u64 {
 }
 
 /// Rows of INNODB_METRICS.
-pub fn rows(db: &Database, session: &SessionState) -> Vec<Vec<Value>> {
+pub fn write(db: &Database, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
     let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
-    let mut meters = db.meters().meters.lock();
-    let line = |(metric, meter): (&Metric, &mut Meter)| {
-        let count = meter.look((metric.read)(&sample));
-        let (number, some) = (|count: u64| Value::Int(count as i64), |count: u64| Value::Int(count as i64));
-        let lowest = |least: u64| if least == u64::MAX { Value::Null } else { Value::Int(least as i64) };
-        let seconds = |from: u64, to: u64| (to.saturating_sub(from) / 1_000_000).max(1);
-        let ended = meter.disabled_at.unwrap_or(now);
-        let average = |count: u64, from: u64| match metric.kind {
-            Kind::Value => Value::Null,
-            _ => Value::Double(count as f64 / seconds(from, ended) as f64),
-        };
-        let since_reset = count.saturating_sub(meter.reset);
-        let text = |text: &str| Value::text(text);
-        let at = |moment_us: Option<u64>| moment_us.map_or(Value::Null, |one| moment(session, one));
-        vec![
-            text(metric.name),
-            text(metric.subsystem),
-            number(count),
-            some(meter.most),
-            lowest(meter.least),
-            average(count, meter.enabled_at),
-            number(since_reset),
-            some(meter.most_since_reset.saturating_sub(meter.reset)),
-            lowest(meter.least_since_reset.saturating_sub(meter.reset)),
-            average(since_reset, meter.reset_at.unwrap_or(meter.enabled_at)),
-            at(Some(meter.enabled_at)),
-            at(meter.disabled_at),
-            Value::Int((ended.saturating_sub(meter.enabled_at) / 1_000_000) as i64),
-            at(meter.reset_at),
-            text(if meter.on { "enabled" } else { "disabled" }),
-            text(match metric.kind {
-                Kind::Counter => "counter",
-                Kind::Status => "status_counter",
-                Kind::Value => "value",
-            }),
-            text(metric.comment),
-        ]
+    let mut moments = Moments::of(session);
+    let seen = db.meters().look(&sample);
+    METRICS
+        .iter()
+        .zip(&seen)
+        .try_for_each(|(metric, (count, meter))| line(metric, meter, *count, now, &mut moments, out))
+}
+
+fn line(
+    metric: &Metric,
+    meter: &Meter,
+    count: u64,
+    now: u64,
+    moments: &mut Moments,
+    out: &mut Lines<'_>,
+) -> SqlResult<()> {
+    let number = |count: u64| Cell::Int(count as i64);
+    let lowest = |least: u64| if least == u64::MAX { Cell::Null } else { number(least) };
+    let seconds = |from: u64, to: u64| (to.saturating_sub(from) / 1_000_000).max(1);
+    let ended = meter.disabled_at.unwrap_or(now);
+    let average = |count: u64, from: u64| match metric.kind {
+        Kind::Value => Value::Null,
+        _ => Value::Double(count as f64 / seconds(from, ended) as f64),
     };
-    METRICS.iter().zip(meters.iter_mut()).map(line).collect()
+    let since_reset = count.saturating_sub(meter.reset);
+    let mut at = |moment_us: Option<u64>| moment_us.map_or(Value::Null, |one| moments.at(one));
+    let (enabled, disabled, reset) = (at(Some(meter.enabled_at)), at(meter.disabled_at), at(meter.reset_at));
+    let averages =
+        [average(count, meter.enabled_at), average(since_reset, meter.reset_at.unwrap_or(meter.enabled_at))];
+    out(&[
+        Cell::Text(metric.name),
+        Cell::Text(metric.subsystem),
+        number(count),
+        number(meter.most),
+        lowest(meter.least),
+        Cell::Value(&averages[0]),
+        number(since_reset),
+        number(meter.most_since_reset.saturating_sub(meter.reset)),
+        lowest(meter.least_since_reset.saturating_sub(meter.reset)),
+        Cell::Value(&averages[1]),
+        Cell::Value(&enabled),
+        Cell::Value(&disabled),
+        number(ended.saturating_sub(meter.enabled_at) / 1_000_000),
+        Cell::Value(&reset),
+        Cell::Text(if meter.on { "enabled" } else { "disabled" }),
+        Cell::Text(match metric.kind {
+            Kind::Counter => "counter",
+            Kind::Status => "status_counter",
+            Kind::Value => "value",
+        }),
+        Cell::Text(metric.comment),
+    ])
 }

@@ -24,10 +24,15 @@ pub const REPORT_BYTES_MAX: usize = 1 << 20;
 /// What marks the cut.
 const TRUNCATED: &str = "... truncated...\n";
 
+/// Room for what follows the list.
+const TAIL_BYTES_EXPECTED: usize = 4096;
+
 /// Keeps what rates need.
 #[derive(Debug)]
 pub struct Monitor {
     previous: Mutex<Sample>,
+    /// Memory of the last report.
+    spare: Mutex<String>,
 }
 
 /// Two samples and what is between them.
@@ -58,7 +63,7 @@ impl Span {
 impl Monitor {
     /// Rates count from now.
     pub fn new(engine: &Engine) -> Monitor {
-        Monitor { previous: Mutex::new(Sample::take(engine)) }
+        Monitor { previous: Mutex::new(Sample::take(engine)), spare: Mutex::default() }
     }
 
     fn span(&self, engine: &Engine) -> Span {
@@ -67,48 +72,66 @@ impl Monitor {
         Span { now, before }
     }
 
-    /// Writes the report.
+    /// The report.
     pub fn report(&self, db: &Database) -> String {
+        let mut report = String::new();
+        self.write(db, &mut report);
+        report
+    }
+
+    /// Makes the report and hands it on, in memory that is kept from one to the next.
+    pub fn with_report<T>(&self, db: &Database, read: impl FnOnce(&str) -> T) -> T {
+        let mut report = std::mem::take(&mut *self.spare.lock());
+        report.clear();
+        self.write(db, &mut report);
+        let result = read(&report);
+        if report.capacity() <= REPORT_BYTES_MAX {
+            *self.spare.lock() = report;
+        }
+        result
+    }
+
+    fn write(&self, db: &Database, out: &mut String) {
         let span = self.span(db.engine());
         let picture = Activity::of(db, None);
-        let (mut head, mut list, mut tail) = (String::new(), String::new(), String::new());
         let rule = "=".repeat(37);
         let at = DateTime::from_unix_us((picture.now_unix_us / 1_000_000 * 1_000_000) as i64, 0);
         let at = at.unwrap_or(DateTime::ZERO);
         let seconds = span.seconds().round() as u64;
-        let _ = write!(head, "\n{rule}\n{at} 0x0 INNODB MONITOR OUTPUT\n{rule}\n");
-        let _ = writeln!(head, "Per second averages calculated from the last {seconds} seconds");
-        server::background_thread(&mut head, &span);
-        server::semaphores(&mut head);
+        let _ = write!(out, "\n{rule}\n{at} 0x0 INNODB MONITOR OUTPUT\n{rule}\n");
+        let _ = writeln!(out, "Per second averages calculated from the last {seconds} seconds");
+        server::background_thread(out, &span);
+        server::semaphores(out);
         if let Some(text) = db.latest_deadlock_text() {
-            heading(&mut head, "LATEST DETECTED DEADLOCK");
-            head.push_str(&text);
+            heading(out, "LATEST DETECTED DEADLOCK");
+            out.push_str(&text);
         }
-        transactions::section(&mut head, db, &span);
-        transactions::list(&mut list, db, &picture);
-        storage::file_io(&mut tail, db, &span);
+        transactions::section(out, db, &span);
+        let list_at = out.len();
+        transactions::list(out, &picture);
+        let mut tail = String::with_capacity(TAIL_BYTES_EXPECTED);
+        let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
+        storage::file_io(&mut tail, log_waits, &span);
         storage::adaptive_hash(&mut tail, db, &span);
-        storage::log(&mut tail, db, &span);
+        storage::log(&mut tail, log_waits, &span);
         storage::buffer_pool(&mut tail, &span);
         server::row_operations(&mut tail, db, &span);
         tail.push_str(
             "----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
         );
-        head.push_str(cut(&mut list, REPORT_BYTES_MAX.saturating_sub(head.len() + tail.len())));
-        head.push_str(&tail);
-        head
+        cut(out, list_at, REPORT_BYTES_MAX.saturating_sub(list_at + tail.len()));
+        out.push_str(&tail);
     }
 }
 
-/// Shortens a list to whole lines and says so.
-fn cut(list: &mut String, bytes_max: usize) -> &str {
-    if list.len() > bytes_max {
-        let room = &list.as_bytes()[..bytes_max.saturating_sub(TRUNCATED.len())];
+/// Shortens the list that ends a text, from `start` on, to whole lines and says so.
+fn cut(text: &mut String, start: usize, bytes_max: usize) {
+    if text.len() - start > bytes_max {
+        let room = &text.as_bytes()[start..start + bytes_max.saturating_sub(TRUNCATED.len())];
         let end = room.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        list.truncate(end);
-        list.push_str(TRUNCATED);
+        text.truncate(start + end);
+        text.push_str(TRUNCATED);
     }
-    list
 }
 
 /// A section's name between two lines of its length.

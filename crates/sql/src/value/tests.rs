@@ -120,3 +120,27 @@ fn doubles_print_as_mysql_prints_them() {
     assert_eq!(format_float(1.1), "1.1");
     assert_eq!(format_float(16_777_216.0), "16777200");
 }
+
+#[test]
+fn what_is_written_digit_by_digit_is_what_formatting_gives() {
+    let text = |value: &Value, kind: &ColumnType| {
+        let mut out = b">".to_vec();
+        write_text(value, kind, &mut out);
+        String::from_utf8(out).unwrap()
+    };
+    let double = ColumnType::Double { unsigned: false, digits: None };
+    for number in [0.0, -0.0, 1.0, -1.0, 7.0, 1e14, 999_999_999_999_999.0, 1e15, 1e300, 0.5, 12.25, 1e-20] {
+        assert_eq!(text(&Value::Double(number), &double), format!(">{}", format_double(number)));
+    }
+    for number in [i64::MIN, -1, 0, 1, 10, i64::MAX] {
+        assert_eq!(text(&Value::Int(number), &ColumnType::BIGINT), format!(">{number}"));
+    }
+    for seconds in [-62_135_596_800, 0, 951_782_399, 1_700_000_000, 253_402_300_799] {
+        for (micros, fsp) in [(0, 0), (120_000, 0), (120_000, 3)] {
+            let moment = DateTime::from_unix_us(seconds * 1_000_000 + micros, 6).unwrap();
+            let mut shown = moment;
+            shown.fsp = fsp;
+            assert_eq!(text(&Value::DateTime(moment), &ColumnType::DateTime { fsp }), format!(">{shown}"));
+        }
+    }
+}

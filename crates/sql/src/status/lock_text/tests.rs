@@ -120,3 +120,12 @@ fn heads_of_transactions() {
          1 lock struct(s), heap size 0, 0 row lock(s)\n"
     );
 }
+
+#[test]
+fn ports_are_not_shown() {
+    let cases =
+        [("127.0.0.1:4711", "127.0.0.1"), ("localhost", "localhost"), ("::1", "::1"), ("", ""), ("h:", "h")];
+    for (host, shown) in cases {
+        assert_eq!(without_port(host), shown);
+    }
+}

@@ -19,12 +19,8 @@ fn syncs(sample: &Sample) -> u64 {
     sample.log.syncs + sample.pool.batches + sample.pool.checkpoints
 }
 
-fn waiting_for_the_log(db: &Database) -> usize {
-    db.registry().list().iter().filter(|one| one.card.waits_for_log()).count()
-}
-
-/// FILE I/O
-pub fn file_io(out: &mut String, db: &Database, span: &Span) {
+/// FILE I/O; whether a session waits for the log now.
+pub fn file_io(out: &mut String, log_waits: bool, span: &Span) {
     heading(out, "FILE I/O");
     let threads = ["read thread", "read thread", "write thread", "log thread"];
     for (number, purpose) in threads.iter().enumerate() {
@@ -32,7 +28,7 @@ pub fn file_io(out: &mut String, db: &Database, span: &Span) {
     }
     out.push_str("Pending normal aio reads: [0, 0] , aio writes: [0] ,\n");
     out.push_str(" ibuf aio reads:, log i/o's:, sync i/o's:\n");
-    let pending = usize::from(waiting_for_the_log(db) > 0);
+    let pending = usize::from(log_waits);
     let _ = writeln!(out, "Pending flushes (fsync) log: {pending}; buffer pool: 0");
     let now = &span.now;
     let (written, synced) = (writes(now), syncs(now));
@@ -61,8 +57,8 @@ pub fn adaptive_hash(out: &mut String, db: &Database, span: &Span) {
     let _ = writeln!(out, "{hits:.2} hash searches/s, {others:.2} non-hash searches/s");
 }
 
-/// LOG
-pub fn log(out: &mut String, db: &Database, span: &Span) {
+/// LOG; whether a session waits for it now.
+pub fn log(out: &mut String, log_waits: bool, span: &Span) {
     heading(out, "LOG");
     let log = &span.now.log;
     let _ = writeln!(out, "Log sequence number          {}", log.current_lsn.0);
@@ -70,7 +66,7 @@ pub fn log(out: &mut String, db: &Database, span: &Span) {
     let _ = writeln!(out, "Log flushed up to            {}", log.flushed_lsn.0);
     let _ = writeln!(out, "Pages flushed up to          {}", log.checkpoint_lsn.0);
     let _ = writeln!(out, "Last checkpoint at           {}", log.checkpoint_lsn.0);
-    let pending = usize::from(waiting_for_the_log(db) > 0);
+    let pending = usize::from(log_waits);
     let _ = writeln!(out, "{pending} pending log flushes, 0 pending chkp writes");
     let rate = span.rate(|one| one.log.writes);
     let _ = writeln!(out, "{} log i/o's done, {rate:.2} log i/o's/second", log.writes);

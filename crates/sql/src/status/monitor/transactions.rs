@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use turnstile_engine::admission::Place;
+use turnstile_engine::lock::LockInfo;
 
 use super::super::lock_text::{
     ThreadLine, TransactionHead, operation_of, write_lock, write_thread, write_transaction,
 };
 use super::{Span, heading};
+use crate::cell::Digits;
 use crate::database::Database;
 use crate::information_schema::activity::{Activity, Transaction, UNWRITTEN_ID};
 use crate::information_schema::doing;
@@ -32,50 +34,63 @@ pub fn section(out: &mut String, db: &Database, span: &Span) {
 }
 
 /// The list: sessions without a transaction first, then the transactions, the youngest first.
-pub fn list(out: &mut String, db: &Database, picture: &Activity) {
-    let busy: std::collections::HashSet<u64> =
-        picture.transactions.iter().map(Transaction::connection).collect();
-    for entry in db.registry().list().iter().filter(|entry| !busy.contains(&entry.id)) {
-        let _ = writeln!(out, "---TRANSACTION {}, not started", UNWRITTEN_ID + entry.id);
+pub fn list(out: &mut String, picture: &Activity) {
+    let mut busy: Vec<u64> = picture.transactions.iter().map(|one| one.connection).collect();
+    busy.sort_unstable();
+    for entry in picture.sessions.iter() {
+        if !busy.is_empty() && busy.binary_search(&entry.id).is_ok() {
+            continue;
+        }
+        out.push_str("---TRANSACTION ");
+        Digits::of(UNWRITTEN_ID + entry.id).push_to(out);
+        out.push_str(", not started\n");
         entry.look(|shown| write_thread(out, &thread(entry, shown)));
     }
     for one in picture.transactions.iter().rev() {
-        transaction(out, picture, one);
+        match picture.session(one) {
+            None => transaction(out, picture, one, None),
+            Some(entry) => {
+                entry.look(|shown| transaction(out, picture, one, Some(thread(entry, shown))));
+            }
+        }
+        if let Some(request) = one.request {
+            waiting(out, picture, &picture.locks.locks[request]);
+        }
     }
 }
 
-fn transaction(out: &mut String, picture: &Activity, one: &Transaction) {
+fn transaction(out: &mut String, picture: &Activity, one: &Transaction, thread: Option<ThreadLine<'_>>) {
     let request = one.request.map(|at| &picture.locks.locks[at]);
     let admission = match one.place {
         Place::Inside(tickets) => format!("thread declared inside InnoDB {tickets}"),
         Place::Outside | Place::Queued | Place::Sleeping => String::new(),
     };
     let structs = one.table_locks + one.row_locks + u64::from(request.is_some());
-    let seen = one.session.as_ref();
     out.push_str("---");
     let head = TransactionHead {
         id: one.id,
         active_s: picture.now_unix_us.saturating_sub(one.started_unix_us) / 1_000_000,
         operation: request.map_or_else(|| one.operation().unwrap_or_default(), operation_of),
         admission: &admission,
-        tables: if one.is_executing() { one.card.tables } else { (0, 0) },
+        tables: if one.is_executing { one.card.tables } else { (0, 0) },
         waits: request.is_some(),
         lock_structs: structs as u32,
         heap_bytes: (structs * turnstile_engine::lock::LOCK_BYTES) as u32,
         row_locks: one.row_locks as u32,
         undo_records: one.card.undo_records,
-        thread: seen.map(|(entry, shown)| thread(entry, shown)),
+        thread,
     };
     write_transaction(out, &head);
     if let Some((high, low)) = one.card.view {
         let _ = writeln!(out, "Trx read view will not see trx with id >= {high}, sees < {low}");
     }
-    if let Some(request) = request {
-        let seconds = request.waited.map_or(0, |waited| waited.as_secs());
-        let _ = writeln!(out, "------- TRX HAS BEEN WAITING {seconds} SEC FOR THIS LOCK TO BE GRANTED:");
-        write_lock(out, &picture.names, request);
-        out.push_str("------------------\n");
-    }
+}
+
+fn waiting(out: &mut String, picture: &Activity, request: &LockInfo) {
+    let seconds = request.waited.map_or(0, |waited| waited.as_secs());
+    let _ = writeln!(out, "------- TRX HAS BEEN WAITING {seconds} SEC FOR THIS LOCK TO BE GRANTED:");
+    write_lock(out, &picture.names, request);
+    out.push_str("------------------\n");
 }
 
 fn thread<'a>(entry: &Entry, shown: &'a Shown) -> ThreadLine<'a> {

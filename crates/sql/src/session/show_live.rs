@@ -1,0 +1,90 @@
+//! The SHOW statements that monitoring tools send all the time: sessions, counters, and the engine's reports. Their rows go into
+//! the answer line by line, without a value for each field; only a LIKE or WHERE needs the whole table first.
+
+use super::Session;
+use super::show::Table;
+use super::statement::Outcome;
+use crate::accounts::Privileges;
+use crate::ast::{EngineReport, ShowWhat};
+use crate::cell::{Cell, Lines};
+use crate::error::{SqlError, SqlResult};
+use crate::information_schema::{self, VirtualTable};
+use crate::sink::ResultSink;
+
+/// Of a statement's text SHOW PROCESSLIST shows so many characters unless it is FULL.
+const INFO_CHARS: usize = 100;
+
+const PROCESSLIST: &[(&str, char)] = &[
+    ("Id", 'n'),
+    ("User", 's'),
+    ("Host", 's'),
+    ("db", 's'),
+    ("Command", 's'),
+    ("Time", 'n'),
+    ("State", 's'),
+    ("Info", 't'),
+];
+const STATUS: &[(&str, char)] = &[("Variable_name", 's'), ("Value", 's')];
+const REPORT: &[(&str, char)] = &[("Type", 's'), ("Name", 's'), ("Status", 't')];
+const MUTEXES: &[(&str, char)] = &[("Type", 's'), ("Name", 's'), ("Status", 's')];
+
+/// The columns of a SHOW of these; none for the others.
+fn columns_of(what: &ShowWhat) -> Option<&'static [(&'static str, char)]> {
+    match what {
+        ShowWhat::ProcessList { .. } => Some(PROCESSLIST),
+        ShowWhat::Status { .. } => Some(STATUS),
+        ShowWhat::Engine { report: EngineReport::Mutex, .. } => Some(MUTEXES),
+        ShowWhat::Engine { .. } => Some(REPORT),
+        _ => None,
+    }
+}
+
+impl Session {
+    /// Writes a SHOW of these; None: it is another.
+    pub(super) fn show_live(&self, what: &ShowWhat, out: &mut dyn ResultSink) -> SqlResult<Option<Outcome>> {
+        let Some(columns) = columns_of(what) else { return Ok(None) };
+        self.may_show(what)?;
+        out.columns(Table::new(columns).columns())?;
+        self.live_lines(what, &mut |line| out.cells(line))?;
+        Ok(Some(Outcome { rows: true, ..Outcome::default() }))
+    }
+
+    /// A SHOW of these as a table; None: it is another.
+    pub(super) fn live_table(&self, what: &ShowWhat) -> SqlResult<Option<Table>> {
+        let Some(columns) = columns_of(what) else { return Ok(None) };
+        self.may_show(what)?;
+        let mut table = Table::new(columns);
+        self.live_lines(what, &mut |line| {
+            table.push(line.iter().map(|cell| cell.to_value()).collect());
+            Ok(())
+        })?;
+        Ok(Some(table))
+    }
+
+    fn may_show(&self, what: &ShowWhat) -> SqlResult<()> {
+        let ShowWhat::Engine { name, report } = what else { return Ok(()) };
+        let known = name.eq_ignore_ascii_case("innodb") || name.eq_ignore_ascii_case("all");
+        if *report != EngineReport::Mutex && !known {
+            return Err(SqlError::unknown_storage_engine(name));
+        }
+        self.require(Privileges::PROCESS, "PROCESS")
+    }
+
+    fn live_lines(&self, what: &ShowWhat, out: &mut Lines<'_>) -> SqlResult<()> {
+        match what {
+            ShowWhat::ProcessList { full } => {
+                let chars_max = if *full { usize::MAX } else { INFO_CHARS };
+                information_schema::processlist(&self.db, &self.state, chars_max, out)
+            }
+            ShowWhat::Engine { report: EngineReport::Mutex, .. } => super::show_mutex::write(out),
+            ShowWhat::Engine { report: EngineReport::Status, .. } => self
+                .db
+                .monitor()
+                .with_report(&self.db, |text| out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Text(text)])),
+            ShowWhat::Status { .. } => {
+                information_schema::write(VirtualTable::GlobalStatus, &self.db, &self.state, out)
+            }
+            _ => Ok(()),
+        }
+    }
+}
