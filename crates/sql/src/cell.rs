@@ -18,6 +18,8 @@ pub enum Cell<'c> {
     Digits(u64),
     /// A text.
     Text(&'c str),
+    /// A text in UTF-8 that lies about as bytes.
+    Bytes(&'c [u8]),
     /// Anything else.
     Value(&'c Value),
 }
@@ -39,6 +41,7 @@ impl<'c> Cell<'c> {
             Cell::UInt(number) => Value::UInt(number),
             Cell::Digits(number) => Value::from(number.to_string()),
             Cell::Text(text) => Value::from(text),
+            Cell::Bytes(text) => Value::from(&*String::from_utf8_lossy(text)),
             Cell::Value(value) => value.clone(),
         }
     }
@@ -55,18 +58,32 @@ pub struct Digits {
     from: usize,
 }
 
+/// The numbers below 100 in two digits each.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number as usize] = [b'0' + number / 10, b'0' + number % 10];
+        number += 1;
+    }
+    pairs
+};
+
 impl Digits {
     /// Of a number.
     pub fn of(mut number: u64) -> Digits {
         let mut digits = Digits { bytes: [b'0'; DIGITS_MAX], from: DIGITS_MAX };
-        loop {
-            digits.from -= 1;
-            digits.bytes[digits.from] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                return digits;
-            }
+        while number >= 10 {
+            let pair = PAIRS[(number % 100) as usize];
+            number /= 100;
+            digits.from -= 2;
+            digits.bytes[digits.from..digits.from + 2].copy_from_slice(&pair);
         }
+        if number > 0 || digits.from == DIGITS_MAX {
+            digits.from -= 1;
+            digits.bytes[digits.from] = b'0' + number as u8;
+        }
+        digits
     }
 
     /// As bytes.
@@ -74,9 +91,9 @@ impl Digits {
         &self.bytes[self.from..]
     }
 
-    /// Appends them to a text.
-    pub fn push_to(&self, out: &mut String) {
-        out.push_str(std::str::from_utf8(self.as_bytes()).unwrap_or_default());
+    /// As a text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 }
 
@@ -91,9 +108,7 @@ mod tests {
         numbers.extend((0..20).map(|power| 10u64.pow(power)));
         numbers.extend((1..20).map(|power| 10u64.pow(power) - 1));
         for number in numbers {
-            let mut text = String::from(">");
-            Digits::of(number).push_to(&mut text);
-            assert_eq!(text, format!(">{number}"));
+            assert_eq!(Digits::of(number).as_str(), number.to_string());
             assert_eq!(Digits::of(number).as_bytes(), number.to_string().as_bytes());
         }
     }
@@ -103,6 +118,7 @@ mod tests {
         assert_eq!(Cell::Digits(10).to_value(), Value::from("10"));
         assert_eq!(Cell::UInt(10).to_value(), Value::UInt(10));
         assert_eq!(Cell::optional(None).to_value(), Value::Null);
+        assert_eq!(Cell::Bytes(b"a\xff").to_value(), Value::from("a\u{fffd}"));
         assert_eq!(Cell::Value(&Value::Double(0.5)).to_value(), Value::Double(0.5));
     }
 }

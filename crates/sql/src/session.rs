@@ -15,7 +15,7 @@ use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Hold;
 use crate::parser::ParseOptions;
-use crate::registry::{Command, Entry, Shown};
+use crate::registry::{Command, Entry, Names, Shown};
 use crate::sink::{ColumnMeta, ResultSink, status_flag};
 use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
@@ -100,8 +100,8 @@ impl Session {
     /// Begins a session. Fails if its database does not exist or its account may not use it.
     pub fn new(db: Arc<Database>, init: SessionInit) -> Result<Session, SqlError> {
         let interrupt = Arc::new(Interrupt::new());
-        let (user, host, account) = (init.user.clone(), init.host.clone(), init.account.text());
-        let shown = Shown { user, host, account, database: None, text: None };
+        let names = Names::new(&init.user, &init.host, None);
+        let shown = Shown { names, account: init.account.text().into(), text: None };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
         let state =
             Arc::new(SessionState::new(db.clone(), init.connection_id, identity(&init), init.found_rows));
@@ -184,7 +184,7 @@ impl Session {
     /// Sessions of its account, itself among them.
     pub fn sessions_of_account(&self) -> u64 {
         let account = self.own_account().text();
-        self.db.registry().list().iter().filter(|one| one.look(|shown| shown.account == account)).count()
+        self.db.registry().list().iter().filter(|one| one.look(|shown| *shown.account == *account)).count()
             as u64
     }
 
@@ -309,7 +309,7 @@ impl Session {
             return Err(SqlError::database_access_denied(&account.name.user, &account.name.host, name));
         }
         self.state.set_schema(Some(name.into()));
-        self.entry.show(|shown| shown.database = Some(name.into()));
+        self.entry.show(|shown| shown.names.set_database(name));
         Ok(())
     }
 
@@ -346,8 +346,8 @@ impl Session {
         self.reset().await?;
         *self.state.identity.lock() = identity(&init);
         self.entry.show(|shown| {
-            (shown.user, shown.host) = (init.user.clone(), init.host.clone());
-            shown.account = init.account.text();
+            shown.names = Names::new(&init.user, &init.host, None);
+            shown.account = init.account.text().into();
         });
         self.begin_as(&init)
     }

@@ -59,6 +59,7 @@ pub fn put_text_cells(out: &mut Vec<u8>, row: &[Cell<'_>], types: &[ColumnType],
             Cell::Int(number @ 0..) => put_lenenc_digits(out, number.unsigned_abs()),
             Cell::Int(number) => put_text_value(out, &Value::Int(*number), column_type, scratch),
             Cell::Text(text) => put_lenenc_bytes(out, text.as_bytes()),
+            Cell::Bytes(text) => put_lenenc_bytes(out, text),
             Cell::Value(value) => put_text_value(out, value, column_type, scratch),
         }
     }

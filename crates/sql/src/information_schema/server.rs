@@ -17,7 +17,7 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
 use crate::lexer::Keyword;
-use crate::registry::{Command, Entry, Shown};
+use crate::registry::{Command, Entry, Shown, ahead};
 use crate::session::SessionState;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
@@ -32,20 +32,20 @@ pub fn processlist(
     out: &mut Lines<'_>,
 ) -> SqlResult<()> {
     let sees_all = session.account().is_none_or(|account| account.may(Privileges::PROCESS, None));
-    let own_user = || db.registry().find(session.id).map(|entry| entry.shown().user).unwrap_or_default();
-    let only = if sees_all { None } else { Some(own_user()) };
+    let own = || db.registry().find(session.id).map(|entry| entry.shown().names).unwrap_or_default();
+    let only = if sees_all { None } else { Some(own()) };
     let now = db.registry().now_us();
-    for entry in db.registry().list().iter() {
+    for entry in ahead(&db.registry().list()) {
         entry.look(|shown| {
-            if only.as_ref().is_some_and(|user| shown.user != *user) {
+            if only.as_ref().is_some_and(|only| shown.names.user() != only.user()) {
                 return Ok(());
             }
             let info = shown.text.as_deref().map(String::from_utf8_lossy);
             out(&[
                 Cell::UInt(entry.id),
-                Cell::Text(&shown.user),
-                Cell::Text(&shown.host),
-                Cell::optional(shown.database.as_deref()),
+                Cell::Bytes(shown.names.user()),
+                Cell::Bytes(shown.names.host()),
+                shown.names.database().map_or(Cell::Null, Cell::Bytes),
                 Cell::Text(command(entry)),
                 Cell::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
                 Cell::Text(doing(entry, shown)),
@@ -142,6 +142,7 @@ pub fn persisted_variables(db: &Database) -> Rows {
 /// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.
 pub fn threads(db: &Database) -> Rows {
     let now = db.registry().now_us();
+    let name = |name: &[u8]| text(String::from_utf8_lossy(name));
     let line = |entry: &Arc<Entry>| {
         let shown = entry.shown();
         row([
@@ -149,9 +150,9 @@ pub fn threads(db: &Database) -> Rows {
             text("thread/sql/one_connection"),
             text("FOREGROUND"),
             Value::UInt(entry.id),
-            text(&shown.user),
-            text(shown.host.rsplit_once(':').map_or(&*shown.host, |(host, _)| host)),
-            shown.database.as_ref().map_or(Value::Null, text),
+            name(shown.names.user()),
+            name(shown.names.host().rsplitn(2, |byte| *byte == b':').last().unwrap_or_default()),
+            shown.names.database().map_or(Value::Null, name),
             text(command(entry)),
             Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
             text(doing(entry, &shown)),

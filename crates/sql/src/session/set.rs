@@ -198,7 +198,7 @@ impl Session {
         let value = self.evaluate(&kill.id, params)?;
         let id = self.with_eval(params, |eval| to_i64(&value, eval))? as u64;
         let found = self.db.registry().find(id).ok_or_else(|| SqlError::no_such_thread(id))?;
-        let own_user = found.shown().user == self.entry.shown().user;
+        let own_user = found.shown().names.user() == self.entry.shown().names.user();
         if !own_user {
             self.require(Privileges::CONNECTION_ADMIN, "SUPER or CONNECTION_ADMIN")?;
         }

@@ -77,10 +77,11 @@ impl Session {
                 information_schema::processlist(&self.db, &self.state, chars_max, out)
             }
             ShowWhat::Engine { report: EngineReport::Mutex, .. } => super::show_mutex::write(out),
-            ShowWhat::Engine { report: EngineReport::Status, .. } => self
-                .db
-                .monitor()
-                .with_report(&self.db, |text| out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Text(text)])),
+            ShowWhat::Engine { report: EngineReport::Status, .. } => {
+                self.db.monitor().with_report(&self.db, |text| {
+                    out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Bytes(text)])
+                })
+            }
             ShowWhat::Status { .. } => {
                 information_schema::write(VirtualTable::GlobalStatus, &self.db, &self.state, out)
             }

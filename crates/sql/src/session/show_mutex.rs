@@ -34,7 +34,7 @@ fn describe(class: &LatchClass, name: &mut String, status: &mut String) {
     status.clear();
     for (word, number) in numbers {
         status.push_str(word);
-        Digits::of(number).push_to(status);
+        status.push_str(Digits::of(number).as_str());
     }
 }
 

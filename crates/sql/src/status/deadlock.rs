@@ -128,8 +128,8 @@ impl Report {
         let thread = seen.map(|seen| ThreadLine {
             connection: member.session,
             query_id: seen.statement_us,
-            host: &seen.shown.host,
-            user: &seen.shown.user,
+            host: seen.shown.names.host(),
+            user: seen.shown.names.user(),
             state: statement.map_or("", statement_state),
             statement,
         });

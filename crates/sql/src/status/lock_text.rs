@@ -134,9 +134,9 @@ pub struct ThreadLine<'a> {
     /// Names the statement: when it began, in microseconds since the server began.
     pub query_id: u64,
     /// Client's host, perhaps with a port.
-    pub host: &'a str,
+    pub host: &'a [u8],
     /// User.
-    pub user: &'a str,
+    pub user: &'a [u8],
     /// As SHOW PROCESSLIST says.
     pub state: &'a str,
     /// Its statement.
@@ -172,31 +172,37 @@ pub fn write_transaction(out: &mut String, head: &TransactionHead<'_>) {
     }
 }
 
-/// Writes the session's line, and its statement. Put together by hand: a report has one for every connection.
+/// Writes the session's line, and its statement.
 pub fn write_thread(out: &mut String, thread: &ThreadLine<'_>) {
-    let host = without_port(thread.host);
+    let mut lines = Vec::new();
+    put_thread(&mut lines, thread);
+    out.push_str(&String::from_utf8_lossy(&lines));
+}
+
+/// The same as bytes, put together by hand: a report has one for every connection.
+pub fn put_thread(out: &mut Vec<u8>, thread: &ThreadLine<'_>) {
     let connection = Digits::of(thread.connection);
-    out.push_str("MySQL thread id ");
-    connection.push_to(out);
-    out.push_str(", OS thread handle ");
-    connection.push_to(out);
-    out.push_str(", query id ");
-    Digits::of(thread.query_id).push_to(out);
-    for word in [host, thread.user, thread.state] {
-        out.push(' ');
-        out.push_str(word);
+    out.extend_from_slice(b"MySQL thread id ");
+    out.extend_from_slice(connection.as_bytes());
+    out.extend_from_slice(b", OS thread handle ");
+    out.extend_from_slice(connection.as_bytes());
+    out.extend_from_slice(b", query id ");
+    out.extend_from_slice(Digits::of(thread.query_id).as_bytes());
+    for word in [without_port(thread.host), thread.user, thread.state.as_bytes()] {
+        out.push(b' ');
+        out.extend_from_slice(word);
     }
-    out.push('\n');
+    out.push(b'\n');
     if let Some(statement) = thread.statement {
         let shown = &statement[..statement.len().min(STATEMENT_BYTES_MAX)];
-        out.push_str(&String::from_utf8_lossy(shown));
-        out.push('\n');
+        out.extend_from_slice(String::from_utf8_lossy(shown).as_bytes());
+        out.push(b'\n');
     }
 }
 
 /// A host without its port. An address of version 6 keeps its colons.
-fn without_port(host: &str) -> &str {
-    let mut colons = (0..host.len()).filter(|at| host.as_bytes()[*at] == b':');
+fn without_port(host: &[u8]) -> &[u8] {
+    let mut colons = (0..host.len()).filter(|at| host[*at] == b':');
     match (colons.next(), colons.next()) {
         (Some(only), None) => &host[..only],
         _ => host,

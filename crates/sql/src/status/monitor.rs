@@ -24,15 +24,15 @@ pub const REPORT_BYTES_MAX: usize = 1 << 20;
 /// What marks the cut.
 const TRUNCATED: &str = "... truncated...\n";
 
-/// Room for what follows the list.
-const TAIL_BYTES_EXPECTED: usize = 4096;
+/// Room for what comes before the list, and for what comes behind it.
+const SECTIONS_BYTES_EXPECTED: usize = 4096;
 
 /// Keeps what rates need.
 #[derive(Debug)]
 pub struct Monitor {
     previous: Mutex<Sample>,
     /// Memory of the last report.
-    spare: Mutex<String>,
+    spare: Mutex<Vec<u8>>,
 }
 
 /// Two samples and what is between them.
@@ -74,63 +74,74 @@ impl Monitor {
 
     /// The report.
     pub fn report(&self, db: &Database) -> String {
-        let mut report = String::new();
-        self.write(db, &mut report);
-        report
+        self.with_report(db, |text| String::from_utf8_lossy(text).into_owned())
     }
 
     /// Makes the report and hands it on, in memory that is kept from one to the next.
-    pub fn with_report<T>(&self, db: &Database, read: impl FnOnce(&str) -> T) -> T {
+    pub fn with_report<T>(&self, db: &Database, read: impl FnOnce(&[u8]) -> T) -> T {
         let mut report = std::mem::take(&mut *self.spare.lock());
         report.clear();
         self.write(db, &mut report);
         let result = read(&report);
-        if report.capacity() <= REPORT_BYTES_MAX {
+        if report.capacity() <= 2 * REPORT_BYTES_MAX {
             *self.spare.lock() = report;
         }
         result
     }
 
-    fn write(&self, db: &Database, out: &mut String) {
+    fn write(&self, db: &Database, out: &mut Vec<u8>) {
         let span = self.span(db.engine());
         let picture = Activity::of(db, None);
-        let rule = "=".repeat(37);
-        let at = DateTime::from_unix_us((picture.now_unix_us / 1_000_000 * 1_000_000) as i64, 0);
-        let at = at.unwrap_or(DateTime::ZERO);
-        let seconds = span.seconds().round() as u64;
-        let _ = write!(out, "\n{rule}\n{at} 0x0 INNODB MONITOR OUTPUT\n{rule}\n");
-        let _ = writeln!(out, "Per second averages calculated from the last {seconds} seconds");
-        server::background_thread(out, &span);
-        server::semaphores(out);
-        if let Some(text) = db.latest_deadlock_text() {
-            heading(out, "LATEST DETECTED DEADLOCK");
-            out.push_str(&text);
-        }
-        transactions::section(out, db, &span);
+        let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
+        out.extend_from_slice(head(db, &span, &picture).as_bytes());
         let list_at = out.len();
         transactions::list(out, &picture);
-        let mut tail = String::with_capacity(TAIL_BYTES_EXPECTED);
-        let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
-        storage::file_io(&mut tail, log_waits, &span);
-        storage::adaptive_hash(&mut tail, db, &span);
-        storage::log(&mut tail, log_waits, &span);
-        storage::buffer_pool(&mut tail, &span);
-        server::row_operations(&mut tail, db, &span);
-        tail.push_str(
-            "----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
-        );
+        let tail = tail(db, &span, log_waits);
         cut(out, list_at, REPORT_BYTES_MAX.saturating_sub(list_at + tail.len()));
-        out.push_str(&tail);
+        out.extend_from_slice(tail.as_bytes());
     }
 }
 
+/// What comes before the list of transactions.
+fn head(db: &Database, span: &Span, picture: &Activity) -> String {
+    let mut out = String::with_capacity(SECTIONS_BYTES_EXPECTED);
+    let rule = "=".repeat(37);
+    let at = DateTime::from_unix_us((picture.now_unix_us / 1_000_000 * 1_000_000) as i64, 0);
+    let at = at.unwrap_or(DateTime::ZERO);
+    let seconds = span.seconds().round() as u64;
+    let _ = write!(out, "\n{rule}\n{at} 0x0 INNODB MONITOR OUTPUT\n{rule}\n");
+    let _ = writeln!(out, "Per second averages calculated from the last {seconds} seconds");
+    server::background_thread(&mut out, span);
+    server::semaphores(&mut out);
+    if let Some(text) = db.latest_deadlock_text() {
+        heading(&mut out, "LATEST DETECTED DEADLOCK");
+        out.push_str(&text);
+    }
+    transactions::section(&mut out, db, span);
+    out
+}
+
+/// What comes behind it; whether a session waits for the log now.
+fn tail(db: &Database, span: &Span, log_waits: bool) -> String {
+    let mut out = String::with_capacity(SECTIONS_BYTES_EXPECTED);
+    storage::file_io(&mut out, log_waits, span);
+    storage::adaptive_hash(&mut out, db, span);
+    storage::log(&mut out, log_waits, span);
+    storage::buffer_pool(&mut out, span);
+    server::row_operations(&mut out, db, span);
+    out.push_str(
+        "----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
+    );
+    out
+}
+
 /// Shortens the list that ends a text, from `start` on, to whole lines and says so.
-fn cut(text: &mut String, start: usize, bytes_max: usize) {
+fn cut(text: &mut Vec<u8>, start: usize, bytes_max: usize) {
     if text.len() - start > bytes_max {
-        let room = &text.as_bytes()[start..start + bytes_max.saturating_sub(TRUNCATED.len())];
+        let room = &text[start..start + bytes_max.saturating_sub(TRUNCATED.len())];
         let end = room.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         text.truncate(start + end);
-        text.push_str(TRUNCATED);
+        text.extend_from_slice(TRUNCATED.as_bytes());
     }
 }
 

@@ -77,8 +77,8 @@ fn heads_of_transactions() {
     let thread = ThreadLine {
         connection: 8,
         query_id: 10,
-        host: "127.0.0.1:4711",
-        user: "root",
+        host: b"127.0.0.1:4711",
+        user: b"root",
         state: statement_state(b"  update t set a = 1"),
         statement: Some(b"update t set a = 1"),
     };
@@ -126,6 +126,6 @@ fn ports_are_not_shown() {
     let cases =
         [("127.0.0.1:4711", "127.0.0.1"), ("localhost", "localhost"), ("::1", "::1"), ("", ""), ("h:", "h")];
     for (host, shown) in cases {
-        assert_eq!(without_port(host), shown);
+        assert_eq!(without_port(host.as_bytes()), shown.as_bytes());
     }
 }

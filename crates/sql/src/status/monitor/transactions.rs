@@ -6,14 +6,14 @@ use turnstile_engine::admission::Place;
 use turnstile_engine::lock::LockInfo;
 
 use super::super::lock_text::{
-    ThreadLine, TransactionHead, operation_of, write_lock, write_thread, write_transaction,
+    ThreadLine, TransactionHead, operation_of, put_thread, write_lock, write_transaction,
 };
 use super::{Span, heading};
 use crate::cell::Digits;
 use crate::database::Database;
 use crate::information_schema::activity::{Activity, Transaction, UNWRITTEN_ID};
 use crate::information_schema::doing;
-use crate::registry::{Entry, Shown};
+use crate::registry::{Entry, Shown, ahead};
 
 /// The heading and the counters.
 pub fn section(out: &mut String, db: &Database, span: &Span) {
@@ -34,30 +34,37 @@ pub fn section(out: &mut String, db: &Database, span: &Span) {
 }
 
 /// The list: sessions without a transaction first, then the transactions, the youngest first.
-pub fn list(out: &mut String, picture: &Activity) {
+pub fn list(out: &mut Vec<u8>, picture: &Activity) {
     let mut busy: Vec<u64> = picture.transactions.iter().map(|one| one.connection).collect();
     busy.sort_unstable();
-    for entry in picture.sessions.iter() {
+    for entry in ahead(&picture.sessions) {
         if !busy.is_empty() && busy.binary_search(&entry.id).is_ok() {
             continue;
         }
-        out.push_str("---TRANSACTION ");
-        Digits::of(UNWRITTEN_ID + entry.id).push_to(out);
-        out.push_str(", not started\n");
-        entry.look(|shown| write_thread(out, &thread(entry, shown)));
+        out.reserve(LINES_BYTES_EXPECTED);
+        out.extend_from_slice(b"---TRANSACTION ");
+        out.extend_from_slice(Digits::of(UNWRITTEN_ID + entry.id).as_bytes());
+        out.extend_from_slice(b", not started\n");
+        entry.look(|shown| put_thread(out, &thread(entry, shown)));
     }
+    let mut lines = String::new();
     for one in picture.transactions.iter().rev() {
+        lines.clear();
         match picture.session(one) {
-            None => transaction(out, picture, one, None),
+            None => transaction(&mut lines, picture, one, None),
             Some(entry) => {
-                entry.look(|shown| transaction(out, picture, one, Some(thread(entry, shown))));
+                entry.look(|shown| transaction(&mut lines, picture, one, Some(thread(entry, shown))));
             }
         }
         if let Some(request) = one.request {
-            waiting(out, picture, &picture.locks.locks[request]);
+            waiting(&mut lines, picture, &picture.locks.locks[request]);
         }
+        out.extend_from_slice(lines.as_bytes());
     }
 }
+
+/// What a session without a transaction takes, but for a long statement.
+const LINES_BYTES_EXPECTED: usize = 256;
 
 fn transaction(out: &mut String, picture: &Activity, one: &Transaction, thread: Option<ThreadLine<'_>>) {
     let request = one.request.map(|at| &picture.locks.locks[at]);
@@ -97,8 +104,8 @@ fn thread<'a>(entry: &Entry, shown: &'a Shown) -> ThreadLine<'a> {
     ThreadLine {
         connection: entry.id,
         query_id: entry.since_us(),
-        host: &shown.host,
-        user: &shown.user,
+        host: shown.names.host(),
+        user: shown.names.user(),
         state: doing(entry, shown),
         statement: shown.text.as_deref(),
     }
