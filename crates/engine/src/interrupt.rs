@@ -53,6 +53,7 @@ impl Interrupt {
         self.state.load(Ordering::SeqCst) != 0
     }
     /// Whether the connection is to end.
+    #[inline]
     pub fn is_connection_killed(&self) -> bool {
         self.state.load(Ordering::SeqCst) & CONNECTION != 0
     }

@@ -138,11 +138,13 @@ impl SessionCard {
     }
 
     /// The connection's number (the thread id of InnoDB's views).
+    #[inline]
     pub fn connection(&self) -> u64 {
         self.connection
     }
 
     /// Where the session stands with the admission gate.
+    #[inline]
     pub fn standing(&self) -> &Arc<Standing> {
         &self.standing
     }
@@ -175,6 +177,7 @@ impl SessionCard {
     }
 
     /// Whether a transaction is open.
+    #[inline]
     pub fn is_open(&self) -> bool {
         self.options.load(Ordering::Relaxed) & OPEN != 0
     }
@@ -201,6 +204,7 @@ impl SessionCard {
     }
 
     /// What it does.
+    #[inline]
     pub fn operation(&self) -> Operation {
         let code = self.operation.load(Ordering::Relaxed);
         Operation::ALL.get(usize::from(code)).copied().unwrap_or_default()
@@ -220,6 +224,7 @@ impl SessionCard {
     }
 
     /// Whether its transaction has ended and waits only for the log.
+    #[inline]
     pub fn waits_for_log(&self) -> bool {
         self.operation() == Operation::Committing && !self.is_open()
     }
@@ -231,6 +236,7 @@ impl SessionCard {
     }
 
     /// What the session waits for.
+    #[inline]
     pub fn waiting_for(&self) -> WaitingFor {
         match self.wait.load(Ordering::Relaxed) {
             1 => WaitingFor::RowLock,

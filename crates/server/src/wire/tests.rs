@@ -7,9 +7,12 @@ use super::capability::{client, com};
 use super::command::{self, Command};
 use super::handshake::{First, Greeting, OFFERED, parse_change_user, parse_first, put_greeting};
 use super::read::{Cursor, Malformed};
-use super::result::parse_parameters;
+use super::result::{parse_parameters, put_text_cells, put_text_row};
 use super::write::{PacketWriter, put_lenenc, put_lenenc_bytes};
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
+use turnstile_sql::cell::Cell;
+use turnstile_sql::datetime::DateTime;
+use turnstile_sql::types::ColumnType;
 use turnstile_sql::value::Value;
 
 #[test]
@@ -149,4 +152,33 @@ fn random_bytes_never_panic() {
         let _ = command::parse(&bytes);
         let _ = parse_parameters(&bytes, rng.below(9) as usize, &mut Vec::new(), &[]);
     }
+}
+
+#[test]
+fn borrowed_fields_are_written_as_values_are() {
+    let (moment, half) =
+        (DateTime::from_unix_us(1_700_000_000_000_000, 0).expect("a moment"), Value::Double(0.5));
+    let moment = Value::DateTime(moment);
+    let long = "x".repeat(300);
+    let number = |cell| (cell, ColumnType::BIGINT);
+    let text = |cell| (cell, ColumnType::varchar(64));
+    let fields = [
+        number(Cell::Null),
+        number(Cell::UInt(0)),
+        number(Cell::UInt(u64::MAX)),
+        number(Cell::Int(7)),
+        number(Cell::Int(i64::MIN)),
+        text(Cell::Digits(4711)),
+        text(Cell::Text("")),
+        text(Cell::Text(&long)),
+        text(Cell::Bytes(b"bytes")),
+        (Cell::Value(&half), ColumnType::Double { unsigned: false, digits: None }),
+        (Cell::Value(&moment), ColumnType::DateTime { fsp: 0 }),
+    ];
+    let (cells, types): (Vec<Cell<'_>>, Vec<ColumnType>) = fields.into_iter().unzip();
+    let values: Vec<Value> = cells.iter().map(|cell| cell.to_value()).collect();
+    let (mut borrowed, mut owned) = (Vec::new(), Vec::new());
+    put_text_cells(&mut borrowed, &cells, &types, &mut Vec::new());
+    put_text_row(&mut owned, &values, &types, &mut Vec::new());
+    assert_eq!(borrowed, owned);
 }

@@ -105,7 +105,11 @@ struct Held {
 impl Activity {
     /// Takes the picture. A session that only looks (`reader`) and holds nothing is not in it.
     pub fn of(db: &Database, reader: Option<u64>) -> Activity {
-        let locks = db.engine().locks().snapshot();
+        Activity::with_locks(db, reader, db.engine().locks().snapshot())
+    }
+
+    /// The same with locks that were copied before.
+    pub fn with_locks(db: &Database, reader: Option<u64>, locks: LockSnapshot) -> Activity {
         let mut held: HashMap<u64, Held> = HashMap::new();
         for (at, lock) in locks.locks.iter().enumerate() {
             let of_session = held.entry(lock.session).or_default();

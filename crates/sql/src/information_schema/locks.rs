@@ -256,11 +256,12 @@ fn shortened(statement: &str) -> String {
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
 pub fn lock_waits(db: &Database, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
-    let picture = Activity::of(db, Some(session.id));
-    let mut found: Vec<_> = pairs(&picture.locks).collect();
-    if found.is_empty() {
+    let locks = db.engine().locks().snapshot();
+    if locks.waits.is_empty() {
         return Ok(());
     }
+    let picture = Activity::with_locks(db, Some(session.id), locks);
+    let mut found: Vec<_> = pairs(&picture.locks).collect();
     found.sort_by_key(|(waiting, _)| std::cmp::Reverse(waiting.waited));
     let (owners, mut moments) = (picture.owners(), Moments::of(session));
     let owner = |lock: &LockInfo| owners.get(&lock.session).filter(|_| lock.session != 0);

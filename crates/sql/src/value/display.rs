@@ -109,7 +109,7 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
 
 /// Appends a double; whole numbers, the most frequent, by their digits.
 fn push_double(out: &mut Vec<u8>, number: f64) {
-    if number.fract() == 0.0 && number > 0.0 && number < WHOLE_BELOW {
+    if number.fract() == 0.0 && number.is_sign_positive() && number < WHOLE_BELOW {
         out.extend_from_slice(Digits::of(number as u64).as_bytes());
     } else {
         out.extend_from_slice(format_double(number).as_bytes());

@@ -18,6 +18,7 @@ mod admission;
 mod bulk;
 mod deadlock_text;
 mod gives_way;
+mod looking;
 mod monitor;
 mod persist;
 mod prepared;
