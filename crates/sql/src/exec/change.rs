@@ -20,6 +20,7 @@ use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, limits};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::change::{ChangePlan, ChangeTarget};
+use crate::plan::point::is_independent;
 use crate::plan::query::{Source, Step, TableSource};
 use crate::row_codec::RowView;
 use crate::value::Value;
@@ -247,17 +248,6 @@ impl Exec<'_> {
     async fn frames(&mut self, select: &crate::plan::query::SelectPlan, kept: &mut Kept) -> SqlResult<()> {
         self.select_frames(select, kept).await
     }
-}
-
-/// Nothing that is assigned belongs to the key rows are found by, nor to the primary key.
-fn is_independent(source: &TableSource, target: &ChangeTarget) -> bool {
-    let Some(assignments) = &target.assignments else { return true };
-    let table = &target.table;
-    let used = source.access.key.into_iter().chain(table.primary());
-    let columns: Vec<usize> =
-        used.flat_map(|key| table.keys()[key].parts.iter().map(|part| part.column)).collect();
-    let updates = table.columns().iter().enumerate().filter(|(_, c)| c.on_update.is_some()).map(|(at, _)| at);
-    assignments.iter().map(|(column, _)| *column).chain(updates).all(|column| !columns.contains(&column))
 }
 
 /// A row in the engine's bytes, at its place in a frame.

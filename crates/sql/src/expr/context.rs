@@ -205,8 +205,8 @@ pub struct EvalSettings {
     pub sql_mode: SqlMode,
     /// `time_zone`.
     pub time_zone: TimeZone,
-    /// When the statement began, UTC, microseconds: NOW() of the whole statement.
-    pub statement_start_utc: DateTime,
+    /// When the statement began, microseconds since 1970: NOW() of the whole statement.
+    pub statement_start_us: i64,
     /// `collation_connection`.
     pub connection_collation: Collation,
     /// `max_allowed_packet`, bytes; no result string may be longer.
@@ -224,13 +224,20 @@ impl Default for EvalSettings {
         EvalSettings {
             sql_mode: SqlMode::DEFAULT,
             time_zone: TimeZone::UTC,
-            statement_start_utc: DateTime::ZERO,
+            statement_start_us: 0,
             connection_collation: Collation::DEFAULT,
             result_bytes_max: 64 << 20,
             group_concat_bytes_max: 1024,
             default_week_format: 0,
             strict_change: false,
         }
+    }
+}
+
+impl EvalSettings {
+    /// When the statement began, UTC.
+    pub fn statement_start_utc(&self) -> DateTime {
+        DateTime::from_unix_us(self.statement_start_us, 6).unwrap_or(DateTime::ZERO)
     }
 }
 
@@ -271,7 +278,7 @@ impl EvalContext<'_> {
 
     /// NOW() in the session's zone with microseconds.
     pub fn now(&self) -> DateTime {
-        self.settings.time_zone.from_utc(self.settings.statement_start_utc)
+        self.settings.time_zone.from_utc(self.settings.statement_start_utc())
     }
 }
 

@@ -182,21 +182,21 @@ fn curtime(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
 
 fn utc_timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let digits = digits_argument(call, arguments, context)?;
-    Ok(Value::DateTime(context.settings.statement_start_utc.truncate_to(digits)))
+    Ok(Value::DateTime(context.settings.statement_start_utc().truncate_to(digits)))
 }
 
 fn utc_date(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::Date(context.settings.statement_start_utc.date()))
+    Ok(Value::Date(context.settings.statement_start_utc().date()))
 }
 
 fn utc_time(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let digits = digits_argument(call, arguments, context)?;
-    Ok(Value::Time(context.settings.statement_start_utc.truncate_to(digits).time()))
+    Ok(Value::Time(context.settings.statement_start_utc().truncate_to(digits).time()))
 }
 
 fn unix_timestamp(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(argument) = arguments.first() else {
-        return Ok(Value::UInt((context.settings.statement_start_utc.to_unix_us() / SECOND_US) as u64));
+        return Ok(Value::UInt((context.settings.statement_start_us / SECOND_US) as u64));
     };
     let Some(local) = to_date_time(argument, context)? else { return Ok(Value::Null) };
     if local.date().has_zero_part() {

@@ -4,7 +4,6 @@
 mod results;
 
 use crate::ast::{ColumnName, QueryBody, SelectItem, Statement};
-use crate::datetime::DateTime;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, EvalSettings, NoRow, NoSession, Resolver, Warnings, bind};
 use crate::parser::{ParseOptions, parse};
@@ -44,10 +43,7 @@ pub(crate) fn evaluate(text: &str, settings: EvalSettings) -> String {
 }
 
 fn settings() -> EvalSettings {
-    EvalSettings {
-        statement_start_utc: DateTime::from_unix_us(1_790_000_000_000_000, 6).unwrap(),
-        ..EvalSettings::default()
-    }
+    EvalSettings { statement_start_us: 1_790_000_000_000_000, ..EvalSettings::default() }
 }
 
 #[test]

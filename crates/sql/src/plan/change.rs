@@ -13,6 +13,7 @@ use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
 use super::from;
+use super::point::PointShape;
 use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
@@ -60,6 +61,15 @@ pub struct ChangePlan {
     pub targets: Vec<ChangeTarget>,
     /// IGNORE
     pub ignore: bool,
+    /// It changes one row, found by its whole primary key.
+    pub point: Option<PointShape>,
+}
+
+impl ChangePlan {
+    fn new(select: SelectPlan, targets: Vec<ChangeTarget>, ignore: bool) -> ChangePlan {
+        let point = PointShape::of(&select, &targets);
+        ChangePlan { select, targets, ignore, point }
+    }
 }
 
 /// One table that is changed.
@@ -249,7 +259,7 @@ pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult
         }
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
-    Ok(ChangePlan { select, targets, ignore: update.ignore })
+    Ok(ChangePlan::new(select, targets, update.ignore))
 }
 
 /// Plans DELETE.
@@ -277,7 +287,7 @@ pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult
         return Err(SqlError::unknown_table(&delete.targets[0].table, "MULTI DELETE"));
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
-    Ok(ChangePlan { select, targets, ignore: delete.ignore })
+    Ok(ChangePlan::new(select, targets, delete.ignore))
 }
 
 fn read_tables<'a>(

@@ -17,6 +17,7 @@ pub mod change;
 mod finish;
 mod from;
 mod grouping;
+pub mod point;
 pub mod query;
 pub mod scope;
 mod select;

@@ -16,7 +16,6 @@ use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
 use crate::accounts::Privileges;
 use crate::ast::{self, Statement};
-use crate::datetime::DateTime;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
@@ -71,7 +70,7 @@ pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettin
     EvalSettings {
         sql_mode: settings.sql_mode,
         time_zone: settings.time_zone,
-        statement_start_utc: DateTime::from_unix_us(now_us, 6).unwrap_or(DateTime::ZERO),
+        statement_start_us: now_us,
         connection_collation: settings.collation_connection,
         result_bytes_max: settings.max_allowed_packet,
         group_concat_bytes_max: settings.group_concat_max_len,
@@ -357,6 +356,9 @@ impl Session {
     /// future in a box, so that a small one is all that the levels above copy and keep.
     fn begin_rows(&mut self, plan: &RowPlan, params: &[Value]) -> Attempt {
         let RowPlan::Change(change, update) = plan else { return Attempt::Waits(None) };
+        if change.point.is_none() {
+            return Attempt::Waits(None);
+        }
         let open = self.enter_quietly();
         if open.read_only {
             return Attempt::Waits(None);

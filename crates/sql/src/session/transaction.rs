@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use smallvec::SmallVec;
 use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_card::{Operation, WaitingFor};
 use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
@@ -28,7 +29,7 @@ pub struct OpenTxn {
     /// A statement has begun in it.
     begun: bool,
     savepoints: Vec<(Box<str>, Savepoint)>,
-    holds: Vec<Hold>,
+    holds: SmallVec<[Hold; 2]>,
 }
 
 /// A gate at which a statement must wait.
@@ -88,7 +89,7 @@ impl Session {
             self.entry.card.begin(self.entry.since_us(), options.isolation, read_only, autocommit);
         }
         let txn = self.db.engine().begin(options);
-        let (savepoints, holds) = (Vec::new(), Vec::new());
+        let (savepoints, holds) = (Vec::new(), SmallVec::new());
         self.open.insert(OpenTxn { txn, autocommit, read_only, begun, savepoints, holds })
     }
 

@@ -321,6 +321,26 @@ fn a_template_gives_what_the_text_gives() {
 }
 
 #[test]
+fn a_point_change_is_the_same_with_parameters() {
+    let mut pair = Pair::new();
+    pair.run("SET sql_mode = ''");
+    for kind in ["TINYINT", "INT UNSIGNED", "BIGINT", "DECIMAL(5,1)", "CHAR(4)"] {
+        pair.run(&format!("CREATE TABLE p (id {kind} PRIMARY KEY, n INT)"));
+        pair.run("INSERT INTO p VALUES (0, 0), (1, 10), (2, 20), (100, 30)");
+        for value in ["1", "-1", "0", "2", "300", "-129", "4294967296", "'1'", "'1x'", "'zero'", "100"] {
+            for other in ["1", "2", "'2'"] {
+                pair.run(&format!("UPDATE p SET n = n + 1 WHERE id = {value}"));
+                pair.run(&format!("UPDATE p SET n = n + 100 WHERE {value} = id AND n > {other}"));
+                pair.run(&format!("UPDATE p SET n = n + 1000 WHERE id = {value} AND id = {other}"));
+                pair.run(&format!("DELETE FROM p WHERE id = {value} AND n = {other}"));
+                pair.run("SELECT * FROM p ORDER BY id");
+            }
+        }
+        pair.run("DROP TABLE p");
+    }
+}
+
+#[test]
 fn a_template_follows_definitions_and_the_current_database() {
     let mut pair = Pair::new();
     for text in [

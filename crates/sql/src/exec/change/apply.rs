@@ -1,5 +1,6 @@
 //! One row's new values, and what a duplicate key means to the user.
 
+use smallvec::SmallVec;
 use turnstile_engine::{Change, Error as EngineError, Updated};
 
 use super::Changed;
@@ -116,6 +117,9 @@ fn implicit_zero(kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Val
     store(&zero, kind, context)
 }
 
+/// Columns with their new values; mostly one or two.
+pub type Changes = SmallVec<[(usize, Value); 2]>;
+
 /// The columns an UPDATE changes in a row, in the order assigned; empty if all keep their values.
 pub fn changed_columns(
     table: &Table,
@@ -124,8 +128,8 @@ pub fn changed_columns(
     view: &RowView<'_>,
     rest: &[Value],
     storing: Storing<'_>,
-) -> SqlResult<Vec<(usize, Value)>> {
-    let mut changes: Vec<(usize, Value)> = Vec::with_capacity(assignments.len());
+) -> SqlResult<Changes> {
+    let mut changes = Changes::new();
     for (column, expr) in assignments {
         let value = match expr {
             None => storing.default(table, *column)?,

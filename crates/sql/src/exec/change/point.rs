@@ -10,39 +10,21 @@
 use turnstile_engine::{Change, UpdateDraft, Updated};
 
 use super::apply::{Storing, changed_columns};
-use super::{Changed, StoredRow, is_independent};
+use super::{Changed, StoredRow};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::tail::{FrameRow, limits};
 use crate::exec::{Exec, range};
 use crate::plan::change::{ChangePlan, ChangeTarget};
+use crate::plan::point::{PointShape, conditions};
 use crate::plan::query::{Source, Step, TableSource};
 use crate::row_codec::RowView;
-use crate::value::Value;
 
 /// The parts of a change of this kind; `None` if it is of another.
-fn target(plan: &ChangePlan) -> Option<(&Step, &TableSource, &ChangeTarget)> {
-    let ([step], [target]) = (plan.select.steps.as_slice(), plan.targets.as_slice()) else { return None };
+fn target(plan: &ChangePlan) -> Option<(PointShape, &Step, &TableSource, &ChangeTarget)> {
+    let shape = plan.point?;
+    let (step, target) = (plan.select.steps.first()?, plan.targets.first()?);
     let Source::Table(source) = &step.source else { return None };
-    let plain = plan.select.preconditions.is_empty();
-    (plain && is_point(plan, step, source, target)).then_some((step, source, target))
-}
-
-/// Whether a change is of this kind: one range, equal in every part of the primary key, nothing but plain conditions, and
-/// neither the primary key nor a unique key among what is assigned.
-fn is_point(plan: &ChangePlan, step: &Step, source: &TableSource, target: &ChangeTarget) -> bool {
-    let access = &source.access;
-    let table = &target.table;
-    let assigned = |column: &usize| target.assignments.iter().flatten().any(|(at, _)| at == column);
-    let unique = table.keys().iter().filter(|key| key.unique);
-    access.unique
-        && access.ranges.len() == 1
-        && access.key.is_some()
-        && access.key == table.primary()
-        && plan.select.subqueries.is_empty()
-        && plan.select.item_subqueries.is_empty()
-        && step.matching.iter().chain(&step.filters).all(|filter| filter.subqueries.is_empty())
-        && is_independent(source, target)
-        && !unique.flat_map(|key| &key.parts).any(|part| assigned(&part.column))
+    Some((shape, step, source, target))
 }
 
 /// What a point change that has to wait has worked out so far.
@@ -68,7 +50,8 @@ enum Key {
     Nowhere,
     /// It is not one whole key after all (a value that the column cannot hold): the general path.
     Many,
-    One(Vec<u8>),
+    /// The key, and which condition says no more than it.
+    One(Vec<u8>, Option<usize>),
 }
 
 /// How a row is changed, for the engine's closure.
@@ -76,7 +59,8 @@ struct Decision<'d> {
     step: &'d Step,
     target: &'d ChangeTarget,
     storing: Storing<'d>,
-    frame: &'d [Value],
+    /// Which condition is met by the row's key.
+    implied: Option<usize>,
     met: bool,
     failed: Option<SqlError>,
 }
@@ -90,18 +74,18 @@ impl Decision<'_> {
     }
 
     fn change(&mut self, old: &[u8], new: &mut Vec<u8>) -> SqlResult<Change> {
-        let Decision { step, target, storing, frame, .. } = *self;
+        let Decision { step, target, storing, implied, .. } = *self;
         let table = &target.table;
         let view = RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
-        let row = StoredRow { view: &view, base: step.base, rest: frame };
-        for filter in step.matching.iter().chain(&step.filters) {
-            if filter.expr.eval_truth(&row, storing.eval)? != Some(true) {
+        let row = StoredRow { view: &view, base: step.base, rest: &[] };
+        for (at, filter) in conditions(step).enumerate() {
+            if implied != Some(at) && filter.expr.eval_truth(&row, storing.eval)? != Some(true) {
                 return Ok(Change::Keep);
             }
         }
         self.met = true;
         let Some(assignments) = &target.assignments else { return Ok(Change::Delete) };
-        let changes = changed_columns(table, target.base, assignments, &view, frame, storing)?;
+        let changes = changed_columns(table, target.base, assignments, &view, &[], storing)?;
         if changes.is_empty() {
             return Ok(Change::Keep);
         }
@@ -126,20 +110,19 @@ impl<'e> Exec<'e> {
     /// Changes the row, if it is there and meets the conditions, and if no step of that has to wait. `None`: it is another kind of
     /// change, or has to wait; [`Exec::change`] does it with the draft.
     pub fn change_now(&mut self, plan: &ChangePlan, draft: &mut PointDraft) -> SqlResult<Option<Changed>> {
-        let Some((step, source, target)) = target(plan) else { return Ok(None) };
+        let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
         if self.txn.purge_delay_us() > 0 {
             return Ok(None);
         }
         if limits(&plan.select.limit, self.eval)?.0 == 0 {
             return Ok(Some(Changed::default()));
         }
-        let frame = vec![Value::Null; plan.select.width];
-        let key = match self.point_key(source, &frame)? {
+        let (key, implied) = match self.point_key(shape, source)? {
             Key::Nowhere => return Ok(Some(Changed::default())),
             Key::Many => return Ok(None),
-            Key::One(key) => draft.key.insert(key),
+            Key::One(key, implied) => (draft.key.insert(key), implied),
         };
-        let mut decision = self.decision(plan, step, target, &frame);
+        let mut decision = self.decision(plan, step, target, implied);
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
         let updated = self.txn.update_now(&target.table.engine, key, &mut change, &mut draft.update)?;
         draft.met = decision.met;
@@ -152,32 +135,34 @@ impl<'e> Exec<'e> {
         plan: &ChangePlan,
         draft: PointDraft,
     ) -> SqlResult<Option<Changed>> {
-        let Some((step, source, target)) = target(plan) else { return Ok(None) };
+        let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
         if limits(&plan.select.limit, self.eval)?.0 == 0 {
             return Ok(Some(Changed::default()));
         }
-        let frame = vec![Value::Null; plan.select.width];
         let key = match draft.key {
             Some(key) => key,
-            None => match self.point_key(source, &frame)? {
+            None => match self.point_key(shape, source)? {
                 Key::Nowhere => return Ok(Some(Changed::default())),
                 Key::Many => return Ok(None),
-                Key::One(key) => key,
+                Key::One(key, _) => key,
             },
         };
-        let mut decision = self.decision(plan, step, target, &frame);
+        let mut decision = self.decision(plan, step, target, None);
         decision.met = draft.met;
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
         let updated = self.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
         decision.outcome(updated).map(Some)
     }
 
-    fn point_key(&self, source: &TableSource, frame: &[Value]) -> SqlResult<Key> {
-        let ranges = range::ranges(&source.table, &source.access, &FrameRow(frame), self.eval)?;
+    fn point_key(&self, shape: PointShape, source: &TableSource) -> SqlResult<Key> {
+        if let Some(key) = shape.integer_key(source, self.eval) {
+            return Ok(Key::One(key, shape.implied()));
+        }
+        let ranges = range::ranges(&source.table, &source.access, &FrameRow(&[]), self.eval)?;
         Ok(match ranges.into_iter().next() {
             None => Key::Nowhere,
             Some(range) if !range.point => Key::Many,
-            Some(range) => Key::One(range.lower.unwrap_or_default()),
+            Some(range) => Key::One(range.lower.unwrap_or_default(), None),
         })
     }
 
@@ -186,12 +171,12 @@ impl<'e> Exec<'e> {
         plan: &ChangePlan,
         step: &'d Step,
         target: &'d ChangeTarget,
-        frame: &'d [Value],
+        implied: Option<usize>,
     ) -> Decision<'d>
     where
         'e: 'd,
     {
         let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: 1 };
-        Decision { step, target, storing, frame, met: false, failed: None }
+        Decision { step, target, storing, implied, met: false, failed: None }
     }
 }
