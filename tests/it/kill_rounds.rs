@@ -76,6 +76,7 @@ fn nothing_acknowledged_is_lost_in_twenty_kills() {
             threads: 1,
             duration: Duration::from_secs(60),
             until_sold_out: false,
+            rate: None,
         };
         let shared = live.clone();
         let running = thread::spawn(move || fleet::run(&load, &shared).map_err(|error| error.to_string()));

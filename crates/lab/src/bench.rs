@@ -1,6 +1,7 @@
 //! `turnstile bench NAME`: reads the command line and runs an experiment.
 
 use std::error::Error;
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,8 +13,11 @@ use crate::experiment::{
 };
 use crate::process::raise_descriptor_limit;
 
+/// Every experiment.
+const ALL: &str = "all";
+
 /// Name and one line about each experiment.
-pub const EXPERIMENTS: [(&str, &str); 8] = [
+pub const EXPERIMENTS: [(&str, &str); 9] = [
     ("flash-sale", "E1: one row, 8 to 4,096 buyers"),
     ("deadlock-switch", "E1, E2: deadlock detection on and off; a cycle planted among 4,000 waiters"),
     ("purge-lag", "E2: a hot row under an open snapshot, second by second"),
@@ -22,6 +26,7 @@ pub const EXPERIMENTS: [(&str, &str); 8] = [
     ("update-key", "E5: updates of an indexed column, 1 to 64 threads"),
     ("beside-scans", "point selects beside four COUNT(*) scans, two workers"),
     ("watching", "E1 with every view read ten times a second, and without"),
+    (ALL, "one after the other, a JSON file of each in the folder --output"),
 ];
 
 /// What to run, and against whom. What is not said is left to the experiment.
@@ -43,6 +48,8 @@ pub struct Options {
     pub rounds: Option<usize>,
     /// Rows of the table.
     pub rows: Option<u64>,
+    /// Transactions a second of an open loop.
+    pub rate: Option<f64>,
     /// Small numbers everywhere: shows that it works, not how fast.
     pub quick: bool,
     /// Where the JSON goes.
@@ -64,6 +71,7 @@ impl Options {
             seconds: None,
             rounds: None,
             rows: None,
+            rate: None,
             quick: false,
             output: None,
         };
@@ -110,6 +118,7 @@ impl Options {
             }
             "--rounds" => self.rounds = Some(value.parse().ok().filter(|&rounds| rounds > 0)?),
             "--rows" => self.rows = Some(value.parse().ok().filter(|&rows| rows > 0)?),
+            "--rate" => self.rate = Some(value.parse().ok().filter(|rate| (1.0..1e7).contains(rate))?),
             "--output" if !value.is_empty() => self.output = Some(PathBuf::from(value)),
             _ => return None,
         }
@@ -143,6 +152,7 @@ impl Options {
             "seconds": self.seconds,
             "rounds": self.rounds,
             "rows": self.rows,
+            "rate": self.rate,
             "floor": self.floor,
             "quick": self.quick,
         })
@@ -173,8 +183,26 @@ pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
         "update-key" => update_key::run(options),
         "beside-scans" => beside_scans::run(options),
         "watching" => watching::run(options),
+        ALL => run_all(options),
         _ => Err(format!("no experiment {name:?}").into()),
     }
+}
+
+/// Every experiment with the same options; one that fails does not keep the others from running.
+fn run_all(options: &Options) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = &options.output {
+        fs::create_dir_all(folder)?;
+    }
+    let mut failed = Vec::new();
+    for (name, _) in EXPERIMENTS.iter().filter(|(name, _)| *name != ALL) {
+        println!("\n== {name}");
+        let output = options.output.as_ref().map(|folder| folder.join(format!("{name}.json")));
+        if let Err(error) = run(name, &Options { output, ..options.clone() }) {
+            eprintln!("{name}: {error}");
+            failed.push(*name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
 }
 
 #[cfg(test)]

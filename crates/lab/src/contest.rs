@@ -67,7 +67,8 @@ const SETTINGS: [&str; 17] = [
 pub fn gather(options: &Options, own_options: &[&str]) -> Result<Vec<Contestant>, Box<dyn Error>> {
     let mut all = Vec::new();
     for (number, (label, extra)) in options.own.iter().enumerate() {
-        let mut arguments = vec!["--max-connections=5000".to_string()];
+        let mut arguments =
+            vec!["--max-connections=5000".to_string(), format!("--extra-port={}", free_port()?)];
         arguments.extend(own_options.iter().map(|text| text.to_string()));
         arguments.extend(extra.iter().cloned());
         let folder = scratch_folder(&format!("bench-{number}"))?;
@@ -137,6 +138,18 @@ impl Contestant {
     /// Any [`ClientError`].
     pub fn client(&self) -> Result<Client, ClientError> {
         Client::connect(&self.target)
+    }
+
+    /// A connection that need not stand in line with the load, where the server has an `extra_port`; else as any other.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    pub fn side_client(&self) -> Result<Client, ClientError> {
+        let port = switch::global(&mut self.client()?, "extra_port")?.and_then(|port| port.parse().ok());
+        match port.filter(|port| *port != 0) {
+            Some(port) => Client::connect(&Target { port, ..self.target.clone() }),
+            None => self.client(),
+        }
     }
 
     /// Whether it keeps tables; the floor does not.

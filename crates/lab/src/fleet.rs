@@ -1,27 +1,28 @@
-//! Many connections, few threads: a closed loop of buyers.
+//! Many connections, few threads.
 //!
-//! Each connection sends its script's statements one after another, each as soon as the previous one is answered, and
-//! begins the script again. A thread owns its share of the connections and an epoll instance. Latency is the time from
-//! sending the first statement of a script to the answer of the last. Packets are written into a buffer that is used
-//! again, so that a transaction costs the driver two system calls and no allocation: what is measured is the server.
+//! Each connection sends its script's statements one after another, each as soon as the previous one is answered. In the
+//! *closed loop* it begins the script again at once; with a [`Load::rate`] transactions come due by the clock, whether or not
+//! earlier ones are answered ([`pace`]). A thread owns its share of the connections and an epoll instance ([`drive`]).
+//!
+//! A wait is measured twice. *Latency* is the time from sending the first statement of a script (paced: from when it was due) to
+//! the answer of the last. *Passed* is how many transactions of others were acknowledged meanwhile: taken from the count of
+//! all, which is kept anyway, so it costs one load. A machine that stops for 20 ms stops everybody's count; a server that leaves
+//! one connection behind does not.
 
 pub mod answer;
+pub mod drive;
+pub mod pace;
 pub mod steps;
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use rustix::buffer::spare_capacity;
-use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use crate::client::{Client, ClientError, Target};
-use answer::{Answer, Reader};
+use drive::{Buyer, drive};
 pub use steps::{Parameter, Steps};
 
 /// Makes the statements of a transaction: fills the steps for the given connection and turn.
@@ -46,6 +47,8 @@ pub struct Load {
     pub duration: Duration,
     /// A connection leaves once its transaction affected no row: the shop is sold out.
     pub until_sold_out: bool,
+    /// Transactions a second that come due, over all connections; None: a connection begins its next one as soon as it can.
+    pub rate: Option<f64>,
 }
 
 /// Counters that a progress line reads while the load runs, and the switch that ends it early.
@@ -86,31 +89,35 @@ pub struct Outcome {
     pub first_error: Option<String>,
     /// Connections that broke before the end, or were still waiting a minute after it.
     pub broken: u64,
-    /// Fewest transactions of any connection: 0 means one starved.
-    pub fewest: u64,
+    /// Transactions per connection.
+    pub progress: PerConnection,
+    /// Transactions that were due before the end and never begun, because no connection was free: 0 in a closed loop.
+    pub unsent: u64,
     /// Latency in microseconds.
     pub latency_us: Histogram<u64>,
+    /// Transactions of others that were acknowledged while one waited.
+    pub passed: Histogram<u64>,
     /// The same, one for each phase that [`Live::phase`] went through.
     pub phases: Vec<Histogram<u64>>,
 }
 
-struct Buyer {
-    socket: TcpStream,
-    number: usize,
-    steps: Steps,
-    step: usize,
-    turn: u64,
-    since: Instant,
-    affected: u64,
-    failed: bool,
-    reader: Reader,
-    open: bool,
+/// Transactions of single connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerConnection {
+    /// Of the one with the fewest: 0 means that it starved.
+    pub least: u64,
+    /// Of the one in the middle.
+    pub median: u64,
+    /// Of the one with the most.
+    pub most: u64,
 }
 
-struct Share {
-    phases: Vec<Histogram<u64>>,
-    fewest: u64,
-    first_error: Option<String>,
+impl PerConnection {
+    fn of(mut turns: Vec<u64>) -> PerConnection {
+        turns.sort_unstable();
+        let at = |place: usize| turns.get(place).copied().unwrap_or(0);
+        PerConnection { least: at(0), median: at(turns.len() / 2), most: at(turns.len().saturating_sub(1)) }
+    }
 }
 
 /// Open connections that have run their set-up statements and wait for the start.
@@ -145,16 +152,17 @@ impl Fleet {
         let load = self.load;
         live.started.store(true, Ordering::SeqCst);
         let begin = Instant::now();
+        let threads = self.shares.len();
         let drivers: Vec<_> = self
             .shares
             .into_iter()
             .map(|buyers| {
                 let (load, live) = (load.clone(), live.clone());
-                thread::spawn(move || drive(buyers, &load, &live, begin + load.duration))
+                thread::spawn(move || drive(buyers, threads, &load, &live, begin))
             })
             .collect();
-        let (mut latency_us, mut phases) = (new_histogram(), Vec::new());
-        let (mut fewest, mut first_error) = (u64::MAX, None);
+        let (mut latency_us, mut phases, mut passed) = (new_histogram(), Vec::new(), new_histogram());
+        let (mut turns, mut unsent, mut first_error) = (Vec::new(), 0, None);
         for driver in drivers {
             let share = driver.join().map_err(|_| ClientError::Protocol("a driver thread failed"))??;
             for (phase, latency) in share.phases.iter().enumerate() {
@@ -164,7 +172,9 @@ impl Fleet {
                 let added = latency_us.add(latency).and_then(|()| phases[phase].add(latency));
                 added.map_err(|_| ClientError::Protocol("histogram"))?;
             }
-            fewest = fewest.min(share.fewest);
+            passed.add(&share.passed).map_err(|_| ClientError::Protocol("histogram"))?;
+            turns.extend(share.turns);
+            unsent += share.unsent;
             first_error = first_error.or(share.first_error);
         }
         Ok(Outcome {
@@ -175,16 +185,23 @@ impl Fleet {
             errors: live.errors.load(Ordering::SeqCst),
             first_error,
             broken: live.broken.load(Ordering::SeqCst),
-            fewest,
+            progress: PerConnection::of(turns),
+            unsent,
             latency_us,
+            passed,
             phases,
         })
     }
 }
 
-/// An empty histogram of microseconds, up to ten minutes.
+/// An empty histogram: microseconds up to ten minutes, or that many of anything else.
 pub fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 600_000_000, 3).expect("the bounds are constants that fit")
+}
+
+/// The longest over the median: from 5 on, somebody was left behind.
+pub fn longest_over_median(waits: &Histogram<u64>) -> f64 {
+    waits.max() as f64 / waits.value_at_quantile(0.5).max(1) as f64
 }
 
 fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Buyer>>, ClientError> {
@@ -192,7 +209,7 @@ fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Buyer>>, ClientError>
         .map(|thread| {
             let load = load.clone();
             thread::spawn(move || {
-                (thread..load.connections).step_by(threads).map(|number| open(&load, number)).collect()
+                (thread..load.connections).step_by(threads).map(|number| open_one(&load, number)).collect()
             })
         })
         .collect();
@@ -202,145 +219,14 @@ fn open_all(load: &Load, threads: usize) -> Result<Vec<Vec<Buyer>>, ClientError>
         .collect()
 }
 
-fn open(load: &Load, number: usize) -> Result<Buyer, ClientError> {
+fn open_one(load: &Load, number: usize) -> Result<Buyer, ClientError> {
     let mut client = Client::connect(&load.target)?;
     for text in &load.set_up {
         client.query(text)?;
     }
     let statements = load.prepared.iter().map(|text| client.prepare(text)).collect::<Result<_, _>>()?;
-    let socket = client.into_socket();
-    socket.set_nonblocking(true)?;
-    Ok(Buyer {
-        socket,
-        number,
-        steps: Steps::new(statements),
-        step: 0,
-        turn: 0,
-        since: Instant::now(),
-        affected: 0,
-        failed: false,
-        reader: Reader::default(),
-        open: true,
-    })
+    Ok(Buyer::new(client.into_socket(), number, Steps::new(statements))?)
 }
 
-impl Buyer {
-    fn begin(&mut self, script: &Script, now: Instant) -> io::Result<()> {
-        self.steps.clear();
-        script(self.number, self.turn, &mut self.steps);
-        self.step = 0;
-        self.affected = 0;
-        self.failed = false;
-        self.since = now;
-        self.send()
-    }
-
-    fn send(&mut self) -> io::Result<()> {
-        // A statement is far smaller than a socket buffer that the previous answer has just emptied.
-        self.socket.write_all(self.steps.packet(self.step))
-    }
-
-    /// Reads what there is; an error when the connection is gone.
-    fn fill(&mut self, landing: &mut [u8]) -> io::Result<()> {
-        loop {
-            match self.socket.read(landing) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(len) => {
-                    self.reader.feed(&landing[..len]);
-                    if len < landing.len() {
-                        return Ok(());
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-fn drive(mut buyers: Vec<Buyer>, load: &Load, live: &Live, deadline: Instant) -> Result<Share, ClientError> {
-    let poller = epoll::create(CreateFlags::CLOEXEC).map_err(io::Error::from)?;
-    let mut share = Share { phases: vec![new_histogram()], fewest: 0, first_error: None };
-    let mut active = 0;
-    for (index, buyer) in buyers.iter_mut().enumerate() {
-        let token = EventData::new_u64(index as u64);
-        epoll::add(&poller, &buyer.socket, token, EventFlags::IN | EventFlags::ET)
-            .map_err(io::Error::from)?;
-        buyer.begin(&load.script, Instant::now())?;
-        active += 1;
-    }
-    let mut events = Vec::with_capacity(1024);
-    let mut landing = vec![0; 16 << 10];
-    // Statements under way at the deadline are waited for: they count, and the table must agree with the count.
-    while active > 0 && Instant::now() < deadline + Duration::from_secs(60) {
-        events.clear();
-        let timeout = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-        let _ = epoll::wait(&poller, spare_capacity(&mut events), Some(&timeout));
-        for event in &events {
-            let buyer = &mut buyers[event.data.u64() as usize];
-            if !buyer.open {
-                continue;
-            }
-            let stays = buyer
-                .fill(&mut landing)
-                .and_then(|()| turn(buyer, load, live, &mut share, deadline))
-                .unwrap_or_else(|_| {
-                    live.broken.fetch_add(1, Ordering::Relaxed);
-                    false
-                });
-            if !stays {
-                buyer.open = false;
-                active -= 1;
-            }
-        }
-    }
-    live.broken.fetch_add(active, Ordering::Relaxed);
-    share.fewest = buyers.iter().map(|buyer| buyer.turn).min().unwrap_or(0);
-    Ok(share)
-}
-
-/// Handles the answers that came; false when this buyer is done, an error when its connection is gone.
-fn turn(
-    buyer: &mut Buyer,
-    load: &Load,
-    live: &Live,
-    share: &mut Share,
-    deadline: Instant,
-) -> io::Result<bool> {
-    while let Some(answer) = buyer.reader.take() {
-        match answer {
-            Answer::Done(affected) => buyer.affected += affected,
-            Answer::Rows(rows) => {
-                live.rows.fetch_add(rows, Ordering::Relaxed);
-            }
-            Answer::Failed(text) => {
-                live.errors.fetch_add(1, Ordering::Relaxed);
-                share.first_error.get_or_insert(text);
-                buyer.failed = true;
-            }
-        }
-        buyer.step += 1;
-        if buyer.step < buyer.steps.count() {
-            buyer.send()?;
-            continue;
-        }
-        let now = Instant::now();
-        buyer.turn += 1;
-        if !buyer.failed {
-            let waited = now.duration_since(buyer.since).as_micros();
-            let phase = live.phase.load(Ordering::Relaxed);
-            while share.phases.len() <= phase {
-                share.phases.push(new_histogram());
-            }
-            share.phases[phase].saturating_record(u64::try_from(waited).unwrap_or(u64::MAX));
-            live.transactions.fetch_add(1, Ordering::Relaxed);
-            live.affected.fetch_add(buyer.affected, Ordering::Relaxed);
-        }
-        let enough = now >= deadline || live.stop.load(Ordering::Relaxed);
-        if enough || (load.until_sold_out && buyer.affected == 0) {
-            return Ok(false);
-        }
-        buyer.begin(&load.script, now)?;
-    }
-    Ok(true)
-}
+#[cfg(test)]
+mod tests;

@@ -120,5 +120,6 @@ pub fn load(target: &Target, variant: Variant, connections: usize, duration: Dur
         threads: 1,
         duration,
         until_sold_out: false,
+        rate: None,
     }
 }

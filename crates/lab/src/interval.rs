@@ -25,21 +25,16 @@ pub struct Interval {
 impl Interval {
     /// The trimmed mean of the measurements with its interval; None of fewer than four.
     pub fn of(values: &[f64]) -> Option<Interval> {
-        if values.len() < 4 {
-            return None;
-        }
-        let mut draw = vec![0.0; values.len()];
-        let mut means: Vec<f64> = (0..DRAWS)
-            .map(|number| {
-                for (place, value) in draw.iter_mut().enumerate() {
-                    *value = values[(dice(place, number, 7) % values.len() as u64) as usize];
-                }
-                trimmed_mean(&mut draw)
-            })
-            .collect();
-        means.sort_by(f64::total_cmp);
-        let at = |share: f64| means[((means.len() - 1) as f64 * share) as usize];
-        Some(Interval { middle: trimmed_mean(&mut values.to_vec()), low: at(0.025), high: at(0.975) })
+        bootstrap(values, |draw| trimmed_mean(draw.iter().copied()))
+    }
+
+    /// The same of measurements that each come with a second one, which is 0 in truth and errs for the same reasons: what goes along with it is
+    /// taken off. The slope is fitted anew in every draw.
+    pub fn adjusted(pairs: &[(f64, f64)]) -> Option<Interval> {
+        bootstrap(pairs, |draw| {
+            let slope = slope(draw);
+            trimmed_mean(draw.iter().map(|(value, beside)| value - slope * beside))
+        })
     }
 
     /// The same on another scale; `scale` must rise.
@@ -48,11 +43,44 @@ impl Interval {
     }
 }
 
-fn trimmed_mean(values: &mut [f64]) -> f64 {
+fn bootstrap<T: Copy>(values: &[T], figure: impl Fn(&[T]) -> f64) -> Option<Interval> {
+    if values.len() < 4 {
+        return None;
+    }
+    let mut draw = values.to_vec();
+    let mut figures: Vec<f64> = (0..DRAWS)
+        .map(|number| {
+            for (place, value) in draw.iter_mut().enumerate() {
+                *value = values[(dice(place, number, 7) % values.len() as u64) as usize];
+            }
+            figure(&draw)
+        })
+        .collect();
+    figures.sort_by(f64::total_cmp);
+    let at = |share: f64| figures[((figures.len() - 1) as f64 * share) as usize];
+    Some(Interval { middle: figure(values), low: at(0.025), high: at(0.975) })
+}
+
+fn trimmed_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let cut = (values.len() as f64 * TRIMMED) as usize;
     let kept = &values[cut..values.len() - cut];
     kept.iter().sum::<f64>() / kept.len() as f64
+}
+
+/// The least-squares slope of the first over the second, after those pairs are left out whose second is among the outermost tenths.
+fn slope(pairs: &[(f64, f64)]) -> f64 {
+    let mut kept = pairs.to_vec();
+    kept.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let cut = kept.len() / 10;
+    let kept = &kept[cut..kept.len() - cut];
+    let count = kept.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| kept.iter().map(of).sum::<f64>() / count;
+    let (first, second) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let along: f64 = kept.iter().map(|pair| (pair.0 - first) * (pair.1 - second)).sum();
+    let spread: f64 = kept.iter().map(|pair| (pair.1 - second).powi(2)).sum();
+    if spread > 0.0 { along / spread } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -90,5 +118,23 @@ mod tests {
         let wild: Vec<f64> = (0..100).map(|n| if n % 10 == 0 { 1000.0 } else { noise(n) }).collect();
         let apart = Interval::of(&calm).zip(Interval::of(&wild)).map(|(a, b)| (a.middle - b.middle).abs());
         assert!(apart.is_some_and(|apart| apart < 0.3), "{apart:?}");
+    }
+
+    #[test]
+    fn what_goes_along_with_another_measurement_is_taken_off_and_the_truth_stays() {
+        let own = |n: u64| (dice(4, n, 2) % 2001) as f64 / 1000.0 - 1.0;
+        let pairs: Vec<(f64, f64)> =
+            (0..200).map(|n| (0.1 + 0.8 * noise(n) + 0.1 * own(n), noise(n))).collect();
+        let plain = Interval::of(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()).expect("enough");
+        let adjusted = Interval::adjusted(&pairs).expect("enough");
+        assert!(adjusted.low <= 0.1 && 0.1 <= adjusted.high, "{adjusted:?}");
+        assert!(adjusted.high - adjusted.low < (plain.high - plain.low) / 4.0, "{plain:?} {adjusted:?}");
+    }
+
+    #[test]
+    fn beside_nothing_that_moves_nothing_is_taken_off() {
+        let pairs: Vec<(f64, f64)> = (0..50).map(|n| (noise(n), 0.0)).collect();
+        let plain = Interval::of(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
+        assert_eq!(Interval::adjusted(&pairs), plain);
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::client::ClientError;
 use crate::contest::{Contestant, Kind};
-use crate::fleet::{Fleet, Live, Load, Outcome};
+use crate::fleet::{Fleet, Live, Load, Outcome, longest_over_median};
 use crate::process::{cpu_us, thread_count};
 use crate::progress::Progress;
 use crate::switch;
@@ -56,8 +56,11 @@ impl Cell {
     }
     /// Longest latency over the median: large when somebody was left behind.
     pub fn longest_over_median(&self) -> f64 {
-        let latency = &self.outcome.latency_us;
-        latency.max() as f64 / latency.value_at_quantile(0.5).max(1) as f64
+        longest_over_median(&self.outcome.latency_us)
+    }
+    /// The most transactions of others that any wait was passed by, over the median.
+    pub fn most_passed_over_median(&self) -> f64 {
+        longest_over_median(&self.outcome.passed)
     }
     /// What is wrong with it, if anything.
     pub fn fault(&self) -> Option<String> {
@@ -75,7 +78,7 @@ impl Cell {
     }
     /// As it stands in the JSON file, behind the members of `head`.
     pub fn json(&self, head: Value) -> Value {
-        let (outcome, latency) = (&self.outcome, &self.outcome.latency_us);
+        let (outcome, latency, passed) = (&self.outcome, &self.outcome.latency_us, &self.outcome.passed);
         let figures = json!({
             "connections": self.connections,
             "tps": self.tps().round(),
@@ -90,7 +93,17 @@ impl Cell {
             "client_cpu_us_per_tx": self.client_cpu_per_transaction_us(),
             "server_threads": self.server_threads,
             "threads_running": self.threads_running,
-            "fewest_per_connection": outcome.fewest,
+            "passed_by": {
+                "median": passed.value_at_quantile(0.5),
+                "p99": passed.value_at_quantile(0.99),
+                "most": passed.max(),
+                "most_over_median": self.most_passed_over_median(),
+            },
+            "per_connection": {
+                "least": outcome.progress.least,
+                "median": outcome.progress.median,
+                "most": outcome.progress.most,
+            },
             "rows": outcome.rows,
             "errors": outcome.errors,
             "broken": outcome.broken,
@@ -182,6 +195,12 @@ impl<K: Copy + PartialEq> Cells<K> {
     pub fn median(&self, contestant: usize, key: K, figure: impl Fn(&Cell) -> Option<f64>) -> Option<f64> {
         let cells = self.all.iter().filter(|(who, which, _)| *who == contestant && *which == key);
         median(cells.filter_map(|(.., cell)| figure(cell)).collect())
+    }
+
+    /// The largest of a figure over the rounds; None if it was never measured.
+    pub fn worst(&self, contestant: usize, key: K, figure: impl Fn(&Cell) -> f64) -> Option<f64> {
+        let cells = self.all.iter().filter(|(who, which, _)| *who == contestant && *which == key);
+        cells.map(|(.., cell)| figure(cell)).reduce(f64::max)
     }
 
     /// Transactions a second.

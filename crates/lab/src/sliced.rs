@@ -1,9 +1,15 @@
 //! A switch in two positions under one and the same load: many short slices in turn, with the connections kept open.
 //!
 //! On a noisy machine two cells that are seconds apart differ by more than most switches do. Here neighbours are compared: a
-//! *block* is four slices in a row, A B B A or B A A B, so that a machine which grows slower all the while favours nobody. Each
-//! block gives a ratio of transactions a second and one of server CPU per transaction, which noise moves less. Their trimmed mean is
-//! the figure, and its bootstrap interval says how well it is known ([`crate::interval`]).
+//! *block* is four slices in a row, A B B A or B A A B as a die says, so that a machine which grows slower all the while favours nobody
+//! and a load that comes in waves cannot keep step. Each block gives a ratio of transactions a second and one of server CPU per
+//! transaction, which noise moves less. Their trimmed mean is the figure, and its bootstrap interval says how well it is known ([`crate::interval`]).
+//!
+//! *Adjusted.* A hypervisor that takes a processor away does not say so: the guest's clocks count that time as CPU time of whoever had
+//! the processor. The laboratory's own CPU per transaction tells of it, because the driver does the same work whichever position
+//! the switch is in. So what of a block's ratio goes along with the driver's is taken off (a control variate: the slope is fitted,
+//! robustly, to the blocks). The driver's own ratio stands beside the figures; were it far from 1, the switch would change the driver's work and
+//! the adjustment would hide something.
 //!
 //! *Disturbed blocks are left out by what others did*, never by what came out: a block during which processes other than server and
 //! laboratory used more than [`OUTSIDE_MAX`] of the machine's processors does not count. Where too few are left all of them
@@ -19,6 +25,7 @@ use serde_json::{Value, json};
 
 use crate::client::ClientError;
 use crate::contest::Contestant;
+use crate::experiment::dice;
 use crate::fleet::{Fleet, Live, Load, Outcome, new_histogram};
 use crate::interval::Interval;
 use crate::measure::Cell;
@@ -42,6 +49,8 @@ pub struct Block {
     pub rate: f64,
     /// The same of the server's CPU per transaction, if its process is ours to see.
     pub cpu: Option<f64>,
+    /// The same of the laboratory's own CPU per transaction.
+    pub client: Option<f64>,
     /// Share of the machine's processors that neither the server nor the laboratory used, while it lasted.
     pub outside: Option<f64>,
 }
@@ -49,7 +58,8 @@ pub struct Block {
 impl Block {
     /// As it stands in the JSON file.
     pub fn json(&self) -> Value {
-        json!({ "rate": self.rate.exp(), "cpu": self.cpu.map(f64::exp), "outside": self.outside })
+        json!({ "rate": self.rate.exp(), "cpu": self.cpu.map(f64::exp), "client_cpu": self.client.map(f64::exp),
+            "outside": self.outside })
     }
 
     fn is_calm(&self) -> bool {
@@ -64,6 +74,12 @@ pub struct Compared {
     pub rate: Option<Interval>,
     /// Server CPU per transaction.
     pub cpu: Option<Interval>,
+    /// Transactions a second, less what goes along with the laboratory's CPU per transaction.
+    pub rate_adjusted: Option<Interval>,
+    /// Server CPU per transaction, less the same.
+    pub cpu_adjusted: Option<Interval>,
+    /// The laboratory's own CPU per transaction.
+    pub client: Option<Interval>,
     /// Blocks in which nobody else used the machine.
     pub calm: usize,
     /// All of them.
@@ -75,10 +91,21 @@ impl Compared {
     pub fn of(blocks: &[Block]) -> Compared {
         let calm: Vec<Block> = blocks.iter().copied().filter(Block::is_calm).collect();
         let counted = if calm.len() < LEAST_BLOCKS { blocks } else { &calm };
-        let ratio = |values: Vec<f64>| Interval::of(&values).map(|known| known.map(f64::exp));
+        let exp = |known: Interval| known.map(f64::exp);
+        let ratio = |of: &dyn Fn(&Block) -> Option<f64>| {
+            Interval::of(&counted.iter().filter_map(of).collect::<Vec<_>>()).map(exp)
+        };
+        let adjusted = |of: &dyn Fn(&Block) -> Option<f64>| {
+            let pairs = counted.iter().filter_map(|block| of(block).zip(block.client));
+            Interval::adjusted(&pairs.collect::<Vec<_>>()).map(exp)
+        };
+        let (rate, cpu) = (|block: &Block| Some(block.rate), |block: &Block| block.cpu);
         Compared {
-            rate: ratio(counted.iter().map(|block| block.rate).collect()),
-            cpu: ratio(counted.iter().filter_map(|block| block.cpu).collect()),
+            rate: ratio(&rate),
+            cpu: ratio(&cpu),
+            rate_adjusted: adjusted(&rate),
+            cpu_adjusted: adjusted(&cpu),
+            client: ratio(&|block| block.client),
             calm: calm.len(),
             blocks: blocks.len(),
         }
@@ -90,6 +117,12 @@ impl Compared {
         [end(|one| one.middle), format!("{} to {}", end(|one| one.low), end(|one| one.high))]
     }
 
+    /// Half the width of the widest of the adjusted intervals: how well the figures are known, whatever they are.
+    pub fn half_width(&self) -> f64 {
+        let half = |known: Option<Interval>| known.map_or(f64::INFINITY, |one| (one.high - one.low) / 2.0);
+        half(self.rate_adjusted).max(if self.cpu.is_some() { half(self.cpu_adjusted) } else { 0.0 })
+    }
+
     /// For a table: how many blocks counted, and whether that was all there is although others used the machine.
     pub fn counted(&self) -> String {
         let word = if self.calm < LEAST_BLOCKS.min(self.blocks) { "DISTURBED, calm " } else { "" };
@@ -99,7 +132,8 @@ impl Compared {
     /// As it stands in the JSON file.
     pub fn json(&self) -> Value {
         let of = |known: Option<Interval>| known.map(|one| [one.middle, one.low, one.high]);
-        json!({ "rate": of(self.rate), "cpu": of(self.cpu), "calm_blocks": self.calm, "blocks": self.blocks })
+        json!({ "rate": of(self.rate), "cpu": of(self.cpu), "rate_adjusted": of(self.rate_adjusted),
+            "cpu_adjusted": of(self.cpu_adjusted), "client_cpu": of(self.client), "calm_blocks": self.calm, "blocks": self.blocks })
     }
 }
 
@@ -118,6 +152,7 @@ struct Sum {
     transactions: u64,
     time: Duration,
     cpu_us: Option<u64>,
+    client_us: Option<u64>,
 }
 
 impl Sum {
@@ -125,12 +160,19 @@ impl Sum {
         self.transactions += one.transactions;
         self.time += one.time;
         self.cpu_us = one.cpu_us.map(|used| used + self.cpu_us.unwrap_or(0));
+        self.client_us = one.client_us.map(|used| used + self.client_us.unwrap_or(0));
     }
     fn rate(&self) -> f64 {
         self.transactions.max(1) as f64 / self.time.as_secs_f64().max(0.001)
     }
     fn cpu(&self) -> Option<f64> {
-        self.cpu_us.filter(|used| *used > 0).map(|used| used as f64 / self.transactions.max(1) as f64)
+        self.per_transaction(self.cpu_us)
+    }
+    fn client(&self) -> Option<f64> {
+        self.per_transaction(self.client_us)
+    }
+    fn per_transaction(&self, used: Option<u64>) -> Option<f64> {
+        used.filter(|used| *used > 0).map(|used| used as f64 / self.transactions.max(1) as f64)
     }
 }
 
@@ -157,16 +199,20 @@ pub fn measure_sliced(
     let mut pace = || -> Result<(), ClientError> {
         let begin = Instant::now();
         while blocks.is_empty() || begin.elapsed() < duration {
-            let order = if blocks.len() % 2 == 0 { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
+            let order = if dice(blocks.len(), 0, 11).is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
             let (mut halves, others) = ([Sum::default(); 2], Others::now(contestant));
             for position in order {
                 flip(position)?;
                 halves[position].add(slice_of(contestant, &live, position, slice));
             }
             let [first, second] = &halves;
+            let over = |of: fn(&Sum) -> Option<f64>| {
+                of(first).zip(of(second)).map(|(first, second)| (first / second).ln())
+            };
             blocks.push(Block {
                 rate: (first.rate() / second.rate()).ln(),
-                cpu: first.cpu().zip(second.cpu()).map(|(first, second)| (first / second).ln()),
+                cpu: over(Sum::cpu),
+                client: over(Sum::client),
                 outside: others.and_then(|others| others.share(contestant)),
             });
             sums.iter_mut().zip(halves).for_each(|(sum, half)| sum.add(half));
@@ -189,6 +235,7 @@ pub fn measure_sliced(
             transactions: sums[position].transactions,
             first_error: outcome.first_error.clone(),
             latency_us: outcome.phases.get(position).cloned().unwrap_or_else(new_histogram),
+            passed: outcome.passed.clone(),
             phases: Vec::new(),
             ..outcome
         },
@@ -204,15 +251,16 @@ pub fn measure_sliced(
 /// Lets the load settle in the new position, then counts for the length of a slice.
 fn slice_of(contestant: &Contestant, live: &Live, position: usize, slice: Duration) -> Sum {
     thread::sleep(slice / SETTLING_SHARE);
-    let cpu = contestant.pid.and_then(fine_cpu_us);
+    let clocks = || [contestant.pid.and_then(fine_cpu_us), fine_cpu_us(std::process::id())];
+    let before = clocks();
     let (done, begin) = (live.transactions.load(Ordering::SeqCst), Instant::now());
     live.phase.store(position, Ordering::SeqCst);
     thread::sleep(slice);
     live.phase.store(SETTLING, Ordering::SeqCst);
     let (time, now) = (begin.elapsed(), live.transactions.load(Ordering::SeqCst));
-    let cpu_us =
-        contestant.pid.and_then(fine_cpu_us).zip(cpu).map(|(after, before)| after.saturating_sub(before));
-    Sum { transactions: now - done, time, cpu_us }
+    let after = clocks();
+    let used = |who: usize| after[who].zip(before[who]).map(|(after, before)| after.saturating_sub(before));
+    Sum { transactions: now - done, time, cpu_us: used(0), client_us: used(1) }
 }
 
 /// CPU time of the machine and of those who are measured.
@@ -245,7 +293,12 @@ mod tests {
     use super::{Block, Compared};
 
     fn block(ratio: f64, outside: f64) -> Block {
-        Block { rate: f64::ln(ratio), cpu: Some(f64::ln(1.0 / ratio)), outside: Some(outside) }
+        Block {
+            client: Some(0.0),
+            rate: f64::ln(ratio),
+            cpu: Some(f64::ln(1.0 / ratio)),
+            outside: Some(outside),
+        }
     }
 
     #[test]

@@ -22,13 +22,16 @@ fn options_are_read_in_both_spellings() {
     assert_eq!(options.own, [("turnstile".to_string(), vec![])]);
     let options = read("--own=threads --thread-handling=one-thread-per-connection|--quick").unwrap();
     assert_eq!(options.own[0].1, ["--thread-handling=one-thread-per-connection"]);
-    assert_eq!(options.rows(100, 10), 10);
+    assert_eq!((options.rows(100, 10), options.rate), (10, None));
+    assert_eq!(read("--rate=2.5e4").unwrap().rate, Some(25_000.0));
     assert!(read("--no-own|--target|mysql://127.0.0.1:1").unwrap().own.is_empty());
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    for words in ["--no-own", "--seconds=0", "--rows", "--connections=8,x", "--connections=0", "--what=1"] {
+    for words in
+        ["--no-own", "--seconds=0", "--rows", "--connections=8,x", "--connections=0", "--rate=0", "--what=1"]
+    {
         assert!(read(words).is_err(), "{words}");
     }
 }

@@ -167,6 +167,7 @@ fn load(contestant: &Contestant, mix: Mix, count: usize, objects: u64, duration:
         threads: 1,
         duration,
         until_sold_out: false,
+        rate: None,
     }
 }
 

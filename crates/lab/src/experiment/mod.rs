@@ -8,6 +8,7 @@ pub mod flash_sale;
 pub mod planted_cycle;
 pub mod point_selects;
 pub mod purge_lag;
+pub mod purge_paced;
 pub mod purge_watch;
 pub mod sbtest;
 pub mod tickets;

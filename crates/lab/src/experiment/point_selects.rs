@@ -71,6 +71,7 @@ pub fn select_beside(
         threads: 1,
         duration: beside.duration,
         until_sold_out: false,
+        rate: None,
     };
     if !contestant.has_tables() {
         return Ok(Selected { cell: measure(contestant, &load, label)?, scans_done: 0, outside: None });

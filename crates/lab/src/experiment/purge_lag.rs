@@ -1,10 +1,13 @@
 //! Experiment E2, the history: hot-row updates while one REPEATABLE READ snapshot stays open.
 //!
-//! A run lasts 60 s, its snapshot is open for the first 40 s. Servers that have `innodb_max_purge_size` run with 0 and with 500. As
-//! much time passes without any snapshot, half of it before the runs and half behind them: the median of those seconds is what a second of a
+//! A run lasts 60 s, its snapshot is open for the first 40 s. Servers that have `innodb_max_purge_size` run with 0 and with 500. Before
+//! the runs and behind them 20 s pass without any snapshot: the median of those seconds is what a second of a
 //! run is compared with, and their own spread is what the machine does by itself. In the published case the history list passed
 //! 300,000 entries and a purge round took seconds to minutes; here old servers need tens of milliseconds for the snapshot's
 //! one row, because they walk every version made since.
+//!
+//! The load is a closed loop: as fast as it goes. Then the same again by the clock, at half of that rate ([`super::purge_paced`]), where
+//! a second has room for the machine's pauses.
 //!
 //! *Whose doing is a slow second?* On a shared machine a second is slow for reasons outside. So each second has its CPU per transaction:
 //! if the server had more to do in it (versions to walk, purge rounds, pages to write), that figure rises as the rate falls. Seconds in
@@ -15,6 +18,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::purge_paced;
 use super::purge_watch::{Second, Watched, watch};
 use crate::bench::Options;
 use crate::client::Client;
@@ -47,9 +51,9 @@ const HEAD: [&str; 19] = [
     "flushed",
 ];
 /// A second under this share of the median without a snapshot is slow.
-const SLOW: f64 = 0.9;
-/// The floor's part is as long as half a run without a snapshot.
-const HALF: u32 = 2;
+pub const SLOW: f64 = 0.9;
+/// A part without a snapshot is shorter than a run by this.
+const THIRD: u32 = 3;
 
 /// Runs the experiment, one server after another.
 ///
@@ -59,9 +63,11 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let contestants = gather(options, &[])?;
     let published = json!({ "history_list": 300_000, "note": "after 30 minutes; one purge round took seconds to minutes" });
     let mut report = Report::new("E2 purge lag: hot-row updates under an open snapshot", published);
-    let mut table = Table::new(&HEAD);
+    let (mut table, mut paced) = (Table::new(&HEAD), purge_paced::table());
+    let mut rate = options.rate;
     for contestant in &contestants {
-        if let Err(error) = server(contestant, options, &mut table, &mut report) {
+        if let Err(error) = both_loops(contestant, options, &mut rate, [&mut table, &mut paced], &mut report)
+        {
             report.fault(contestant, error.to_string());
         }
     }
@@ -70,7 +76,28 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
          transaction, the median of the seconds and the highest one. Published: history list over 300,000, throughput falls while a \
          purge round runs.",
     );
+    paced.print(purge_paced::LEGEND);
     report.finish(options, contestants)
+}
+
+/// The closed loop, then the clock's. A rate that the caller did not give is a share of what the first server made without a snapshot; the
+/// floor comes last and runs at the same.
+fn both_loops(
+    contestant: &Contestant,
+    options: &Options,
+    rate: &mut Option<f64>,
+    [closed, paced]: [&mut Table; 2],
+    report: &mut Report,
+) -> Result<(), Box<dyn Error>> {
+    let usual = server(contestant, options, closed, report)?;
+    let own = options.rate.or(usual.filter(|_| contestant.has_tables()).map(|tps| tps * purge_paced::SHARE));
+    if rate.is_none() {
+        *rate = own;
+    }
+    match own.or(*rate) {
+        Some(rate) => purge_paced::server(contestant, options, rate, paced, report),
+        None => Ok(()),
+    }
 }
 
 /// One line of the table.
@@ -85,16 +112,17 @@ struct Part {
     lost: Option<i64>,
 }
 
+/// The closed loop; with its median rate without a snapshot.
 fn server(
     contestant: &Contestant,
     options: &Options,
     table: &mut Table,
     report: &mut Report,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<Option<f64>, Box<dyn Error>> {
     let duration = options.duration(60.0, 5.0);
     let connections = options.connections(&[64], &[16])[0];
     let load = |duration| hot_row::load(&contestant.target, Variant::Plain, connections, duration);
-    let none = load((duration / HALF).max(Duration::from_secs(1)));
+    let none = load((duration / THIRD).max(Duration::from_secs(1)));
     let part = |cap, seconds, lost| Part {
         snapshot: "none".into(),
         cap,
@@ -106,7 +134,7 @@ fn server(
     if !contestant.has_tables() {
         let seconds = watch(contestant, &none, Duration::ZERO, "floor")?.seconds;
         table.row(summarise(contestant, &part("n/a", seconds, None), None, report));
-        return Ok(());
+        return Ok(None);
     }
     let mut admin = contestant.client()?;
     hot_row::prepare(&mut admin, PLENTY)?;
@@ -149,11 +177,14 @@ fn server(
     for part in &parts {
         table.row(summarise(contestant, part, Some(&usual), report));
     }
-    Ok(())
+    Ok(usual.tps)
 }
 
 /// Runs the load under the watcher's eyes, and sees that nothing was lost and the snapshot saw its row. With what was lost.
-fn checked(
+///
+/// # Errors
+/// When a connection fails or a question is refused.
+pub fn checked(
     contestant: &Contestant,
     admin: &mut Client,
     load: &Load,

@@ -21,6 +21,10 @@ use crate::progress::Progress;
 use crate::sliced::{OUTSIDE_MAX, Others};
 use crate::switch::{counter, history_length};
 
+/// The phase of transactions that end while the snapshot is open, or in a run without one.
+pub const OPEN: usize = 0;
+/// The phase of those that end after it was closed.
+pub const CLOSED: usize = 1;
 /// Sessions opened a second for one read each.
 const FRESH_A_SECOND: u32 = 5;
 
@@ -197,6 +201,7 @@ pub fn watch(
             && let Some(mut open) = snapshot.take()
         {
             open.client.query("COMMIT")?;
+            live.phase.store(CLOSED, Ordering::Relaxed);
         }
         if let Some(admin) = &mut admin {
             second.history = history_length(admin)?;

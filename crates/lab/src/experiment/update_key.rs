@@ -84,6 +84,7 @@ fn cell(
         threads: 1,
         duration: options.duration(3.0, 0.7),
         until_sold_out: false,
+        rate: None,
     };
     let label = format!("{count} threads");
     if !contestant.has_tables() {

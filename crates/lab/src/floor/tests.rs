@@ -29,9 +29,10 @@ fn a_fleet_gets_ok_for_everything() {
         threads: 1,
         duration: Duration::from_millis(50),
         until_sold_out: false,
+        rate: None,
     };
     let outcome = fleet::run(&load, &Arc::new(Live::default())).unwrap();
     assert_eq!((outcome.errors, outcome.broken), (0, 0), "{:?}", outcome.first_error);
-    assert!(outcome.fewest > 0);
+    assert!(outcome.progress.least > 0);
     assert_eq!(outcome.affected, outcome.transactions * 2);
 }
