@@ -58,6 +58,10 @@ impl ResultSink for WireSink<'_> {
         Ok(())
     }
 
+    fn reserve(&mut self, bytes: usize) {
+        self.stream.writer.output.reserve(bytes);
+    }
+
     fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
         if self.binary {
             return self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>());

@@ -75,6 +75,10 @@ pub trait ResultSink: Send {
     fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
         self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>())
     }
+    /// About so many bytes of rows are to come.
+    fn reserve(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
     /// Ends a result set. `status` holds [`status_flag`] bits.
     fn end(&mut self, warnings: u16, status: u16);
     /// A statement without a result set succeeded.

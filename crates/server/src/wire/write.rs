@@ -69,16 +69,31 @@ pub fn put_lenenc(out: &mut Vec<u8>, value: u64) {
     }
 }
 
+/// Longest string whose length is one byte.
+const SHORT_BYTES_MAX: usize = 0xfa;
+
 /// Appends a length-encoded string.
 #[inline]
 pub fn put_lenenc_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_lenenc(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
+    if bytes.len() <= SHORT_BYTES_MAX {
+        out.reserve(1 + bytes.len());
+        out.push(bytes.len() as u8);
+    } else {
+        put_lenenc(out, bytes.len() as u64);
+    }
+    if !bytes.is_empty() {
+        out.extend_from_slice(bytes);
+    }
 }
 
 /// Appends a number's decimal digits as a length-encoded string.
+#[inline]
 pub fn put_lenenc_digits(out: &mut Vec<u8>, number: u64) {
-    put_lenenc_bytes(out, Digits::of(number).as_bytes());
+    if number < 10 {
+        out.extend_from_slice(&[1, b'0' + number as u8]);
+    } else {
+        put_lenenc_bytes(out, Digits::of(number).as_bytes());
+    }
 }
 
 /// Appends the payload of an OK packet. `header` is 0x00, or 0xfe where OK stands for EOF.

@@ -14,6 +14,9 @@ use crate::sink::ResultSink;
 /// Of a statement's text SHOW PROCESSLIST shows so many characters unless it is FULL.
 const INFO_CHARS: usize = 100;
 
+/// What a session of SHOW PROCESSLIST takes on the wire, but for a long statement.
+const LINE_BYTES_EXPECTED: usize = 128;
+
 const PROCESSLIST: &[(&str, char)] = &[
     ("Id", 'n'),
     ("User", 's'),
@@ -45,6 +48,9 @@ impl Session {
         let Some(columns) = columns_of(what) else { return Ok(None) };
         self.may_show(what)?;
         out.columns(Table::new(columns).columns())?;
+        if let ShowWhat::ProcessList { .. } = what {
+            out.reserve(self.db.registry().len() * LINE_BYTES_EXPECTED);
+        }
         self.live_lines(what, &mut |line| out.cells(line))?;
         Ok(Some(Outcome { rows: true, ..Outcome::default() }))
     }
