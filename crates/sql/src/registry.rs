@@ -86,6 +86,8 @@ pub struct Names {
     /// One behind the other.
     bytes: SmallVec<[u8; NAMES_INLINE]>,
     user_end: u32,
+    /// Where the host ends and its port begins.
+    bare_host_end: u32,
     host_end: u32,
     has_database: bool,
 }
@@ -98,7 +100,13 @@ impl Names {
             bytes.extend_from_slice(name.as_bytes());
         }
         let user_end = user.len() as u32;
-        Names { bytes, user_end, host_end: user_end + host.len() as u32, has_database: database.is_some() }
+        Names {
+            bytes,
+            user_end,
+            bare_host_end: user_end + without_port(host).len() as u32,
+            host_end: user_end + host.len() as u32,
+            has_database: database.is_some(),
+        }
     }
 
     /// User name.
@@ -109,6 +117,11 @@ impl Names {
     /// Client host and port.
     pub fn host(&self) -> &[u8] {
         &self.bytes[self.user_end as usize..self.host_end as usize]
+    }
+
+    /// Client host alone.
+    pub fn bare_host(&self) -> &[u8] {
+        &self.bytes[self.user_end as usize..self.bare_host_end as usize]
     }
 
     /// Current database.
@@ -193,6 +206,11 @@ pub fn ahead(sessions: &[Arc<Entry>]) -> impl Iterator<Item = &Arc<Entry>> {
         some.iter().for_each(|entry| entry.touch());
         some
     })
+}
+
+/// A host without its port. An address of version 6 keeps its colons.
+fn without_port(host: &str) -> &str {
+    host.split_once(':').filter(|(_, port)| !port.contains(':')).map_or(host, |(host, _)| host)
 }
 
 /// The sessions there are.
@@ -322,6 +340,19 @@ mod tests {
                 assert_eq!(names.database(), Some(database.as_bytes()));
             }
             assert_eq!(Names::new(user, host, Some("")).database(), Some(&b""[..]));
+        }
+    }
+
+    #[test]
+    fn a_host_alone_has_no_port() {
+        for (host, bare) in [
+            ("127.0.0.1:4711", "127.0.0.1"),
+            ("localhost", "localhost"),
+            ("::1", "::1"),
+            ("", ""),
+            ("h:", "h"),
+        ] {
+            assert_eq!(Names::new("root", host, Some("shop")).bare_host(), bare.as_bytes());
         }
     }
 }

@@ -128,7 +128,7 @@ impl Report {
         let thread = seen.map(|seen| ThreadLine {
             connection: member.session,
             query_id: seen.statement_us,
-            host: seen.shown.names.host(),
+            host: seen.shown.names.bare_host(),
             user: seen.shown.names.user(),
             state: statement.map_or("", statement_state),
             statement,

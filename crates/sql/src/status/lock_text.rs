@@ -133,7 +133,7 @@ pub struct ThreadLine<'a> {
     pub connection: u64,
     /// Names the statement: when it began, in microseconds since the server began.
     pub query_id: u64,
-    /// Client's host, perhaps with a port.
+    /// Client's host.
     pub host: &'a [u8],
     /// User.
     pub user: &'a [u8],
@@ -188,7 +188,7 @@ pub fn put_thread(out: &mut Vec<u8>, thread: &ThreadLine<'_>) {
     out.extend_from_slice(connection.as_bytes());
     out.extend_from_slice(b", query id ");
     out.extend_from_slice(Digits::of(thread.query_id).as_bytes());
-    for word in [without_port(thread.host), thread.user, thread.state.as_bytes()] {
+    for word in [thread.host, thread.user, thread.state.as_bytes()] {
         out.push(b' ');
         out.extend_from_slice(word);
     }
@@ -197,15 +197,6 @@ pub fn put_thread(out: &mut Vec<u8>, thread: &ThreadLine<'_>) {
         let shown = &statement[..statement.len().min(STATEMENT_BYTES_MAX)];
         out.extend_from_slice(String::from_utf8_lossy(shown).as_bytes());
         out.push(b'\n');
-    }
-}
-
-/// A host without its port. An address of version 6 keeps its colons.
-fn without_port(host: &[u8]) -> &[u8] {
-    let mut colons = (0..host.len()).filter(|at| host[*at] == b':');
-    match (colons.next(), colons.next()) {
-        (Some(only), None) => &host[..only],
-        _ => host,
     }
 }
 

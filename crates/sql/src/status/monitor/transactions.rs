@@ -104,7 +104,7 @@ fn thread<'a>(entry: &Entry, shown: &'a Shown) -> ThreadLine<'a> {
     ThreadLine {
         connection: entry.id,
         query_id: entry.since_us(),
-        host: shown.names.host(),
+        host: shown.names.bare_host(),
         user: shown.names.user(),
         state: doing(entry, shown),
         statement: shown.text.as_deref(),
