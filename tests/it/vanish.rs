@@ -41,7 +41,7 @@ impl Way {
 }
 
 /// What its session waits for: a statement, and a statement of another session that tells when it does.
-const WAITS: [(&str, &str); 4] = [
+const WAITS: [(&str, &str); 5] = [
     (
         "UPDATE d.t SET v = 2 WHERE id = 1",
         "SELECT COUNT(*) FROM information_schema.global_status \
@@ -50,6 +50,10 @@ const WAITS: [(&str, &str); 4] = [
     (
         "ALTER TABLE d.gate ADD COLUMN w INT",
         "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'ALTER TABLE d.gate ADD COLUMN w INT'",
+    ),
+    (
+        "SELECT GET_LOCK('held', -1)",
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock'",
     ),
     (
         "SELECT SLEEP(300)",
@@ -73,6 +77,7 @@ fn vanish(target: &Target, other: &mut Client, wait: (&str, &str), way: Way) {
     until(other, sessions, 1);
     let is_alter = wait.0.starts_with("ALTER");
     let mut leaving = connect(target);
+    leaving.query("DO GET_LOCK('leaving', 0)").unwrap();
     if !is_alter {
         leaving.query("BEGIN").unwrap();
         leaving.query("UPDATE d.t SET v = v + 1 WHERE id = 2").unwrap();
@@ -81,6 +86,7 @@ fn vanish(target: &Target, other: &mut Client, wait: (&str, &str), way: Way) {
     holder.query("BEGIN").unwrap();
     holder.query("SELECT * FROM d.t WHERE id = 1 FOR UPDATE").unwrap();
     holder.query("SELECT * FROM d.gate").unwrap();
+    holder.query("DO GET_LOCK('held', 0)").unwrap();
     let mut socket = leaving.into_socket();
     socket.write_all(&packet(&[&[3], wait.0.as_bytes()].concat(), 0)).unwrap();
     until(other, wait.1, 1);
@@ -92,6 +98,7 @@ fn vanish(target: &Target, other: &mut Client, wait: (&str, &str), way: Way) {
     } else {
         other.query("UPDATE d.t SET v = v + 1 WHERE id = 2").unwrap();
     }
+    assert_eq!(other.number("SELECT GET_LOCK('leaving', 300) + RELEASE_LOCK('leaving')").unwrap(), 2);
     // The session is gone, the holder is there.
     until(other, sessions, 2);
     let took = begin.elapsed();
@@ -124,6 +131,6 @@ fn whatever_it_waits_for_and_however_it_goes() {
         other.query("DROP TABLE d.gate").unwrap();
     }
     let aborted = other.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'").unwrap();
-    assert!(aborted.rows[0][1].as_deref().unwrap().parse::<u32>().unwrap() >= 12, "{aborted:?}");
+    assert!(aborted.rows[0][1].as_deref().unwrap().parse::<u32>().unwrap() >= 15, "{aborted:?}");
     server.terminate().unwrap();
 }

@@ -81,6 +81,8 @@ pub enum WaitingFor {
     TableLock = 2,
     /// A table's definition.
     Definition = 3,
+    /// A lock that users have named.
+    UserLock = 4,
 }
 
 /// One per session; handed to the engine with the options of each transaction.
@@ -242,6 +244,7 @@ impl SessionCard {
             1 => WaitingFor::RowLock,
             2 => WaitingFor::TableLock,
             3 => WaitingFor::Definition,
+            4 => WaitingFor::UserLock,
             _ => WaitingFor::Nothing,
         }
     }

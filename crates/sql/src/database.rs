@@ -20,6 +20,7 @@ use crate::status::deadlock::Deadlocks;
 use crate::status::metrics::Meters;
 use crate::status::monitor::Monitor;
 use crate::thread_pool::ThreadPoolView;
+use crate::user_locks::UserLocks;
 use crate::value::Value;
 use crate::variables::Globals;
 
@@ -34,6 +35,7 @@ pub struct Database {
     dictionary: Dictionary,
     gate_waits: GateWaits,
     definitions: Arc<Gate>,
+    user_locks: Arc<UserLocks>,
     accounts: Accounts,
     registry: Registry,
     globals: Globals,
@@ -102,6 +104,7 @@ impl Database {
             dictionary,
             gate_waits: GateWaits::default(),
             definitions: Arc::default(),
+            user_locks: Arc::default(),
             accounts,
             registry,
             globals,
@@ -159,6 +162,11 @@ impl Database {
     /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes meanwhile.
     pub(crate) fn definitions(&self) -> &Arc<Gate> {
         &self.definitions
+    }
+
+    /// Locks that users have named.
+    pub(crate) fn user_locks(&self) -> &Arc<UserLocks> {
+        &self.user_locks
     }
 
     /// Accounts, for authentication.

@@ -236,6 +236,7 @@ errors! {
     password_expired() = 1862 b"HY000" "Your password has expired. To log in you must change it using a client that supports expired passwords.";
     query_timeout() = 3024 b"HY000" "Query execution was interrupted, maximum statement execution time exceeded";
     order_by_distinct(position, column) = 3065 b"HY000" "Expression #{position} of ORDER BY clause is not in SELECT list, references column '{column}' which is not in SELECT list; this is incompatible with DISTINCT";
+    wrong_user_lock_name(name) = 3057 b"42000" "Incorrect user-level lock name '{name}'.";
     user_lock_deadlock() = 3058 b"HY000" "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     invalid_json_text(position, why) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column.";
     variable_not_persisted() = 3549 b"HY000" "Variables cannot be persisted. Please retry.";

@@ -33,6 +33,7 @@ pub mod template;
 pub mod thread_pool;
 mod timeout;
 pub mod types;
+pub mod user_locks;
 pub mod value;
 pub mod variables;
 

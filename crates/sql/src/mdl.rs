@@ -16,6 +16,8 @@
 //! reads and now wants to write takes `Write` beside its `Read`, past an `Exclusive` that is only announced: that one cannot be
 //! granted before this transaction ends, so to wait for it would be a deadlock made by the queue.
 //!
+//! Locks that users name ([`crate::user_locks`]) are gates as well, held `Exclusive` only.
+//!
 //! Sessions that wait at gates for each other in a circle are found at once: [`circle`].
 
 use std::future::poll_fn;
@@ -175,6 +177,11 @@ impl Gate {
         let free = |gate: &Arc<Gate>| (gate.word.load(Ordering::Acquire) & in_the_way == 0).then_some(());
         self.wait(then, patience, free).await?;
         Ok(hold)
+    }
+
+    /// Takes the gate of a lock that users have named, which nobody enters.
+    pub async fn lock_for_user(self: &Arc<Gate>, patience: &mut Patience<'_>) -> Result<Hold, SqlError> {
+        self.wait(Want::UserLock, patience, |gate| gate.try_announce(Mode::Exclusive)).await
     }
 
     fn try_announce(self: &Arc<Gate>, mode: Mode) -> Option<Hold> {

@@ -14,5 +14,7 @@ pub static DICTIONARY: LatchClass = LatchClass::new("dict_operation_lock");
 pub static STATEMENT_CACHE: LatchClass = LatchClass::mutexes("statement_cache_mutex");
 /// Those who wait at metadata gates.
 pub static METADATA: LatchClass = LatchClass::mutexes("mdl_waiters_mutex");
+/// Locks that users have named, by name.
+pub static USER_LOCKS: LatchClass = LatchClass::mutexes("user_locks_mutex");
 /// Waits at metadata gates, written down.
 pub static METADATA_CIRCLES: LatchClass = LatchClass::mutexes("mdl_circles_mutex");

@@ -333,6 +333,7 @@ impl Session {
     pub async fn reset(&mut self) -> Result<(), SqlError> {
         self.rollback().await?;
         (self.table_locks, self.global_read_lock) = (None, None);
+        self.state.user_locks().lock().release_all();
         self.state.reset();
         self.settings_changed();
         self.next_txn = transaction::NextTxn::default();
@@ -363,6 +364,7 @@ impl Session {
         // A failed rollback is the engine's to repair at its next start; the session is gone either way.
         let _ = self.rollback().await;
         (self.table_locks, self.global_read_lock) = (None, None);
+        self.state.user_locks().lock().release_all();
     }
 }
 
@@ -373,6 +375,7 @@ fn identity(init: &SessionInit) -> Identity {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.state.user_locks().lock().release_all();
         self.db.registry().leave(self.entry.id);
     }
 }

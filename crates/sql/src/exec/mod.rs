@@ -13,6 +13,7 @@ use crate::database::Database;
 use crate::error::SqlResult;
 use crate::expr::EvalContext;
 use crate::information_schema::{self, VirtualTable};
+use crate::mdl::Hold;
 use crate::session::SessionState;
 use crate::value::Value;
 
@@ -64,6 +65,8 @@ pub struct Exec<'e> {
     pub eval: &'e EvalContext<'e>,
     /// KILL.
     pub interrupt: &'e Arc<Interrupt>,
+    /// What the session holds at metadata gates, besides locks that users have named.
+    pub gates: [&'e [Hold]; 3],
     stored_sources: HashMap<usize, Arc<select::Stored>>,
     subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
     slice: Slice,
@@ -88,6 +91,7 @@ impl<'e> Exec<'e> {
             txn,
             eval,
             interrupt,
+            gates: [&[]; 3],
             stored_sources: HashMap::new(),
             subquery_results: HashMap::new(),
             slice: Slice::default(),

@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::time::Duration;
+
+use turnstile_engine::session_card::WaitingFor;
 
 use super::Exec;
 use super::select::only_row;
@@ -9,8 +12,14 @@ use super::tail::{FrameRow, Kept};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{CompareOp, EvalContext, compare_checked};
+use crate::mdl::Patience;
 use crate::plan::query::{Subquery, SubqueryKind};
+use crate::timeout::Deadline;
+use crate::user_locks::UserLocks;
 use crate::value::{Value, to_double};
+
+/// A wait of GET_LOCK that is to last for ever, or longer, lasts so long, as in MySQL.
+const FOR_EVER_S: f64 = i32::MAX as f64;
 
 impl Exec<'_> {
     /// Runs a sub-query for one frame.
@@ -22,6 +31,13 @@ impl Exec<'_> {
             let slept = self.txn.outside(crate::timeout::sleep(duration, self.interrupt.clone())).await;
             frame[subquery.position] = Value::boolean(!slept);
             return if slept { Ok(()) } else { Err(SqlError::query_interrupted()) };
+        }
+        if let SubqueryKind::GetLock { name, seconds } = &subquery.kind {
+            let name = name.eval(&FrameRow(frame), self.eval)?;
+            let seconds = to_double(&seconds.eval(&FrameRow(frame), self.eval)?, self.eval)?;
+            // In a box: its future is large, and few statements have one.
+            frame[subquery.position] = Value::boolean(Box::pin(self.get_lock(&name, seconds)).await?);
+            return Ok(());
         }
         let rows = self.subquery_rows(subquery, frame).await?;
         let context = self.eval;
@@ -42,9 +58,33 @@ impl Exec<'_> {
                 let value = operand.eval(&FrameRow(frame), context)?;
                 Value::truth(quantified(&value, *op, *collation, *all, &rows, context)?)
             }
-            SubqueryKind::Sleep(_) => Value::Int(0),
+            SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
         };
         Ok(())
+    }
+
+    /// GET_LOCK: false if the time was over first.
+    async fn get_lock(&mut self, name: &Value, seconds: f64) -> SqlResult<bool> {
+        let name = UserLocks::name_of(name)?;
+        if self.session.user_locks().lock().take_again(&name) {
+            return Ok(true);
+        }
+        let seconds = seconds.round();
+        let seconds = if (0.0..FOR_EVER_S).contains(&seconds) { seconds } else { FOR_EVER_S };
+        let deadline = Deadline::after(Duration::from_secs_f64(seconds), self.interrupt.clone());
+        let mut patience = {
+            let named = self.session.user_locks().lock();
+            let holds = self.gates.iter().flat_map(|gates| gates.iter()).chain(named.holds());
+            Patience::new(self.db.gate_waits(), holds, deadline)
+        };
+        let card = self.txn.options().card.clone();
+        let note = card.waits(WaitingFor::UserLock);
+        let acquiring = self.db.user_locks().acquire(&name, self.session.id, &mut patience);
+        let acquired = self.txn.outside(acquiring).await;
+        drop(note);
+        let Some(lock) = acquired? else { return Ok(false) };
+        self.session.user_locks().lock().keep(lock);
+        Ok(true)
     }
 
     async fn subquery_rows(

@@ -628,6 +628,7 @@ impl Builder<'_> {
                 let seconds = boxed(self.build(&call.arguments[0])?);
                 Ok(Typed { expr: Expr::Sleep(seconds), kind: truth_type(false) })
             }
+            "get_lock" => count(2).and(Err(SqlError::not_supported_yet("GET_LOCK in this place"))),
             name => {
                 if matches!(name, "greatest" | "least") {
                     let parts: Vec<&ast::Expr> = call.arguments.iter().collect();

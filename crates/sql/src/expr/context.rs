@@ -153,6 +153,12 @@ pub trait SessionView: Sync {
     fn user_variable(&self, name: &str) -> Value;
     fn set_user_variable(&self, name: &str, value: Value);
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
+    /// RELEASE_LOCK: whether the session held it; `None` if nobody does. Error 3057.
+    fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>>;
+    /// RELEASE_ALL_LOCKS: how many there were.
+    fn release_user_locks(&self) -> u64;
+    /// Connection id of who holds a lock that users have named. Error 3057.
+    fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>>;
     /// Next number of the session's generator, 0 <= x < 1.
     fn random(&self) -> f64;
 }
@@ -192,6 +198,15 @@ impl SessionView for NoSession {
     fn set_user_variable(&self, _name: &str, _value: Value) {}
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
         Err(SqlError::unknown_system_variable(name))
+    }
+    fn release_user_lock(&self, _name: &Value) -> SqlResult<Option<bool>> {
+        Ok(None)
+    }
+    fn release_user_locks(&self) -> u64 {
+        0
+    }
+    fn user_lock_owner(&self, _name: &Value) -> SqlResult<Option<u64>> {
+        Ok(None)
     }
     fn random(&self) -> f64 {
         0.5

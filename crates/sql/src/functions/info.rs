@@ -18,10 +18,30 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("last_insert_id", (0, 1), last_insert_id, unsigned, VOLATILE),
     entry("row_count", (0, 0), row_count, bigint, NEVER_NULL),
     entry("found_rows", (0, 0), found_rows, unsigned, NEVER_NULL),
+    entry("release_lock", (1, 1), release_lock, bigint, VOLATILE),
+    entry("release_all_locks", (0, 0), release_all_locks, unsigned, VOLATILE | NEVER_NULL),
+    entry("is_free_lock", (1, 1), is_free_lock, bigint, VOLATILE),
+    entry("is_used_lock", (1, 1), is_used_lock, unsigned, VOLATILE),
     entry("load_file", (1, 1), load_file, text_short, 0),
     entry("charset", (1, 1), charset, text_short, NEVER_NULL),
     entry("collation", (1, 1), collation, text_short, NEVER_NULL),
 ];
+
+fn release_lock(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(context.session.release_user_lock(&arguments[0])?.map_or(Value::Null, Value::boolean))
+}
+
+fn release_all_locks(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::UInt(context.session.release_user_locks()))
+}
+
+fn is_free_lock(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::boolean(context.session.user_lock_owner(&arguments[0])?.is_none()))
+}
+
+fn is_used_lock(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(context.session.user_lock_owner(&arguments[0])?.map_or(Value::Null, Value::UInt))
+}
 
 /// LOAD_FILE: no account may read files of the server.
 fn load_file(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

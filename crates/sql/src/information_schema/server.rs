@@ -80,6 +80,7 @@ pub fn doing(entry: &Entry, shown: &Shown) -> &'static str {
         (WaitingFor::RowLock, _) => "Waiting for row lock",
         (WaitingFor::TableLock, _) => "Waiting for table lock",
         (WaitingFor::Definition, _) => "Waiting for table metadata lock",
+        (WaitingFor::UserLock, _) => "User lock",
         (WaitingFor::Nothing, _) if entry.card.waits_for_log() => "waiting for handler commit",
         (WaitingFor::Nothing, _) => shown.text.as_deref().map_or("", statement_state),
     }

@@ -11,7 +11,7 @@
 //! one that was written down last finds the others. **Nothing else is found:** notes that are here together under the mutex
 //! are waits of that moment, and their holds are held at that moment.
 //!
-//! **The victim** is who loses least, as in MySQL: statements on rows before DDL and LOCK TABLES; of equals the one that closed the
+//! **The victim** is who loses least, as in MySQL: statements on rows before GET_LOCK, and that before DDL and LOCK TABLES; of equals the one that closed the
 //! circle, or is next to it. It gets error 1213; a transaction is rolled back by that, unless the statement is its first and can
 //! give back what it holds and begin again (the session does that).
 //!
@@ -46,12 +46,16 @@ pub enum Want {
     AnnounceExclusive,
     /// Announced, it waits for everybody to leave.
     Nobody,
+    /// To have a lock that users have named.
+    UserLock,
 }
 
 impl Want {
     fn waits_for(self, mode: Mode) -> bool {
         match self {
-            Want::Read | Want::AnnounceReadLock | Want::AnnounceExclusive => mode == Mode::Exclusive,
+            Want::Read | Want::AnnounceReadLock | Want::AnnounceExclusive | Want::UserLock => {
+                mode == Mode::Exclusive
+            }
             Want::Write => matches!(mode, Mode::ReadLock | Mode::Exclusive),
             Want::WriteToo => mode == Mode::ReadLock,
             Want::NoWriters => mode == Mode::Write,
@@ -59,9 +63,13 @@ impl Want {
         }
     }
 
-    /// What it costs to give up: nothing but rows, or somebody's work on a definition.
+    /// What it costs to give up: nothing but rows, what a lock of a user guards, or somebody's work on a definition.
     fn weight(self) -> u8 {
-        u8::from(!matches!(self, Want::Read | Want::Write | Want::WriteToo))
+        match self {
+            Want::Read | Want::Write | Want::WriteToo => 0,
+            Want::UserLock => 1,
+            Want::AnnounceReadLock | Want::NoWriters | Want::AnnounceExclusive | Want::Nobody => 2,
+        }
     }
 }
 

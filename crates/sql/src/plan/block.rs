@@ -195,14 +195,19 @@ impl<'a, 'p> Block<'a, 'p> {
         Ok(place)
     }
 
-    /// SLEEP gets a place that is filled for each row after the wait.
-    fn place_sleep(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        let [seconds] = call.arguments.as_slice() else {
-            return Err(SqlError::wrong_parameter_count("sleep"));
-        };
-        let seconds = self.bind(seconds, self.scope.clause.get())?.expr;
+    /// A function that waits gets a place that is filled for each row after the wait.
+    fn place_wait(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        let (name, count) = (&*call.name, if &*call.name == "sleep" { 1 } else { 2 });
+        if call.arguments.len() != count {
+            return Err(SqlError::wrong_parameter_count(name));
+        }
+        let clause = self.scope.clause.get();
+        let mut arguments = Vec::with_capacity(count);
+        for argument in &call.arguments {
+            arguments.push(self.bind(argument, clause)?.expr);
+        }
         let position = self.scope.reserve(1);
-        let reads = self.reads(&seconds);
+        let reads = arguments.iter().flat_map(|argument| self.reads(argument)).collect();
         let nothing = super::query::ValuesPlan {
             rows: Vec::new(),
             columns: Arc::from([]),
@@ -210,9 +215,14 @@ impl<'a, 'p> Block<'a, 'p> {
             limit: super::query::LimitPlan { count: None, offset: None },
         };
         let plan = QueryPlan::Values(Box::new(nothing));
-        let kind = SubqueryKind::Sleep(seconds);
+        let last = arguments.pop().expect("they were counted above");
+        let (kind, nullable) = match arguments.pop() {
+            None => (SubqueryKind::Sleep(last), false),
+            Some(name) => (SubqueryKind::GetLock { name, seconds: last }, true),
+        };
         self.subqueries.push(Subquery { position, kind, plan, correlated: true, reads });
-        Ok(Typed { expr: Expr::Column(position), kind: ExprType::not_null(ColumnType::BIGINT) })
+        let kind = ExprType { column: ColumnType::BIGINT, nullable };
+        Ok(Typed { expr: Expr::Column(position), kind })
     }
 
     fn new_subquery(&self, position: usize, kind: SubqueryKind, plan: QueryPlan) -> Subquery {
@@ -222,7 +232,10 @@ impl<'a, 'p> Block<'a, 'p> {
                 operand.iter().for_each(|(expr, _)| reads.extend(self.reads(expr)))
             }
             SubqueryKind::Quantified { operand, .. } => reads.extend(self.reads(operand)),
-            SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Sleep(_) => {}
+            SubqueryKind::Scalar
+            | SubqueryKind::Exists
+            | SubqueryKind::Sleep(_)
+            | SubqueryKind::GetLock { .. } => {}
         }
         reads.sort_unstable();
         reads.dedup();
@@ -244,7 +257,8 @@ impl Resolver for Block<'_, '_> {
         }
         let ast::Expr::Function(call) = expr else { return None };
         // A wrong call is left to the builder, which has the error for it.
-        if &*call.name == "sleep" && call.schema.is_none() { self.place_sleep(call).ok() } else { None }
+        let waits = matches!(&*call.name, "sleep" | "get_lock") && call.schema.is_none();
+        if waits { self.place_wait(call).ok() } else { None }
     }
 
     fn aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {

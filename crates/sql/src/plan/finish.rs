@@ -74,6 +74,10 @@ fn note_subquery(subquery: &Subquery, used: &mut BTreeSet<usize>) {
     match &subquery.kind {
         SubqueryKind::In { operand, .. } => operand.iter().for_each(|(expr, _)| note(expr, used)),
         SubqueryKind::Quantified { operand, .. } | SubqueryKind::Sleep(operand) => note(operand, used),
+        SubqueryKind::GetLock { name, seconds } => {
+            note(name, used);
+            note(seconds, used);
+        }
         SubqueryKind::Scalar | SubqueryKind::Exists => {}
     }
 }

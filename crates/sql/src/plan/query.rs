@@ -261,6 +261,13 @@ pub enum SubqueryKind {
     Exists,
     /// SLEEP(seconds), which waits like a sub-query does; 1 if it was interrupted.
     Sleep(Expr),
+    /// GET_LOCK(name, seconds), which waits, too.
+    GetLock {
+        /// The lock.
+        name: Expr,
+        /// How long to wait; for ever if negative.
+        seconds: Expr,
+    },
     /// Whether the operand is among its rows.
     In {
         /// As many as it has columns.

@@ -43,8 +43,8 @@ struct Entry {
 
 impl TableLocks {
     /// The gates it holds.
-    pub fn holds(&self) -> impl Iterator<Item = &Hold> {
-        self.holds.iter()
+    pub fn holds(&self) -> &[Hold] {
+        &self.holds
     }
 
     /// Whether a statement may use these tables: each was locked under the name it is used by, strongly enough, and is used

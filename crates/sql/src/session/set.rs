@@ -6,15 +6,23 @@ use turnstile_sys::latch;
 
 use super::Session;
 use super::persist;
-use super::statement::Outcome;
+use super::statement::{Outcome, selecting};
 use crate::accounts::Privileges;
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, SqlMode, WarningLevel};
+use crate::plan::walk;
 use crate::status::metrics;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Globals, Scope, VARIABLES};
+
+/// Whether a function that waits is in an expression.
+fn waits(expr: &ast::Expr) -> bool {
+    let mut found = matches!(expr, ast::Expr::Function(call) if matches!(&*call.name, "sleep" | "get_lock"));
+    walk::children(expr, &mut |child| found |= waits(child));
+    found
+}
 
 impl Session {
     /// SET. All values are worked out and checked before the first is set, so that a wrong one changes nothing.
@@ -67,10 +75,13 @@ impl Session {
         }
     }
 
-    /// A value of SET, which may be a sub-query.
+    /// A value of SET, which may be a sub-query, or wait.
     async fn set_value(&mut self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
-        let ast::Expr::Subquery(query) = expr else { return self.evaluate(expr, params) };
-        let statement = ast::Statement::Select(query.clone());
+        let statement = match expr {
+            ast::Expr::Subquery(query) => ast::Statement::Select(query.clone()),
+            expr if waits(expr) => selecting(std::slice::from_ref(expr)),
+            expr => return self.evaluate(expr, params),
+        };
         let mut rows = super::show::Collected::default();
         self.row_statement(&statement, params, &mut rows).await?;
         Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default())

@@ -12,6 +12,7 @@ use crate::ast::VariableScope;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, Warnings};
+use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
 use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
 
@@ -37,6 +38,8 @@ pub struct SessionState {
     found_rows: AtomicU64,
     random: AtomicU64,
     found_rows_flag: AtomicBool,
+    /// GET_LOCK.
+    user_locks: Mutex<HeldLocks>,
 }
 
 /// Who is connected.
@@ -68,6 +71,7 @@ impl SessionState {
             found_rows: AtomicU64::new(0),
             random: AtomicU64::new(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             found_rows_flag: AtomicBool::new(found_rows),
+            user_locks: Mutex::default(),
         }
     }
 
@@ -80,6 +84,11 @@ impl SessionState {
         self.warnings.clear();
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);
+    }
+
+    /// The locks it holds that users have named.
+    pub fn user_locks(&self) -> &Mutex<HeldLocks> {
+        &self.user_locks
     }
 
     /// The account as it is now.
@@ -218,6 +227,17 @@ impl SessionView for SessionState {
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
         self.variable(at, scope)
+    }
+    fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>> {
+        let name = UserLocks::name_of(name)?;
+        let released = self.user_locks.lock().release(&name);
+        Ok((released || self.db.user_locks().owner(&name).is_some()).then_some(released))
+    }
+    fn release_user_locks(&self) -> u64 {
+        self.user_locks.lock().release_all()
+    }
+    fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>> {
+        Ok(self.db.user_locks().owner(&UserLocks::name_of(name)?))
     }
     fn random(&self) -> f64 {
         // xorshift: only this session draws from it.

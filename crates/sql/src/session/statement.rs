@@ -184,28 +184,8 @@ impl Session {
 
     /// DO is a SELECT whose row nobody sees.
     async fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
-        let item =
-            |expr: &ast::Expr| ast::SelectItem::Expr { expr: expr.clone(), name: "".into(), aliased: false };
-        let select = ast::Select {
-            distinct: false,
-            straight_join: false,
-            calc_found_rows: false,
-            items: exprs.iter().map(item).collect(),
-            from: Vec::new(),
-            condition: None,
-            group_by: Vec::new(),
-            with_rollup: false,
-            having: None,
-        };
-        let query = ast::Query {
-            body: ast::QueryBody::Select(Box::new(select)),
-            order_by: Vec::new(),
-            limit: None,
-            locking: Vec::new(),
-            into: Vec::new(),
-        };
         let mut unseen = super::show::Collected::default();
-        self.row_statement(&Statement::Select(Box::new(query)), params, &mut unseen).await?;
+        self.row_statement(&selecting(exprs), params, &mut unseen).await?;
         Ok(Outcome::default())
     }
 
@@ -416,7 +396,12 @@ impl Session {
             return self.abandon(SqlError::read_only_transaction()).await;
         }
         let savepoint = open.txn.savepoint();
+        let Session { open: Some(open), table_locks, global_read_lock, .. } = self else {
+            unreachable!("a transaction was opened above")
+        };
         let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
+        let locked = table_locks.as_ref().map_or(&[][..], |locks| locks.holds());
+        exec.gates = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
         let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
         drop(exec);
         self.leave(savepoint, result).await
@@ -435,6 +420,31 @@ enum Attempt {
     Ran(Savepoint, SqlResult<Outcome>),
     /// Not to its end; a point change has worked this out.
     Waits(Option<Box<PointDraft>>),
+}
+
+/// SELECT of expressions that read no table.
+pub(super) fn selecting(exprs: &[ast::Expr]) -> Statement {
+    let item =
+        |expr: &ast::Expr| ast::SelectItem::Expr { expr: expr.clone(), name: "".into(), aliased: false };
+    let select = ast::Select {
+        distinct: false,
+        straight_join: false,
+        calc_found_rows: false,
+        items: exprs.iter().map(item).collect(),
+        from: Vec::new(),
+        condition: None,
+        group_by: Vec::new(),
+        with_rollup: false,
+        having: None,
+    };
+    let query = ast::Query {
+        body: ast::QueryBody::Select(Box::new(select)),
+        order_by: Vec::new(),
+        limit: None,
+        locking: Vec::new(),
+        into: Vec::new(),
+    };
+    Statement::Select(Box::new(query))
 }
 
 /// The settings of expressions in a plan that begins now.

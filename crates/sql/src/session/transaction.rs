@@ -29,7 +29,7 @@ pub struct OpenTxn {
     /// A statement has begun in it.
     begun: bool,
     savepoints: Vec<(Box<str>, Savepoint)>,
-    holds: SmallVec<[Hold; 2]>,
+    pub(super) holds: SmallVec<[Hold; 2]>,
 }
 
 /// A gate at which a statement must wait.
@@ -386,9 +386,11 @@ impl Session {
         let of_txn = self.open.iter().flat_map(|open| &open.holds);
         let locked = self.table_locks.iter().flat_map(|locks| locks.holds());
         let global = self.global_read_lock.iter().flatten();
+        let user_locks = self.state.user_locks().lock();
         let after = Duration::from_secs(self.settings.gate_wait_s);
         let deadline = Deadline::after(after, self.interrupt.clone());
-        Patience::new(self.db.gate_waits(), of_txn.chain(locked).chain(global), deadline)
+        let holds = of_txn.chain(locked).chain(global).chain(user_locks.holds());
+        Patience::new(self.db.gate_waits(), holds, deadline)
     }
 }
 

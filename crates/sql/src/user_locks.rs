@@ -1,0 +1,186 @@
+//! Locks that users name: GET_LOCK and its kin. Tools that migrate schemas, and jobs that must not run twice, hold one over many statements and
+//! transactions; it has nothing to do with rows.
+//!
+//! **What they promise**, as in MySQL 5.7 and 8: a session holds as many as it likes, each as often as it took it; a lock ends with
+//! RELEASE_LOCK as often as it was taken, RELEASE_ALL_LOCKS, a reset of the connection, or its end (KILL, or a client that vanishes),
+//! and never with a transaction. Names are up to 64 characters, the case of letters does not count; error 3057 for any other. A wait
+//! lasts as many seconds as GET_LOCK says, for ever if that is negative, and ends with the statement when it is killed.
+//!
+//! **Data.** A lock is a metadata gate ([`crate::mdl`]) that is held `Exclusive`, and the connection id of who holds it. [`UserLocks`] finds
+//! it by name as long as somebody holds it or waits for it. What a session holds, with counts, is its own list ([`HeldLocks`]).
+//!
+//! **Waiting** is waiting at a gate: no thread is held, and a circle of sessions that wait for each other's locks, also through tables'
+//! gates, is found when it closes. Who gives up gets 3058 if it waits for a user's lock; it keeps what it holds, as in MySQL. Statements on rows
+//! lose before locks of users, and those before DDL and LOCK TABLES.
+//!
+//! **Race argument.** A lock is taken out of the map, under the map's mutex, by whoever leaves it last: nobody else has a reference then, and who
+//! looks it up does so under the same mutex. So all who know a name at one moment know the same gate.
+//!
+//! **Not done:** waiters are woken together and the first that runs takes the lock; there is no order among them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turnstile_sys::ranked::RankedMutex;
+
+use crate::error::{SqlError, SqlResult};
+use crate::mdl::{Gate, Hold, Patience};
+use crate::rank;
+use crate::value::{Value, to_text};
+
+/// Longest name, characters.
+const NAME_CHARACTERS_MAX: usize = 64;
+
+/// A lock that somebody holds or waits for.
+#[derive(Debug, Default)]
+struct UserLock {
+    gate: Arc<Gate>,
+    /// Connection id of the holder; 0: nobody.
+    owner: AtomicU64,
+}
+
+/// All locks of a database that users have named.
+#[derive(Debug)]
+pub struct UserLocks {
+    by_name: RankedMutex<HashMap<Box<str>, Arc<UserLock>>>,
+}
+
+impl Default for UserLocks {
+    fn default() -> Self {
+        UserLocks { by_name: RankedMutex::new(rank::SHORT, &rank::USER_LOCKS, HashMap::new()) }
+    }
+}
+
+/// A reference to a lock; the last one takes the lock out of the map.
+#[derive(Debug)]
+struct Known {
+    locks: Arc<UserLocks>,
+    name: Box<str>,
+    lock: Option<Arc<UserLock>>,
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        let gone = {
+            let mut by_name = self.locks.by_name.lock();
+            self.lock = None;
+            let unused = by_name.get(&self.name).is_some_and(|lock| Arc::strong_count(lock) == 1);
+            if unused { by_name.remove(&self.name) } else { None }
+        };
+        drop(gone);
+    }
+}
+
+/// A lock that a session holds.
+#[derive(Debug)]
+pub struct HeldLock {
+    hold: Option<Hold>,
+    known: Known,
+    times: u64,
+}
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        if let Some(lock) = &self.known.lock {
+            lock.owner.store(0, Ordering::Release);
+        }
+        // Before the reference goes: whoever waits has one.
+        self.hold = None;
+    }
+}
+
+impl UserLocks {
+    /// Checks a name and folds its case. Error 3057.
+    pub fn name_of(value: &Value) -> SqlResult<Box<str>> {
+        if value.is_null() {
+            return Err(SqlError::wrong_user_lock_name("NULL"));
+        }
+        let text = to_text(value);
+        if text.is_empty() || text.chars().count() > NAME_CHARACTERS_MAX {
+            return Err(SqlError::wrong_user_lock_name(text.chars().take(192).collect::<String>()));
+        }
+        Ok(text.to_lowercase().into())
+    }
+
+    /// Connection id of who holds a lock.
+    pub fn owner(&self, name: &str) -> Option<u64> {
+        let owner = self.by_name.lock().get(name).map_or(0, |lock| lock.owner.load(Ordering::Acquire));
+        (owner != 0).then_some(owner)
+    }
+
+    fn know(self: &Arc<Self>, name: &str) -> (Known, Arc<Gate>) {
+        let mut by_name = self.by_name.lock();
+        let lock = by_name.entry(name.into()).or_default().clone();
+        let gate = lock.gate.clone();
+        (Known { locks: self.clone(), name: name.into(), lock: Some(lock) }, gate)
+    }
+
+    /// Takes a lock for a connection that does not hold it; `None` if the time was over first.
+    pub async fn acquire(
+        self: &Arc<Self>,
+        name: &str,
+        connection: u64,
+        patience: &mut Patience<'_>,
+    ) -> SqlResult<Option<HeldLock>> {
+        let (known, gate) = self.know(name);
+        match gate.lock_for_user(patience).await {
+            Ok(hold) => {
+                if let Some(lock) = &known.lock {
+                    lock.owner.store(connection, Ordering::Release);
+                }
+                Ok(Some(HeldLock { hold: Some(hold), known, times: 1 }))
+            }
+            Err(error) if error.code == SqlError::lock_wait_timeout().code => Ok(None),
+            Err(error) if error.code == SqlError::deadlock().code => Err(SqlError::user_lock_deadlock()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What a session holds.
+#[derive(Debug, Default)]
+pub struct HeldLocks {
+    held: Vec<HeldLock>,
+}
+
+impl HeldLocks {
+    /// Counts a lock once more if the session holds it.
+    pub fn take_again(&mut self, name: &str) -> bool {
+        let found = self.held.iter_mut().find(|lock| *lock.known.name == *name);
+        found.map(|lock| lock.times += 1).is_some()
+    }
+
+    /// Keeps a lock that was acquired.
+    pub fn keep(&mut self, lock: HeldLock) {
+        self.held.push(lock);
+    }
+
+    /// Lets go of a lock once; false if the session does not hold it.
+    pub fn release(&mut self, name: &str) -> bool {
+        let Some(at) = self.held.iter().position(|lock| *lock.known.name == *name) else { return false };
+        self.held[at].times -= 1;
+        if self.held[at].times == 0 {
+            drop(self.held.swap_remove(at));
+        }
+        true
+    }
+
+    /// Lets go of everything; how often it was taken.
+    pub fn release_all(&mut self) -> u64 {
+        std::mem::take(&mut self.held).into_iter().map(|lock| lock.times).sum()
+    }
+
+    /// The gates that it holds.
+    pub fn holds(&self) -> impl Iterator<Item = &Hold> {
+        self.held.iter().filter_map(|lock| lock.hold.as_ref())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

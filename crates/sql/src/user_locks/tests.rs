@@ -1,0 +1,112 @@
+//! Locks that users name: who holds them, who waits, and that nothing is left behind.
+#![allow(clippy::unwrap_used)]
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use turnstile_engine::interrupt::Interrupt;
+
+use super::*;
+use crate::mdl::circle::GateWaits;
+use crate::timeout::Deadline;
+
+fn patience<'w>(waits: &'w GateWaits, seconds: u64, held: &HeldLocks) -> Patience<'w> {
+    let deadline = Deadline::after(Duration::from_secs(seconds), Arc::new(Interrupt::new()));
+    Patience::new(waits, held.holds(), deadline)
+}
+
+fn poll<T>(future: &mut Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(done) => Some(done),
+        Poll::Pending => None,
+    }
+}
+
+fn take(
+    locks: &Arc<UserLocks>,
+    waits: &GateWaits,
+    name: &str,
+    connection: u64,
+    held: &mut HeldLocks,
+) -> bool {
+    let mut limit = patience(waits, 0, held);
+    let lock = poll(&mut pin!(locks.acquire(name, connection, &mut limit))).unwrap().unwrap();
+    lock.map(|lock| held.keep(lock)).is_some()
+}
+
+#[test]
+fn one_holds_it_and_the_next_gets_it() {
+    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (mut one, mut other) = (HeldLocks::default(), HeldLocks::default());
+    assert!(take(&locks, &waits, "a", 1, &mut one));
+    assert_eq!(locks.owner("a"), Some(1));
+    assert!(!take(&locks, &waits, "a", 2, &mut other), "no time to wait");
+    let mut limit = patience(&waits, 60, &other);
+    let mut waiting = pin!(locks.acquire("a", 2, &mut limit));
+    assert!(poll(&mut waiting).is_none());
+    assert!(one.release("a"));
+    other.keep(poll(&mut waiting).unwrap().unwrap().unwrap());
+    assert_eq!(locks.owner("a"), Some(2));
+    assert!(!one.release("a"), "it is another's now");
+    drop(other);
+    assert_eq!(locks.owner("a"), None);
+    assert!(locks.by_name.lock().is_empty(), "a name that nobody uses is forgotten");
+}
+
+#[test]
+fn as_often_as_it_was_taken() {
+    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let mut held = HeldLocks::default();
+    assert!(!held.take_again("a"));
+    assert!(take(&locks, &waits, "a", 1, &mut held) && take(&locks, &waits, "b", 1, &mut held));
+    assert!(held.take_again("a"));
+    assert!(held.release("a"));
+    assert_eq!(locks.owner("a"), Some(1));
+    assert_eq!(held.release_all(), 2);
+    assert!(locks.by_name.lock().is_empty());
+}
+
+#[test]
+fn a_wait_that_ends_leaves_nothing() {
+    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let mut held = HeldLocks::default();
+    assert!(take(&locks, &waits, "a", 1, &mut held));
+    {
+        let mut limit = patience(&waits, 60, &HeldLocks::default());
+        let mut waiting = pin!(locks.acquire("a", 2, &mut limit));
+        assert!(poll(&mut waiting).is_none());
+        held.release_all();
+        assert_eq!(locks.by_name.lock().len(), 1, "somebody waits still");
+    }
+    assert!(locks.by_name.lock().is_empty());
+    assert_eq!(waits.count(), 0);
+}
+
+#[test]
+fn a_circle_costs_one_wait_and_no_lock() {
+    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let (mut one, mut other) = (HeldLocks::default(), HeldLocks::default());
+    assert!(take(&locks, &waits, "a", 1, &mut one) && take(&locks, &waits, "b", 2, &mut other));
+    let mut first_limit = patience(&waits, 60, &one);
+    let mut first = pin!(locks.acquire("b", 1, &mut first_limit));
+    assert!(poll(&mut first).is_none());
+    let mut second_limit = patience(&waits, 60, &other);
+    let mut second = pin!(locks.acquire("a", 2, &mut second_limit));
+    assert_eq!(poll(&mut second).unwrap().unwrap_err().code, 3058);
+    assert_eq!(locks.owner("b"), Some(2), "who gives up keeps what it holds");
+    assert!(poll(&mut first).is_none());
+    other.release_all();
+    assert!(poll(&mut first).unwrap().unwrap().is_some());
+}
+
+#[test]
+fn names() {
+    assert_eq!(&*UserLocks::name_of(&Value::text("Migration")).unwrap(), "migration");
+    assert_eq!(&*UserLocks::name_of(&Value::Int(5)).unwrap(), "5");
+    let long = "x".repeat(64);
+    assert!(UserLocks::name_of(&Value::text(&*long)).is_ok());
+    for wrong in [Value::Null, Value::text(""), Value::text(&*"x".repeat(65))] {
+        assert_eq!(UserLocks::name_of(&wrong).unwrap_err().code, 3057);
+    }
+}
