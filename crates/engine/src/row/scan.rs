@@ -36,6 +36,10 @@ pub struct Scan {
     pub(crate) start_claimed: bool,
     /// The key whose lock a locking scan has waited for and got just now.
     pub(crate) waited: Option<Vec<u8>>,
+    /// The range is one whole value of a unique index.
+    pub(crate) one_value: bool,
+    /// The row that has this value was met, and locked.
+    pub(crate) met: bool,
     /// READ COMMITTED: a taken row is judged by its last committed version before it is waited for.
     pub(crate) semi_consistent: bool,
     /// Entries gathered from one leaf, to be looked up.
@@ -49,6 +53,11 @@ impl Scan {
     /// taken row by its last committed version; DELETE and SELECT ... FOR UPDATE wait.
     pub fn wait_for_taken_rows(&mut self) {
         self.semi_consistent = false;
+    }
+
+    /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it, and locks no gap around it.
+    pub fn seek_one_value(&mut self) {
+        self.one_value = !self.spec.reverse;
     }
 }
 
@@ -69,6 +78,8 @@ impl Scan {
             done: false,
             start_claimed: false,
             waited: None,
+            one_value: false,
+            met: false,
             semi_consistent: true,
             gathered: Gathered::default(),
             fetched: 0,

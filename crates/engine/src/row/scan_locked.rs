@@ -4,6 +4,9 @@
 //! supremum). READ COMMITTED: record locks only, given back for rows that are not wanted. The lock is *tried* under
 //! the leaf's latch; if it is refused the latch goes first, then the scan waits, then it seeks the same place again.
 //!
+//! One value of a unique index: the row that has it is locked alone, without a gap, and ends the scan. If no row has it, the gaps where
+//! it could come to be are locked as in any other range, those before delete-marked entries of the value included.
+//!
 //! The gap before the first key of a leaf also borders on the leaf to the left. `Tree::seek_holding` keeps that one latched
 //! until the lock is held, so no insertion slips in between.
 //!
@@ -48,6 +51,18 @@ struct Claim {
     kind: LockKind,
 }
 
+impl Scan {
+    /// An entry of the one value was looked at under its row's lock: its row ends the scan. If it has no such row (any more) the value may be
+    /// missing: from the start again, with gaps.
+    fn one_value_ends(&mut self) {
+        if self.met {
+            self.done = true;
+        } else {
+            (self.one_value, self.last) = (false, None);
+        }
+    }
+}
+
 impl Txn {
     /// Locking scan: locks the next row and returns its primary key and newest committed version. Under READ
     /// COMMITTED rows that `accept` refuses are unlocked again.
@@ -77,10 +92,14 @@ impl Txn {
                 }
                 Found::Key { key, pk_len, live, grant } => {
                     scan.set_last(&key);
+                    scan.met = false;
                     let row = match pk_len {
                         None => self.claimed_row(scan, &tree, &key, live, accept).await?,
                         Some(pk_len) => self.claimed_entry(scan, &key, pk_len, claim, accept).await?,
                     };
+                    if scan.one_value {
+                        scan.one_value_ends();
+                    }
                     if row.is_some() {
                         return Ok(row);
                     }
@@ -124,12 +143,13 @@ impl Txn {
             ScanIndex::Secondary(_) => Some(split_entry(record.key, record.value)?.1.len()),
         };
         let key = record.key.to_vec();
-        let grant = self.try_lock_row(tree.index(), &key, claim.lock, claim.kind);
+        let marked = record.flags & DELETE_MARK != 0;
+        let kind = if scan.one_value && !marked { LockKind::Record } else { claim.kind };
+        let grant = self.try_lock_row(tree.index(), &key, claim.lock, kind);
         if grant == Grant::Conflict {
             return Ok(Found::Taken { key, pk_len });
         }
         // A mark by a transaction that is still running may go again: such an entry is looked at under its row's lock.
-        let marked = record.flags & DELETE_MARK != 0;
         let live = !marked || (pk_len.is_some() && self.kernel.registry.is_active(writer_of(record.value)?));
         if !live && pk_len.is_some() {
             scan.set_last(&key);
@@ -191,7 +211,9 @@ impl Txn {
                 _ => return Ok(true),
             }
         }
-        if self.lock_row(index, key, claim.lock, claim.kind, LockWait::Wait).await? == Grant::New {
+        // What is found after the wait is asked for once more, with the gap if it needs one.
+        let kind = if scan.one_value { LockKind::Record } else { claim.kind };
+        if self.lock_row(index, key, claim.lock, kind, LockWait::Wait).await? == Grant::New {
             scan.waited = Some(key.to_vec());
         }
         Ok(false)
@@ -228,7 +250,7 @@ impl Txn {
     /// The row behind a secondary entry that has just been locked: lock the row too, and see whether it still has the key.
     async fn claimed_entry(
         &mut self,
-        scan: &Scan,
+        scan: &mut Scan,
         key: &[u8],
         pk_len: usize,
         claim: Claim,
@@ -249,7 +271,8 @@ impl Txn {
             if let ScanIndex::Secondary(nth) = scan.spec.index {
                 table.keys.secondary_key(nth, &row, &mut current);
             }
-            if current == secondary && accept(&row) {
+            scan.met = current == secondary;
+            if scan.met && accept(&row) {
                 return Ok(Some((pk.to_vec(), row)));
             }
         }

@@ -154,6 +154,9 @@ impl<'p> TableScan<'p> {
                 fetch_row: !self.source.covering,
             };
             let mut scan = txn.scan(&self.table.engine, spec);
+            if range.point {
+                scan.seek_one_value();
+            }
             if !self.semi_consistent {
                 scan.wait_for_taken_rows();
             }

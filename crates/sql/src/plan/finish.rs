@@ -172,9 +172,7 @@ fn use_order(
     used: &BTreeSet<usize>,
 ) -> bool {
     let columns = base..base + source.table.columns().len();
-    if !order.iter().all(|(at, _)| columns.contains(at))
-        || source.locking.is_some() && source.access.key.is_some()
-    {
+    if !order.iter().all(|(at, _)| columns.contains(at)) {
         return false;
     }
     let order: Vec<(usize, bool)> = order.iter().map(|(at, descending)| (at - base, *descending)).collect();
@@ -198,13 +196,16 @@ fn use_order(
     false
 }
 
-/// Whether reading a key's ranges one after another gives the order; Some(true) if read backwards.
+/// Whether reading a key's ranges one after another gives the order; Some(true) if read backwards. Behind a key's own parts its entries have
+/// the primary key's: a queue is read by `WHERE state = 0 ORDER BY id LIMIT 1 FOR UPDATE` with a key on `state`, and locks one row.
 fn delivers(table: &Table, key: usize, ranges: &[KeyRange], order: &[(usize, bool)]) -> Option<bool> {
     let fixed = if ranges.len() == 1 { ranges[0].equal.len() } else { 0 };
     let parts = &table.keys()[key].parts;
     let is_fixed =
         |column: usize| parts[..fixed].iter().any(|part| part.column == column && part.prefix.is_none());
-    let mut rest = parts[fixed..].iter();
+    let primary = table.primary().filter(|primary| *primary != key);
+    let behind = primary.map_or(&[][..], |primary| &table.keys()[primary].parts);
+    let mut rest = parts[fixed..].iter().chain(behind);
     let mut direction = None;
     for (column, descending) in order.iter().filter(|(column, _)| !is_fixed(*column)) {
         let part = rest.next()?;
