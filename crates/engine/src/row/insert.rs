@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
-use crate::txn::lock_calls::LockKind;
+use crate::txn::lock_calls::{Grant, LockKind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -31,7 +31,8 @@ impl Txn {
         admitted!(self, 1);
         paged!(self, self.become_writer())?;
         let tree = paged!(self, kernel.tree(table.clustered))?;
-        self.lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record, LockWait::Wait).await?;
+        let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
+        let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
         let mut entries = Vec::with_capacity(table.secondaries.len());
         for nth in 0..table.secondaries.len() {
             entries.push(EntryChange { nth, old: None, new: Some(EntryKey::of(table, nth, row, key)) });
@@ -40,7 +41,13 @@ impl Txn {
             if paged!(self, row_is_live(&tree, key))? {
                 return Err(duplicate(table, None, key));
             }
-            self.check_unique(table, key, &entries).await?;
+            if let Err(error) = self.check_unique(table, key, &entries).await {
+                // Nothing was written under this key: nobody has to wait for it.
+                if grant == Grant::New && matches!(error, Error::DuplicateKey { .. }) {
+                    self.unlock_row(table.clustered, key, lock);
+                }
+                return Err(error);
+            }
         }
         let chain = self.write_chain(table, row).await?;
         let payload = payload_of(row, chain);
