@@ -129,6 +129,8 @@ pub enum TableLock {
 pub enum Change {
     /// Leave the row as it is.
     Keep,
+    /// Leave it as it is; it is not one that was asked for. READ COMMITTED gives its lock back.
+    Refuse,
     /// The closure has put the new row into its output.
     Replace,
     /// Delete the row.

@@ -35,8 +35,32 @@ impl Txn {
         let mut keep = |bytes: &[u8]| row = Some(bytes.to_vec());
         match mode {
             Read::Consistent => self.get_with(table, key, &mut keep).await?,
-            Read::Locking { lock, wait } => self.get_locked(table, key, lock, wait, &mut keep).await?,
+            Read::Locking { lock, wait } => {
+                let mut accept = |bytes: &[u8]| {
+                    keep(bytes);
+                    true
+                };
+                self.get_locked(table, key, (lock, wait), &mut accept).await?
+            }
         };
+        Ok(row)
+    }
+
+    /// Locks one row by its primary key and shows it to `accept`, which says whether it is wanted; it then is returned. READ COMMITTED
+    /// gives the lock of one that is not wanted back.
+    pub async fn get_wanted(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        (lock, wait): (RowLock, LockWait),
+        accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
+    ) -> Result<Option<Vec<u8>>> {
+        let mut row = None;
+        let mut keep = |bytes: &[u8]| {
+            row = accept(bytes).then(|| bytes.to_vec());
+            row.is_some()
+        };
+        self.get_locked(table, key, (lock, wait), &mut keep).await?;
         Ok(row)
     }
 
@@ -165,9 +189,8 @@ impl Txn {
         &mut self,
         table: &TableDef,
         key: &[u8],
-        lock: RowLock,
-        wait: LockWait,
-        visit: &mut (dyn FnMut(&[u8]) + Send),
+        (lock, wait): (RowLock, LockWait),
+        accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
     ) -> Result<bool> {
         admitted!(self, 1);
         let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
@@ -182,11 +205,14 @@ impl Txn {
             return Ok(false);
         }
         self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
-        match RowValue::decode(&value)?.payload {
-            Payload::Inline(row) => visit(row),
-            Payload::Chain { .. } => visit(&self.fetch_payload(&value).await?),
-        }
+        let wanted = match RowValue::decode(&value)?.payload {
+            Payload::Inline(row) => accept(row),
+            Payload::Chain { .. } => accept(&self.fetch_payload(&value).await?),
+        };
         give_buffer(value);
+        if !wanted {
+            self.release_if_unwanted(table.clustered, key, lock, grant);
+        }
         Ok(true)
     }
 }

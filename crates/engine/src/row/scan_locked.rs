@@ -281,7 +281,13 @@ impl Txn {
     }
 
     /// READ COMMITTED gives back what it locked and does not want.
-    fn release_if_unwanted(&mut self, index: crate::ids::IndexId, key: &[u8], lock: RowLock, grant: Grant) {
+    pub(super) fn release_if_unwanted(
+        &mut self,
+        index: crate::ids::IndexId,
+        key: &[u8],
+        lock: RowLock,
+        grant: Grant,
+    ) {
         if grant == Grant::New && !self.locks_gaps() {
             self.unlock_row(index, key, lock);
         }

@@ -144,6 +144,7 @@ impl Txn {
                 self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?
             }
         };
+        draft.grant = Some(grant);
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
         let outcome = match draft.outcome {
             Some(updated) => Ok(updated),
@@ -222,6 +223,13 @@ impl Txn {
             });
             let (new, updated) = match decision {
                 Change::Keep => return Ok(Step::Done(Updated::Kept)),
+                Change::Refuse => {
+                    drop(leaf);
+                    if let Some(grant) = draft.grant {
+                        self.release_if_unwanted(table.clustered, key, RowLock::Exclusive, grant);
+                    }
+                    return Ok(Step::Done(Updated::Kept));
+                }
                 Change::Abort => return Ok(Step::Done(Updated::Aborted)),
                 Change::Delete => (None, Updated::Deleted),
                 Change::Replace => (Some(draft.new.as_slice()), Updated::Changed),

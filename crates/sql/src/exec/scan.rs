@@ -231,7 +231,7 @@ impl<'p> TableScan<'p> {
         let key = range.lower.as_deref().unwrap_or_default();
         let table = self.table.clone();
         let damaged = || SqlError::crashed_table(table.name());
-        if self.read == Read::Consistent {
+        let Read::Locking { lock, wait } = self.read else {
             let mut outcome = Ok(Visit::Continue);
             let mut show = |row: &[u8]| {
                 outcome = match RowView::new(&table.layout, row) {
@@ -242,12 +242,12 @@ impl<'p> TableScan<'p> {
             txn.get_with(&self.table.engine, key, &mut show).await?;
             self.done |= outcome? == Visit::Stop;
             return Ok(());
-        }
-        if let Some(row) = txn.get(&self.table.engine, key, self.read).await? {
+        };
+        // A damaged row is wanted: it is complained of below.
+        let mut wanted = |row: &[u8]| RowView::new(&table.layout, row).map_or(true, |view| accept(&view));
+        if let Some(row) = txn.get_wanted(&self.table.engine, key, (lock, wait), &mut wanted).await? {
             let view = RowView::new(&table.layout, &row).map_err(|_| damaged())?;
-            if accept(&view) {
-                self.done |= visit(Fields::Row { view, pk: key })? == Visit::Stop;
-            }
+            self.done |= visit(Fields::Row { view, pk: key })? == Visit::Stop;
         }
         Ok(())
     }

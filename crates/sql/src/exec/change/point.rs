@@ -80,7 +80,7 @@ impl Decision<'_> {
         let row = StoredRow { view: &view, base: step.base, rest: &[] };
         for (at, filter) in conditions(step).enumerate() {
             if implied != Some(at) && filter.expr.eval_truth(&row, storing.eval)? != Some(true) {
-                return Ok(Change::Keep);
+                return Ok(Change::Refuse);
             }
         }
         self.met = true;
