@@ -2,7 +2,7 @@
 //!
 //! Each connection sends its script's statements one after another, each as soon as the previous one is answered. In the
 //! *closed loop* it begins the script again at once; with a [`Load::rate`] transactions come due by the clock, whether or not
-//! earlier ones are answered ([`pace`]). A thread owns its share of the connections and an epoll instance ([`drive`]).
+//! earlier ones are answered ([`pace`]). A thread owns its share of the connections and an epoll instance ([`mod@drive`]).
 //!
 //! A wait is measured twice. *Latency* is the time from sending the first statement of a script (paced: from when it was due) to
 //! the answer of the last. *Passed* is how many transactions of others were acknowledged meanwhile: taken from the count of

@@ -2,7 +2,7 @@
 //! latch that a statement needs for longer than it takes to copy a few hundred entries.
 //!
 //! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written line by line from
-//! where it lies ([`write`], [`crate::cell`]); catalogs and the like are lists of values.
+//! where it lies ([`write()`], [`crate::cell`]); catalogs and the like are lists of values.
 
 use std::sync::Arc;
 
