@@ -10,23 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 use crate::ids::{IndexId, TableId};
 use crate::interrupt::Interrupt;
+pub use crate::isolation::Isolation;
 use crate::session_card::SessionCard;
 
 /// The index whose rows belong to the data dictionary of the layer above. It always exists.
 pub const DICTIONARY_INDEX: IndexId = IndexId(1);
-
-/// Isolation level of a transaction, with InnoDB's meaning of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Isolation {
-    /// Consistent reads see the newest version, committed or not.
-    ReadUncommitted,
-    /// A fresh read view per statement; locking reads lock records, never gaps.
-    ReadCommitted,
-    /// One read view per transaction; locking scans lock records and gaps.
-    RepeatableRead,
-    /// As repeatable read, and the layer above turns plain reads into shared locking reads.
-    Serializable,
-}
 
 /// How a transaction is to run.
 #[derive(Clone, Debug)]

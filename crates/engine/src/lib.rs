@@ -9,6 +9,7 @@ pub mod error;
 pub mod give_way;
 pub mod ids;
 pub mod interrupt;
+pub mod isolation;
 pub mod limits;
 pub mod lock;
 pub mod page;

@@ -18,7 +18,7 @@
 //! Locks are not here: the lock table knows them, by the connection's number.
 
 use crate::admission::Standing;
-use crate::api::Isolation;
+use crate::isolation::Isolation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 

@@ -22,11 +22,10 @@ use crate::ids::{IndexId, RollPtr};
 use crate::txn::kernel::Kernel;
 use crate::txn::lane::{ITEMS_START, Lane, LaneState};
 use crate::txn::look_behind::LookBehind;
-use crate::txn::undo_record::{Item, TxnState, UndoKind, item_at};
+use crate::txn::undo_record::{Item, Place, TxnState, UndoKind, item_at};
 use crate::txn::view::CommitNo;
 
 use super::prune::{CutOffs, ROLL_PTR_OFFSET, prune_at_rest};
-use super::purge::Place;
 use super::value::RowValue;
 
 /// Turns of `innodb_purge_batch_size` records in one round.

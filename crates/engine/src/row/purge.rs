@@ -33,7 +33,7 @@ use crate::txn::lane::{ITEMS_START, Lane, LaneState};
 use crate::txn::lock_calls::{GapName, inherit_all};
 use crate::txn::purge_lag::dml_delay_us;
 use crate::txn::undo_record::{
-    DELETED, INERT, Item, NEEDS_PURGE, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at,
+    DELETED, INERT, Item, NEEDS_PURGE, Place, TxnState, UNDONE, UndoKind, UndoRecord, decode, item_at,
     new_chain_offset, old_value_offset, place, roll_ptr,
 };
 use crate::txn::view::CommitNo;
@@ -42,9 +42,6 @@ use super::between_views::look_behind;
 use super::dead_pages::free_dead_pages;
 use super::undo::copy_item;
 use super::value::{ROW_HEADER_BYTES, RowValue, writer_of};
-
-/// A place in a lane.
-pub(super) type Place = (PageNo, usize);
 
 /// What a round has done.
 #[derive(Clone, Copy, Debug, Default)]

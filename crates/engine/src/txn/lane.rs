@@ -18,8 +18,8 @@ use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
 
 use super::undo_record::{
-    INERT, NEEDS_PURGE, RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState, UNDONE,
-    UndoKind, UndoRecord, encode_end, encode_header, encode_record, place, record_len, roll_ptr,
+    INERT, NEEDS_PURGE, Place, RECORD_FLAGS_OFFSET, TXN_HEADER_BYTES, TXN_STATE_OFFSET, TxnHeader, TxnState,
+    UNDONE, UndoKind, UndoRecord, encode_end, encode_header, encode_record, place, record_len, roll_ptr,
 };
 use super::view::CommitNo;
 
@@ -53,7 +53,7 @@ pub struct LaneState {
     pub inert: u64,
     /// The header of the oldest transaction that purge has not been through, or a record of the one in `midst`. Changed by
     /// purge, and by the writer who begins at the front again.
-    pub purge_at: (PageNo, usize),
+    pub purge_at: Place,
     /// The transaction that purge has begun and not finished. While there is one, no page in front of it is freed: after a crash
     /// purge begins it again, and needs its header. Changed by purge.
     pub midst: Option<TxnId>,
@@ -62,7 +62,7 @@ pub struct LaneState {
     pub blocked_at: CommitNo,
     /// How far what lies behind the oldest view has been looked at for versions that no view needs; never in front of `purge_at`.
     /// Changed by purge, and with `purge_at`.
-    pub looked_at: (PageNo, usize),
+    pub looked_at: Place,
     /// Pages of the chain.
     pub pages: u64,
 }
@@ -85,7 +85,7 @@ impl LaneState {
     }
 
     /// Purge has passed everything in front of `to`.
-    pub fn pass_to(&mut self, to: (PageNo, usize)) {
+    pub fn pass_to(&mut self, to: Place) {
         self.purge_at = to;
         self.looked_at = to;
     }

@@ -117,9 +117,12 @@ pub enum Item<'p> {
     Record(UndoRecord<'p>),
 }
 
-/// Splits a roll pointer into page and offset.
+/// A place in a lane: page and offset.
+pub type Place = (PageNo, usize);
+
+/// Splits a roll pointer.
 #[inline]
-pub fn place(ptr: RollPtr) -> (PageNo, usize) {
+pub fn place(ptr: RollPtr) -> Place {
     (PageNo((ptr.0 >> 16) as u32), (ptr.0 & 0xffff) as usize)
 }
 
