@@ -3,6 +3,19 @@
 
 use super::Shape;
 
+/// Roles that the session may take on, and those that it may hand on.
+const ROLES: &[(&str, char)] = &[
+    ("USER", 'S'),
+    ("HOST", 'S'),
+    ("GRANTEE", 'S'),
+    ("GRANTEE_HOST", 'S'),
+    ("ROLE_NAME", 'S'),
+    ("ROLE_HOST", 'S'),
+    ("IS_GRANTABLE", 's'),
+    ("IS_DEFAULT", 'S'),
+    ("IS_MANDATORY", 's'),
+];
+
 /// Their shapes.
 pub(super) const TABLES: &[Shape] = &[
     (
@@ -327,34 +340,8 @@ pub(super) const TABLES: &[Shape] = &[
             ("SOURCE_LINE", 'N'),
         ],
     ),
-    (
-        "APPLICABLE_ROLES",
-        &[
-            ("USER", 'S'),
-            ("HOST", 'S'),
-            ("GRANTEE", 'S'),
-            ("GRANTEE_HOST", 'S'),
-            ("ROLE_NAME", 'S'),
-            ("ROLE_HOST", 'S'),
-            ("IS_GRANTABLE", 's'),
-            ("IS_DEFAULT", 'S'),
-            ("IS_MANDATORY", 's'),
-        ],
-    ),
-    (
-        "ADMINISTRABLE_ROLE_AUTHORIZATIONS",
-        &[
-            ("USER", 'S'),
-            ("HOST", 'S'),
-            ("GRANTEE", 'S'),
-            ("GRANTEE_HOST", 'S'),
-            ("ROLE_NAME", 'S'),
-            ("ROLE_HOST", 'S'),
-            ("IS_GRANTABLE", 's'),
-            ("IS_DEFAULT", 'S'),
-            ("IS_MANDATORY", 's'),
-        ],
-    ),
+    ("APPLICABLE_ROLES", ROLES),
+    ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", ROLES),
     ("ENABLED_ROLES", &[("ROLE_NAME", 'S'), ("ROLE_HOST", 'S'), ("IS_DEFAULT", 'S'), ("IS_MANDATORY", 's')]),
     (
         "ROLE_TABLE_GRANTS",
