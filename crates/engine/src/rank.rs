@@ -5,30 +5,25 @@
 use turnstile_sys::latch::LatchClass;
 use turnstile_sys::ranked::Rank;
 
-/// The set of open indexes; nothing else is taken while it is held.
-pub const INDEXES: Rank = Rank::new(105, "index directory");
 /// Structure changes of one index.
 pub const TREE: Rank = Rank::new(20, "tree");
-/// Tree pages: parent before child, left before right.
-pub const PAGE: Rank = Rank::nested(30, "page");
-/// Undo pages of one transaction.
-pub const UNDO: Rank = Rank::nested(40, "undo");
+// Here come the latches of tree pages (parent before child, left before right), then those of undo pages: kept in order by their users.
 /// Allocation of pages, bitmap pages included.
 pub const SPACE: Rank = Rank::nested(50, "space");
 /// The search for deadlocks.
 pub const LOCK_SEARCH: Rank = Rank::new(55, "lock search");
-/// A shard of the lock table; ascending shard number, at most two.
-pub const LOCK_SHARD: Rank = Rank::nested(60, "lock shard");
+/// A shard of the lock table.
+pub const LOCK_SHARD: Rank = Rank::new(60, "lock shard");
 /// Active transactions and read views.
 pub const REGISTRY: Rank = Rank::new(70, "registry");
-/// Committed undo that waits for purge.
-pub const HISTORY: Rank = Rank::new(80, "history");
 /// Free list and queues of the buffer pool.
 pub const POOL_LIST: Rank = Rank::new(85, "pool list");
 /// A shard of the page table.
 pub const POOL_SHARD: Rank = Rank::new(90, "pool shard");
-/// Log buffer and writer.
+/// The log buffer.
 pub const LOG: Rank = Rank::new(100, "log");
+/// The set of open indexes; nothing else is taken while it is held.
+pub const INDEXES: Rank = Rank::new(105, "index directory");
 /// Gates, wait cells, counters: nothing else is taken while one is held.
 pub const LEAF: Rank = Rank::new(110, "leaf");
 

@@ -92,10 +92,7 @@ impl Write for Socket {
                 self.sent += len as u64;
                 Ok(len)
             }
-            Err(rustix::io::Errno::AGAIN) => {
-                self.readiness.filled();
-                Err(ErrorKind::WouldBlock.into())
-            }
+            Err(rustix::io::Errno::AGAIN) => Err(ErrorKind::WouldBlock.into()),
             Err(error) => Err(error.into()),
         }
     }

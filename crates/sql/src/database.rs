@@ -44,7 +44,6 @@ pub struct Database {
     deadlocks: Deadlocks,
     meters: Meters,
     monitor: Monitor,
-    fresh: bool,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
     shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// One reference is its own, every other one a prepared statement's.
@@ -113,7 +112,6 @@ impl Database {
             deadlocks,
             meters,
             monitor,
-            fresh,
             thread_pool,
             shutdown: OnceLock::new(),
             prepared: Arc::new(()),
@@ -137,11 +135,6 @@ impl Database {
             self.dictionary.put_schema(name, Collation::DEFAULT);
         }
         Ok(())
-    }
-
-    /// Nothing was in the engine when it was opened: the first account has no password yet.
-    pub fn is_fresh(&self) -> bool {
-        self.fresh
     }
 
     /// The engine.

@@ -352,11 +352,4 @@ impl Expr {
         });
         constant
     }
-
-    /// True if a SLEEP is inside, so that the executor must take the waiting path.
-    pub fn has_sleep(&self) -> bool {
-        let mut found = false;
-        self.walk(&mut |expr| found |= matches!(expr, Expr::Sleep(_)));
-        found
-    }
 }

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub mod clock;
 pub mod contention;
 pub mod disk;
 pub mod fault_disk;

@@ -78,42 +78,6 @@ fn split_mix(seed: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Zipf-distributed numbers `0..n`, 0 the most frequent: item k has weight 1 / (k + 1)^theta. The method is the one of
-/// Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD 1994); theta in 0.0..1.0.
-#[derive(Clone, Debug)]
-pub struct Zipf {
-    n: u64,
-    theta: f64,
-    alpha: f64,
-    zeta_n: f64,
-    eta: f64,
-}
-
-impl Zipf {
-    /// Prepares the distribution; costs one pass over `n`.
-    pub fn new(n: u64, theta: f64) -> Self {
-        assert!(n > 0 && (0.0..1.0).contains(&theta), "zipf needs items, and theta from 0 to below 1");
-        let zeta_n: f64 = (1..=n).map(|k| (k as f64).powf(-theta)).sum();
-        let zeta_2 = 1.0 + 0.5f64.powf(theta);
-        let eta = (1.0 - (2.0 / n as f64).powf(1.0 - theta)) / (1.0 - zeta_2 / zeta_n);
-        Zipf { n, theta, alpha: 1.0 / (1.0 - theta), zeta_n, eta }
-    }
-
-    /// Draws a number.
-    pub fn draw(&self, rng: &mut Rng) -> u64 {
-        let u = rng.unit();
-        let scaled = u * self.zeta_n;
-        if scaled < 1.0 || self.n == 1 {
-            return 0;
-        }
-        if scaled < 1.0 + 0.5f64.powf(self.theta) || self.n == 2 {
-            return 1;
-        }
-        let rank = self.n as f64 * (self.eta * u - self.eta + 1.0).powf(self.alpha);
-        (rank as u64).min(self.n - 1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,18 +101,5 @@ mod tests {
             assert!((0.0..1.0).contains(&rng.unit()));
         }
         assert!(seen.iter().all(|&n| (800..1200).contains(&n)), "{seen:?}");
-    }
-
-    #[test]
-    fn zipf_prefers_the_first() {
-        let (zipf, mut rng) = (Zipf::new(1000, 0.9), Rng::new(3));
-        let mut seen = vec![0u32; 1000];
-        for _ in 0..100_000 {
-            seen[zipf.draw(&mut rng) as usize] += 1;
-        }
-        assert!(seen[0] > seen[1] && seen[1] > seen[50] && seen[50] > seen[900], "{:?}", &seen[..5]);
-        // The weight of the first item is 1 / zeta.
-        let expected = 100_000.0 / zipf.zeta_n;
-        assert!((f64::from(seen[0]) - expected).abs() < expected * 0.1, "{} {expected}", seen[0]);
     }
 }

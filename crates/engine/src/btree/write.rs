@@ -7,7 +7,7 @@ use super::{Position, Tree};
 use crate::buffer::{Mtr, PageHandle, WriteGuard};
 use crate::error::Result;
 use crate::page::edit::NewRecord;
-use crate::page::{DELETE_MARK, PageView, Record, edit};
+use crate::page::{PageView, Record, edit};
 
 /// A leaf fuller than this many bytes is left alone by `shrink`; one with fewer is worth a call.
 pub(crate) const UNDERFULL_BYTES: usize = super::CAPACITY / 4;
@@ -117,12 +117,6 @@ impl LeafEdit {
     /// Sets a record's flags.
     pub fn set_flags(&self, mtr: &mut Mtr<'_>, slot: usize, flags: u8) {
         edit::set_flags(&mut mtr.edit(self.handle), slot, flags);
-    }
-
-    /// Sets or clears a record's delete mark.
-    pub fn set_delete_mark(&self, mtr: &mut Mtr<'_>, slot: usize, marked: bool) {
-        let flags = self.view(mtr).flags(slot);
-        self.set_flags(mtr, slot, if marked { flags | DELETE_MARK } else { flags & !DELETE_MARK });
     }
 
     /// Removes a record. After the commit, ask `wants_shrink` first and call `Tree::shrink` if it says so.

@@ -145,11 +145,6 @@ impl<'p> ReadGuard<'p> {
     pub(crate) fn frame_index(&self) -> u32 {
         self.pin.index
     }
-
-    /// Drops the latch and keeps the pin.
-    pub fn unlatch(self) -> Pin<'p> {
-        self.pin.clone()
-    }
 }
 
 impl Deref for ReadGuard<'_> {

@@ -76,7 +76,7 @@ impl LockTable {
 
     /// Whether the wait just begun can have closed a cycle. Under the shard's mutex, after the wait is entered.
     pub(super) fn needs_search(&self, shard: &Shard, txn: &TxnLocks, waiter: &Waiter) -> bool {
-        // Between having entered this wait (and having written down others' implicit locks before) and looking at others.
+        // Between having entered this wait (and having added locks on behalf of others before) and looking at others.
         fence(Ordering::SeqCst);
         if !self.detects() || txn.lock_count.load(Ordering::Relaxed) == 0 {
             return false;

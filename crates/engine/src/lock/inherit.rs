@@ -1,4 +1,4 @@
-//! Locks that appear without a request of their owner: an implicit lock made explicit, and gaps that split and merge.
+//! Locks that appear without a request of their owner: gaps that split and merge when rows come and go.
 //!
 //! Each works on one name at a time (copy out of the first, then add to the second): the caller holds the exclusive latch on
 //! the leaf where both rows are, and gap locks are only taken under a latch on that leaf, so nothing slips in between. An owner
@@ -11,17 +11,13 @@ use super::shard::NONE;
 use super::table::LockTable;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use turnstile_sys::sync::atomic::{Ordering, fence};
 
 type Heirs = SmallVec<[(Arc<TxnLocks>, u8); 4]>;
 
 impl LockTable {
-    /// The row's writer is an active transaction, so it holds an X record lock by that alone; whoever is about to wait for it
-    /// writes the lock down first. Idempotent. False if the writer has released its locks: look at the row again.
-    pub fn acquire_on_behalf(&self, writer: &Arc<TxnLocks>, name: LockName<'_>) -> bool {
-        self.add_on_behalf(writer, name, RECORD_X)
-    }
-
-    fn add_on_behalf(&self, owner: &Arc<TxnLocks>, name: LockName<'_>, bits: u8) -> bool {
+    /// Adds a lock for its owner, whatever that does meanwhile. Idempotent. False if the owner has released its locks.
+    pub(super) fn add_on_behalf(&self, owner: &Arc<TxnLocks>, name: LockName<'_>, bits: u8) -> bool {
         let (alive, waiters) = self.with_name(name, |shard, hash| {
             let entry = shard.find_or_create(name, hash);
             let own = shard.own_hold(entry, owner);
@@ -30,9 +26,13 @@ impl LockTable {
             shard.drop_if_idle(entry);
             (alive, waiters)
         });
-        // Those who wait here may wait for the owner from now on; if it waits itself, that may have closed a cycle.
-        if alive && waiters > 0 && owner.is_waiting() && self.detects() {
-            self.search_from(owner);
+        // Those who wait here may wait for the owner from now on; if it waits itself, that may have closed a cycle. An owner that begins to
+        // wait now marks itself before its fence and counts its locks after it: either it counts this one, or it is seen waiting here.
+        if alive && waiters > 0 && self.detects() {
+            fence(Ordering::SeqCst);
+            if owner.is_waiting() {
+                self.search_from(owner);
+            }
         }
         alive
     }

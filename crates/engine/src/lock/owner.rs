@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   field            written by                              read by
-//!   inner            owner; granter; converter of implicit   owner; deadlock search (its wait)     short mutex, innermost
+//!   inner            owner; granter; who passes a gap on     owner; deadlock search (its wait)     short mutex, innermost
 //!   lock_count       with `inner` locked                     deadlock pre-check (after a fence)
 //!   filter           with `inner` and the name's shard       requests of the owner, under the name's shard mutex
 //!   waiting          under the shard mutex of the wait       deadlock pre-check and search (SeqCst)

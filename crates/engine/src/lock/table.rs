@@ -139,17 +139,6 @@ impl LockTable {
 
     /// Tries for up to `budget` as long as everybody in the way holds the lock only for a moment (see
     /// [`TxnLocks::is_transient`]): cheaper than a wait when the holder is running on another thread.
-    pub fn spin_for(
-        &self,
-        txn: &Arc<TxnLocks>,
-        name: LockName<'_>,
-        mode: LockMode,
-        kind: LockKind,
-        budget: Duration,
-    ) -> Acquire {
-        self.spin(txn, name, Want::row(mode, kind, name.is_supremum()), budget)
-    }
-
     fn spin(&self, txn: &Arc<TxnLocks>, name: LockName<'_>, want: Want, budget: Duration) -> Acquire {
         let hash = name.hash();
         let slot = self.slot(hash);
@@ -318,7 +307,7 @@ impl LockTable {
         self.release_bits(txn, name, Want::row(mode, kind, name.is_supremum()).bits);
     }
 
-    /// Releases one table lock: AUTO_INC at the end of its statement, LOCK TABLES at UNLOCK TABLES.
+    /// Releases one table lock before the end of the transaction.
     pub fn release_table(&self, txn: &TxnLocks, table: TableId, lock: TableLock) {
         self.release_bits(txn, LockName::Table(table), Want::table(lock).bits);
     }

@@ -142,12 +142,6 @@ impl Kernel {
         waiting.chain(background.in_hand.iter().copied()).collect()
     }
 
-    /// Whether no abandoned transaction is left.
-    pub fn no_orphans(&self) -> bool {
-        let background = self.background.lock();
-        background.orphans.is_empty() && background.in_hand.is_empty()
-    }
-
     /// Sleeps until there is an orphan, the engine closes, or the time is up.
     pub fn background_sleep(&self, at_most: std::time::Duration) {
         let mut background = self.background.lock();

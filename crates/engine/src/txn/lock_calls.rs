@@ -326,7 +326,7 @@ impl Txn {
         Ok(())
     }
 
-    /// Releases a table lock before the end: AUTO_INC at the end of its statement, LOCK TABLES at UNLOCK TABLES.
+    /// Releases a table lock before the end of the transaction.
     pub fn unlock_table(&mut self, table: &TableDef, lock: TableLock) {
         let (kernel, locks) = self.asking();
         kernel.locks.release_table(locks, table.id, lock);

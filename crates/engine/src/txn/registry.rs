@@ -144,15 +144,6 @@ impl Registry {
         self.inner.lock().reserve()
     }
 
-    /// [`Self::enter`] and [`Self::reserve`] at once, for a transaction whose only write carries its commit mark.
-    pub fn enter_committing(&self) -> (TxnId, CommitNo) {
-        let mut inner = self.inner.lock();
-        let id = inner.next_id;
-        inner.next_id += 1;
-        inner.active.push(id);
-        (TxnId(id), inner.reserve())
-    }
-
     /// Takes a transaction out of the active set: from now on new views see it.
     pub fn leave(&self, id: TxnId, number: Option<CommitNo>) {
         let mut inner = self.inner.lock();
@@ -276,11 +267,6 @@ impl Registry {
     /// The id that comes next.
     pub fn next_id(&self) -> TxnId {
         TxnId(self.inner.lock().next_id)
-    }
-
-    /// Ids of the active set, ascending.
-    pub fn active_ids(&self) -> Vec<TxnId> {
-        self.inner.lock().active.iter().map(|&id| TxnId(id)).collect()
     }
 }
 

@@ -227,10 +227,11 @@ impl Group {
             let flags = event.flags;
             let readable =
                 flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
-            let writable = flags.intersects(EventFlags::OUT | EventFlags::HUP | EventFlags::ERR);
             let index = token as u32;
             if let Some(Some(slot)) = core.slots.get(index as usize) {
-                slot.readiness.note(readable, writable);
+                if readable {
+                    slot.readiness.note_readable();
+                }
                 if flags.intersects(EventFlags::RDHUP | EventFlags::HUP) {
                     slot.readiness.hang_up();
                 }

@@ -1,18 +1,18 @@
-//! What a session knows of its socket between two system calls: whether a read or a write could succeed.
+//! What a session knows of its socket between two system calls: whether a read could succeed.
 //!
 //! The sockets are registered edge-triggered once and for all, so a session that has drained its socket clears the
-//! flag and simply returns `Pending`; the host sets it and polls the session at the next event.
+//! flag and simply returns `Pending`; the host sets it and polls the session at the next event. A write needs no flag: whoever finds
+//! the send buffer full is polled when the kernel says that there is room.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::interrupt::Interrupt;
 
-/// Readiness of one socket. Both flags start true: the first system call finds out.
+/// Readiness of one socket. `readable` starts true: the first system call finds out.
 #[derive(Debug)]
 pub struct Readiness {
     readable: AtomicBool,
-    writable: AtomicBool,
     interrupt: OnceLock<Arc<Interrupt>>,
     /// The session goes before others; written by the session, read when it is queued.
     goes_first: AtomicBool,
@@ -26,7 +26,6 @@ impl Default for Readiness {
     fn default() -> Self {
         Readiness {
             readable: AtomicBool::new(true),
-            writable: AtomicBool::new(true),
             interrupt: OnceLock::new(),
             goes_first: AtomicBool::new(false),
             hung_up: AtomicBool::new(false),
@@ -36,14 +35,9 @@ impl Default for Readiness {
 }
 
 impl Readiness {
-    /// An event came: note what it allows.
-    pub fn note(&self, readable: bool, writable: bool) {
-        if readable {
-            self.readable.store(true, Ordering::Release);
-        }
-        if writable {
-            self.writable.store(true, Ordering::Release);
-        }
+    /// An event says that a read may bring something.
+    pub fn note_readable(&self) {
+        self.readable.store(true, Ordering::Release);
     }
     /// Whom to interrupt when the client vanishes. The session says so once, when it begins.
     pub fn interrupt_on_hangup(&self, interrupt: Arc<Interrupt>) {
@@ -86,13 +80,5 @@ impl Readiness {
     /// The socket was drained.
     pub fn drained(&self) {
         self.readable.store(false, Ordering::Release);
-    }
-    /// Whether a write may take something.
-    pub fn is_writable(&self) -> bool {
-        self.writable.load(Ordering::Acquire)
-    }
-    /// The socket's send buffer is full.
-    pub fn filled(&self) {
-        self.writable.store(false, Ordering::Release);
     }
 }

@@ -29,11 +29,11 @@ fn a_packet_may_come_byte_by_byte() {
     let mut payload = Vec::new();
     for byte in [3, 0, 0, 0, b'a', b'b'] {
         client.write_all(&[byte]).unwrap();
-        readiness.note(true, false);
+        readiness.note_readable();
         assert!(poll(stream.read_packet(&mut payload, 100)).is_pending());
     }
     client.write_all(b"c\x01\0\0\0z").unwrap();
-    readiness.note(true, false);
+    readiness.note_readable();
     assert!(matches!(poll(stream.read_packet(&mut payload, 100)), Poll::Ready(Ok(()))));
     assert_eq!(payload, b"abc");
     assert_eq!(stream.writer.sequence, 1);
@@ -52,7 +52,7 @@ fn what_is_too_long_is_read_to_its_end_and_refused() {
     assert!(ask().is_pending(), "the client is still sending");
     client.write_all(&[7; 2000]).unwrap();
     client.write_all(b"\x01\0\0\0z").unwrap();
-    readiness.note(true, false);
+    readiness.note_readable();
     let refused = ask();
     assert!(matches!(refused, Poll::Ready(Err(ReadError::TooLarge))), "{refused:?}");
     drop(asked);
@@ -73,7 +73,7 @@ fn a_message_of_several_packets_counts_as_a_whole() {
     let mut payload = Vec::new();
     let mut asked = Box::pin(stream.read_packet(&mut payload, 0xff_ffff + 50));
     let refused = loop {
-        readiness.note(true, false);
+        readiness.note_readable();
         if let Poll::Ready(done) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             break done;
         }
@@ -105,7 +105,7 @@ fn a_client_that_takes_nothing_is_waited_for_no_longer_than_its_patience() {
 fn the_end_of_the_stream_is_told() {
     let (mut stream, client, readiness) = pair();
     drop(client);
-    readiness.note(true, false);
+    readiness.note_readable();
     let mut payload = Vec::new();
     assert!(matches!(poll(stream.read_packet(&mut payload, 1000)), Poll::Ready(Err(ReadError::Closed))));
 }

@@ -18,8 +18,6 @@ pub struct DateRules {
 impl DateRules {
     /// What comparisons and functions accept.
     pub const LENIENT: DateRules = DateRules { zero_in_date: true, zero_date: true, invalid: false };
-    /// Only days of the calendar.
-    pub const STRICT: DateRules = DateRules { zero_in_date: false, zero_date: false, invalid: false };
 
     /// True if the date passes.
     pub fn allow(self, date: Date) -> bool {

@@ -197,11 +197,6 @@ impl Table {
         Table { made_by, ..self }
     }
 
-    /// `schema.name`
-    pub fn full_name(&self) -> String {
-        format!("{}.{}", self.definition.schema, self.definition.name)
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         &self.definition.name

@@ -83,7 +83,7 @@ fn waiters_behind_a_running_holder_cost_no_edge() {
         // A real cycle through the far end of the queue costs a handful of edges, not 4,000.
         let last = txns.len() - 1;
         table.try_acquire(&txns[0], row(b"other"), X, Record);
-        table.acquire_on_behalf(&txns[last], row(b"last"));
+        table.add_on_behalf(&txns[last], row(b"last"), RECORD_X);
         holder.set_undo_records(100);
         let mut closing = begin(table.enqueue(&holder, row(b"last"), X, Record, FOR_LONG));
         assert_eq!((closing.poll(), waits[last].poll()), (None, Some(Outcome::Victim)));
@@ -325,13 +325,13 @@ fn a_lock_inherited_by_a_waiting_transaction_may_close_a_cycle() {
 }
 
 #[test]
-fn an_implicit_lock_counts_as_held() {
+fn a_lock_added_on_behalf_counts_as_held() {
     let table = table();
     let (writer, other) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
     table.try_acquire(&other, row(b"a"), X, Record);
     let _waiting = Hand::begin(table.enqueue(&writer, row(b"a"), X, Record, FOR_LONG));
-    // The writer holds nothing but a row it inserted, which no request has met yet.
-    assert!(table.acquire_on_behalf(&writer, row(b"mine")));
+    // The writer has asked for nothing that it got: what it holds was added while it slept.
+    assert!(table.add_on_behalf(&writer, row(b"mine"), RECORD_X));
     let mut closing = begin(table.enqueue(&other, row(b"mine"), S, Record, FOR_LONG));
     assert_eq!(closing.poll(), Some(Outcome::Victim));
 }

@@ -18,6 +18,7 @@ mod stress;
 #[cfg(not(shuttle))]
 mod waiting;
 
+use super::mode::RECORD_X;
 use super::*;
 use crate::api::Settings;
 use crate::ids::IndexId;

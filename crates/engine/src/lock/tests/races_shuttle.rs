@@ -181,9 +181,9 @@ fn the_switch_and_a_closing_circle_meet() {
     });
 }
 
-/// A lock written down on behalf of a transaction that is about to wait, by one who is about to wait for it.
+/// A lock added on behalf of a transaction that is about to wait, by one who is about to wait for it.
 #[test]
-fn implicit_locks_meet_waits() {
+fn locks_added_on_behalf_meet_waits() {
     check(2_000, || {
         let table = Arc::new(table());
         let (writer, other) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
@@ -197,7 +197,7 @@ fn implicit_locks_meet_waits() {
             })
         };
         let mut outcome = Outcome::Granted;
-        if table.acquire_on_behalf(&writer, row(b"mine")) {
+        if table.add_on_behalf(&writer, row(b"mine"), RECORD_X) {
             outcome = block_on(table.enqueue(&other, row(b"mine"), X, Record, FOR_LONG));
         }
         table.release_all(&other);

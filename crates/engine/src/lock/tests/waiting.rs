@@ -313,16 +313,16 @@ fn gaps_split_and_merge() {
 }
 
 #[test]
-fn an_implicit_lock_is_written_down_once_and_not_after_the_end() {
+fn a_lock_is_added_on_behalf_once_and_not_after_the_end() {
     let table = table();
     let (writer, reader) = (TxnLocks::new(1, 1), TxnLocks::new(2, 2));
-    assert!(table.acquire_on_behalf(&writer, row(b"k")));
-    assert!(table.acquire_on_behalf(&writer, row(b"k")));
+    assert!(table.add_on_behalf(&writer, row(b"k"), RECORD_X));
+    assert!(table.add_on_behalf(&writer, row(b"k"), RECORD_X));
     assert_eq!(writer.lock_count(), 1);
     let mut reading = Hand::begin(table.enqueue(&reader, row(b"k"), S, Record, FOR_LONG));
     table.release_all(&writer);
     assert_eq!(reading.poll(), Some(Outcome::Granted));
-    assert!(!table.acquire_on_behalf(&writer, row(b"other")));
+    assert!(!table.add_on_behalf(&writer, row(b"other"), RECORD_X));
     table.release_all(&reader);
     assert_eq!(table.statistics().names, 0);
 }
