@@ -1,4 +1,4 @@
-//! Every capacity of the engine in one place: what a caller may not exceed, in bytes unless the name says otherwise.
+//! Capacities of the redo log, in bytes unless the name says otherwise: its room and its users must agree on them.
 
 /// Least total size of the redo segments. Small, so that simulations go round the ring; a server does not go below 8 MiB.
 pub const REDO_CAPACITY_MIN_BYTES: u64 = 1 << 20;

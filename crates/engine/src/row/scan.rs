@@ -4,7 +4,7 @@
 //! secondary tree the entries are gathered first and rows are looked up afterwards, because two trees are never latched at once.
 //! The scan remembers the last key, not a page, so splits and merges between batches do not matter.
 //!
-//! An entry whose writer the reader sees speaks for itself: unmarked, the row has that key; marked, it has not. For any other
+//! An entry whose writer the reader sees is settled: unmarked, the row has that key; marked, it has not. For any other
 //! entry the visible version of the row decides, by comparing its secondary key.
 
 use std::ops::{Bound, ControlFlow};
@@ -65,7 +65,7 @@ impl Scan {
 #[derive(Default)]
 struct Gathered {
     bytes: Vec<u8>,
-    /// End of the key in `bytes`, bytes of its primary key, whether the entry speaks for itself.
+    /// End of the key in `bytes`, bytes of its primary key, whether the entry is settled.
     entries: Vec<(usize, usize, bool)>,
 }
 
