@@ -50,10 +50,15 @@ impl<'v> ChainWriter<'v> {
         ChainWriter { index, rest: value, first: NO_PAGE }
     }
 
-    /// Writes what is left, a page per mini-transaction, and answers the first page of the chain. `DiskFull` and other lasting errors: call
+    /// Writes on, a page per mini-transaction, and answers the first page of the chain when all is written. `None`: the redo has become too full to go on;
+    /// reserve, then call again. The caller has reserved before the first call, too. `DiskFull` and other lasting errors: call
     /// [`ChainWriter::written`] and free that.
-    pub fn write(&mut self, storage: &Storage) -> Result<PageNo> {
+    pub fn write(&mut self, storage: &Storage) -> Result<Option<PageNo>> {
+        let mut room = true;
         while !self.rest.is_empty() || self.first == NO_PAGE {
+            if !room {
+                return Ok(None);
+            }
             let whole = self.rest.len() / CHUNK_BYTES * CHUNK_BYTES;
             let from = if whole == self.rest.len() { whole.saturating_sub(CHUNK_BYTES) } else { whole };
             let (rest, part) = self.rest.split_at(from);
@@ -73,8 +78,9 @@ impl<'v> ChainWriter<'v> {
             mtr.commit();
             self.first = page_no;
             self.rest = rest;
+            room = storage.wal.try_reserve()?;
         }
-        Ok(self.first)
+        Ok(Some(self.first))
     }
 
     /// The first page of what has been written so far, to be freed if the value will not be finished.

@@ -214,6 +214,8 @@ impl Pool {
         };
         match outcome {
             Ok(()) => {
+                // One that was never written has no number of its own; who takes it for something else shall say where it is.
+                bytes[4..8].copy_from_slice(&page_no.0.to_le_bytes());
                 if let Some(kind) = PageView::from_bytes(bytes).kind() {
                     self.frames.get(vacant.index()).set_kind(kind);
                 }

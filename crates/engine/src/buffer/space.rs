@@ -10,7 +10,7 @@
 //! every tree and undo page latch, so an operation takes those first.
 
 use super::mtr::{Mtr, PageHandle};
-use super::pool::Pool;
+use super::pool::{Pool, damaged};
 use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView};
@@ -44,6 +44,12 @@ pub(crate) struct SpaceState {
     free: u32,
     /// Where the next search begins.
     rover: u32,
+}
+
+impl SpaceState {
+    fn of_file(pages: u64) -> Self {
+        SpaceState { capacity: u32::try_from(pages).unwrap_or(u32::MAX), groups: 0, free: 0, rover: 0 }
+    }
 }
 
 /// The space latch, held by a mini-transaction.
@@ -85,34 +91,65 @@ fn find_unused(bitmap: &PageView, group: u32, from: u32, capacity: u32) -> Optio
     None
 }
 
+/// Unused pages of the group that begins at `first` and has this bitmap. An error if one in use lies at or behind the end of the file.
+fn count_unused(bitmap: &PageView, first: u32, capacity: u32) -> Result<u32> {
+    let mut unused = 0;
+    for page in first..first + GROUP_PAGES {
+        let (off, mask) = bit_of(PageNo(page));
+        let used = bitmap.bytes()[off] & mask != 0;
+        if used && page >= capacity {
+            let what =
+                format!("is in use, but the file ends before it, behind page {}", capacity.saturating_sub(1));
+            return Err(damaged(PageNo(page), what));
+        }
+        unused += u32::from(!used && page < capacity);
+    }
+    Ok(unused)
+}
+
+/// Whether no page from this one on was ever written.
+fn is_untouched(pool: &Pool, from: PageNo, capacity: u32) -> Result<bool> {
+    for page in from.0..capacity {
+        let page = pool.load_blocking(PageNo(page))?.read();
+        if page.kind() != Some(PageKind::Empty) || page.lsn().0 != 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 impl Space {
-    /// Reads the bitmaps of an existing file, or takes note of an empty one.
-    pub(crate) fn open(pool: &Pool) -> Result<Self> {
-        let io = |error: std::io::Error| Error::Stopped(format!("sizing the data file: {error}"));
-        let file_pages = pool.file.len().map_err(io)? / PAGE_SIZE as u64;
-        let mut state = SpaceState {
-            capacity: u32::try_from(file_pages).unwrap_or(u32::MAX),
-            groups: 0,
-            free: 0,
-            rover: 0,
-        };
-        while bitmap_page(state.groups).0 < state.capacity {
-            let pin = pool.load_blocking(bitmap_page(state.groups))?;
+    /// Takes note of a file that was just made and holds no page yet.
+    pub(crate) fn of_new_file(pages: u64) -> Self {
+        Self::of(SpaceState::of_file(pages))
+    }
+
+    /// Reads the bitmaps of an existing file, which had room for so many pages before recovery wrote to it. A bitmap that is lost would give pages away
+    /// that are in use, and a file that was cut off would be taken for one that was never longer: both are refused.
+    pub(crate) fn open(pool: &Pool, pages: u64) -> Result<Self> {
+        let mut state = SpaceState::of_file(pages);
+        while bitmap_page(state.groups).0 < state.capacity || state.groups == 0 {
+            let page_no = bitmap_page(state.groups);
+            let pin = pool.load_blocking(page_no)?;
             let bitmap = pin.clone().read();
             match bitmap.kind() {
                 Some(PageKind::Bitmap) => {}
-                _ => break,
+                // The file grew, and then the power went before the bitmap was in the log.
+                Some(PageKind::Empty) if state.groups > 0 && is_untouched(pool, page_no, state.capacity)? => {
+                    break;
+                }
+                _ => return Err(damaged(page_no, "is not the bitmap of the pages behind it".into())),
             }
-            let first = bitmap_page(state.groups).0;
-            for page in first..state.capacity.min(first + GROUP_PAGES) {
-                let (off, mask) = bit_of(PageNo(page));
-                state.free += u32::from(bitmap.bytes()[off] & mask == 0);
-            }
+            state.free += count_unused(&bitmap, page_no.0, state.capacity)?;
             drop(bitmap);
             pin.keep_for_ever();
             state.groups += 1;
         }
-        Ok(Space { state: RankedMutex::new(rank::SPACE, &rank::FILE_SPACE, state) })
+        Ok(Self::of(state))
+    }
+
+    fn of(state: SpaceState) -> Self {
+        Space { state: RankedMutex::new(rank::SPACE, &rank::FILE_SPACE, state) }
     }
 
     fn latch<'m, 'e>(&'e self, mtr: &'m mut Mtr<'e>) -> &'m mut SpaceLatch<'e> {

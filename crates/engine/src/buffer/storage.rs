@@ -68,9 +68,11 @@ impl Storage {
             file.set_len(0).map_err(opening)?;
             file.allocate(FIRST_PAGES * PAGE_SIZE as u64).map_err(growing)?;
             file.sync().map_err(opening)?;
+            // It must be there before the first redo file is: see `open`.
+            disk.sync_dir().map_err(opening)?;
             let wal = Wal::create(Arc::clone(&disk), config.redo_capacity_bytes)?;
             let pool = Arc::new(make_pool(&disk, config, file, Arc::clone(&wal))?);
-            let space = Space::open(&pool)?;
+            let space = Space::of_new_file(FIRST_PAGES);
             let storage = Storage { disk: Arc::clone(&disk), wal, pool, space, threads: Mutex::default() };
             storage.format()?;
             storage.checkpoint()?;
@@ -95,19 +97,24 @@ impl Storage {
         Ok(())
     }
 
-    /// Opens the database in the directory, recovering it if it was not closed; creates it if there is none.
+    /// Opens the database in the directory, recovering it if it was not closed; creates it if there is none. A log without a data file is one whose data
+    /// file was lost, unless the file that a creation begins with is there: creating would write over what is left.
     pub fn open(disk: Arc<dyn Disk>, config: &StorageConfig) -> Result<Arc<Storage>> {
         if disk.exists(DATA_FILE).map_err(opening)? {
-            Ok(Self::recover(disk, config)?.0)
-        } else {
-            Self::create(disk, config)
+            return Ok(Self::recover(disk, config)?.0);
         }
+        if Wal::exists(&*disk)? && !disk.exists(DATA_FILE_NEW).map_err(opening)? {
+            let what = "the file is missing, though its redo log is there".to_owned();
+            return Err(Error::Corrupt { file: DATA_FILE.into(), offset: 0, what });
+        }
+        Self::create(disk, config)
     }
 
     /// Opens an existing database: torn pages restored from the double-write file, then redo from the last
     /// checkpoint. Transactions that were active at the crash are for the rooms above to roll back.
     pub fn recover(disk: Arc<dyn Disk>, config: &StorageConfig) -> Result<(Arc<Storage>, Recovered)> {
         let file = disk.open(DATA_FILE, false).map_err(opening)?;
+        let pages = file.len().map_err(opening)? / PAGE_SIZE as u64;
         let mut area = DoubleWrite::open(&*disk).map_err(opening)?;
         let restored = area.restore(&*file)?;
         let wal = Wal::open(Arc::clone(&disk), config.redo_capacity_bytes)?;
@@ -116,7 +123,7 @@ impl Storage {
         let mut recovered = recover::replay(&wal, &pool)?;
         recovered.restored_pages = restored;
         check_meta(&pool)?;
-        let space = Space::open(&pool)?;
+        let space = Space::open(&pool, pages)?;
         let storage = Arc::new(Storage { disk, wal, pool, space, threads: Mutex::default() });
         storage.start_threads(config.reader_threads)?;
         Ok((storage, recovered))

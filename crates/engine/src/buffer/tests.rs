@@ -11,6 +11,7 @@ use turnstile_sys::disk::{Disk, RealDisk};
 use turnstile_sys::rng::Rng;
 
 mod crash;
+mod lost;
 mod speed;
 
 /// A directory of its own, removed at the end.

@@ -87,15 +87,23 @@ impl Txn {
         }
         let kernel = self.kernel.clone();
         let mut writer = crate::btree::overflow::ChainWriter::new(table.clustered, row);
-        match paged!(self, writer.write(&kernel.storage)) {
-            Ok(first) => Ok(first),
-            Err(error) => {
-                if let Some(first) = writer.written() {
-                    self.drop_chain(first).await;
-                }
-                Err(error)
+        let failed = loop {
+            match paged!(self, writer.write(&kernel.storage)) {
+                Ok(Some(first)) => return Ok(first),
+                Ok(None) => {}
+                Err(error) => break error,
             }
+            self.locks.set_waiting(true);
+            let reserved = self.reserve_log().await;
+            self.locks.set_waiting(false);
+            if let Err(error) = reserved {
+                break error;
+            }
+        };
+        if let Some(first) = writer.written() {
+            self.drop_chain(first).await;
         }
+        Err(failed)
     }
 
     /// Frees a chain that no row refers to. If that fails the pages stay allocated, which harms nobody.

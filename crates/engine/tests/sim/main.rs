@@ -30,6 +30,10 @@ const REGRESSIONS: &[(u64, &str)] = &[
         "transaction ids ran ahead of the log from restart to restart; once purge had taken all undo they began lower again, \
            and committed rows became invisible",
     ),
+    (
+        5_009_156,
+        "not a lost wakeup: on a full disk an abandoned transaction keeps its locks until there is room to roll it back",
+    ),
 ];
 
 /// So many seeds are enough to find a planted bug.

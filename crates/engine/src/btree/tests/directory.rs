@@ -56,7 +56,7 @@ fn a_drop_goes_on_after_a_restart_at_any_step() {
         let mut value = vec![0];
         if n % 10 == 0 {
             let long = vec![5; 40_000 + rng.below(400_000) as usize];
-            let first = run(&storage, || ChainWriter::new(id, &long).write(&storage));
+            let first = write_chain(&storage, &mut ChainWriter::new(id, &long));
             value = [&[1], first.0.to_le_bytes().as_slice()].concat();
         }
         put(&tree, &key, &value);

@@ -1,10 +1,11 @@
 //! What the tests share: a storage in memory, and row changes as the rooms above make them.
 
 use crate::btree::adaptive_hash::AdaptiveHash;
+use crate::btree::overflow::ChainWriter;
 use crate::btree::{IndexDirectory, Tree, WalkState};
 use crate::buffer::{Mtr, Storage, StorageConfig, with_pages_blocking};
 use crate::error::Result;
-use crate::ids::{IndexId, Lsn};
+use crate::ids::{IndexId, Lsn, PageNo};
 use crate::page::{PAGE_SIZE, PageKind, edit};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -44,6 +45,15 @@ pub fn pages_used(storage: &Storage) -> usize {
 pub fn run<T>(storage: &Storage, operation: impl FnMut() -> Result<T>) -> T {
     storage.reserve_blocking().unwrap();
     with_pages_blocking(storage, operation).unwrap()
+}
+
+/// Writes a chain, making room in the redo whenever the writer asks for it.
+pub fn write_chain(storage: &Storage, writer: &mut ChainWriter<'_>) -> PageNo {
+    loop {
+        if let Some(first) = run(storage, || writer.write(storage)) {
+            return first;
+        }
+    }
 }
 
 /// The adaptive hash index of the tests is that of a small pool, so that it is switched by the caller, not by a thread.

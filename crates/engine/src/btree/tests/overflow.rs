@@ -13,7 +13,7 @@ fn chains_of_all_lengths() {
     for len in [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES, 50 * CHUNK_BYTES + 17] {
         let value: Vec<u8> = (0..len).map(|n| ((n * 31) >> 3) as u8).collect();
         let mut writer = ChainWriter::new(IndexId(3), &value);
-        let first = run(&storage, || writer.write(&storage));
+        let first = write_chain(&storage, &mut writer);
         assert_eq!(writer.written(), Some(first));
         assert_eq!(pages_used(&storage) - before, len.div_ceil(CHUNK_BYTES).max(1));
         let mut reader = ChainReader::new(first, len);

@@ -139,6 +139,28 @@ fn duplicates_are_refused() {
     assert_eq!(contents(&mut begin(&engine), &table).len(), 3);
 }
 
+/// A value is written a page at a time, and each page waits for room in the redo: rows of several times its size go through it, and a chain that
+/// is given up in the middle is free again.
+#[test]
+fn rows_larger_than_the_redo_go_through_it() {
+    let disk = turnstile_sys::fault_disk::FaultDisk::new(21);
+    let config = Config { redo_capacity_bytes: 1 << 20, ..small_config() };
+    let engine = Engine::open_quiet(Arc::new(disk.clone()), config).unwrap();
+    let table = new_table(&engine);
+    let long = |n: u32| row(n, n, &"long".repeat(1_000_000));
+    let mut txn = begin(&engine);
+    insert(&mut txn, &table, 1, &long(1));
+    set(&mut txn, &table, 1, &long(2));
+    txn.commit().unwrap();
+    assert_eq!(get(&mut begin(&engine), &table, 1).unwrap(), long(2));
+    let taken = || engine.storage().space.sizes().0 - engine.storage().space.sizes().1;
+    let before = taken();
+    let mut txn = begin(&engine);
+    disk.set_capacity(disk.used() + (1 << 20));
+    assert!(matches!(block_on(txn.insert(&table, &key(2), &long(3))), Err(Error::DiskFull)));
+    assert!(taken() <= before + 1, "one for undo, none of the chain");
+}
+
 #[test]
 fn long_rows_live_in_chains() {
     let (_disk, engine, table) = open(7);
