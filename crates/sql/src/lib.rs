@@ -1,4 +1,4 @@
-//! Turnstile, SQL: parse, bind, plan, execute; types and collations; the data dictionary.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod accounts;

@@ -80,16 +80,6 @@ impl Drop for Held {
     }
 }
 
-/// Panics (debug builds) if this thread holds anything ranked: for places that may wait long.
-pub fn assert_nothing_held(place: &str) {
-    #[cfg(debug_assertions)]
-    if let Some(held) = stack::deepest() {
-        panic!("{place} while {held} is held");
-    }
-    #[cfg(not(debug_assertions))]
-    let _ = place;
-}
-
 #[cfg(debug_assertions)]
 mod stack {
     use super::Rank;
@@ -105,7 +95,10 @@ mod stack {
 
     pub(super) fn push_checked(rank: Rank) {
         if let Some(deepest) = deepest() {
-            let allowed = deepest.order < rank.order || (deepest.order == rank.order && rank.nested);
+            // In a model all threads are one, so what this thread holds says nothing.
+            let allowed = cfg!(any(loom, shuttle))
+                || deepest.order < rank.order
+                || (deepest.order == rank.order && rank.nested);
             assert!(allowed, "latch order: {rank} wanted while {deepest} is held");
         }
         push(rank);
@@ -361,12 +354,5 @@ mod tests {
     fn the_same_again_panics() {
         let _first = Held::waiting_for(INNER);
         let _second = Held::waiting_for(INNER);
-    }
-
-    #[test]
-    #[should_panic(expected = "a wait while inner (3) is held")]
-    fn waiting_with_something_in_hand_panics() {
-        let _inner = Held::waiting_for(INNER);
-        assert_nothing_held("a wait");
     }
 }
