@@ -3,7 +3,8 @@
 //! The tables are pinned files beside this module (`general_ci.bin`, `uca900.bin`, written by
 //! `tables/generate_collations.py`), because an index written with one order must never be read with another.
 //! `uca900.bin` holds the primary weights of UCA 9.0.0's default table for single code points; contractions of that
-//! table (Thai and Lao vowel reordering, some Indic sequences) are not applied.
+//! table (Thai and Lao vowel reordering, some Indic sequences) are not applied. The older `unicode_ci` and `unicode_520_ci`
+//! collations use the same weights, so they order characters that came later, or moved, as 9.0.0 does.
 //!
 //! `general_ci.bin` gives each character of the first plane one weight: its base letter in upper case, by Unicode 3.2.
 //!
@@ -39,6 +40,8 @@ pub enum Collation {
     Latin1Bin,
     AsciiGeneralCi,
     AsciiBin,
+    Utf8mb4Unicode520Ci,
+    Utf8mb3UnicodeCi,
 }
 
 /// How a collation orders characters.
@@ -72,6 +75,16 @@ const DESCRIPTIONS: &[Description] = &[
     describe(Collation::Latin1Bin, "latin1_bin", "latin1", 47, Order::Bytes, true, false),
     describe(Collation::AsciiGeneralCi, "ascii_general_ci", "ascii", 11, Order::General, true, true),
     describe(Collation::AsciiBin, "ascii_bin", "ascii", 65, Order::Bytes, true, false),
+    describe(
+        Collation::Utf8mb4Unicode520Ci,
+        "utf8mb4_unicode_520_ci",
+        "utf8mb4",
+        246,
+        Order::Uca,
+        true,
+        false,
+    ),
+    describe(Collation::Utf8mb3UnicodeCi, "utf8mb3_unicode_ci", "utf8mb3", 192, Order::Uca, true, false),
 ];
 
 const fn describe(
@@ -111,8 +124,8 @@ impl Collation {
     pub fn by_id(id: u16) -> Option<Collation> {
         match id {
             256..=308 | 310..=323 => return Some(Collation::Utf8mb40900AiCi),
-            225..=247 => return Some(Collation::Utf8mb4UnicodeCi),
-            192..=215 | 223 | 76 => return Some(Collation::Utf8mb3GeneralCi),
+            225..=245 | 247 => return Some(Collation::Utf8mb4UnicodeCi),
+            193..=215 | 223 | 76 => return Some(Collation::Utf8mb3GeneralCi),
             5 | 15 | 31 | 48 | 49 | 94 => return Some(Collation::Latin1SwedishCi),
             _ => {}
         }

@@ -25,6 +25,7 @@ mod tests;
 
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
+pub(crate) use digest::crc32;
 
 use std::sync::Arc;
 

@@ -20,6 +20,7 @@ use crate::sink::{ColumnMeta, ResultSink, status_flag};
 use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
 
+mod check;
 mod definition;
 mod explain;
 mod lock_tables;

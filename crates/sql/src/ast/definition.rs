@@ -45,6 +45,20 @@ pub struct CreateTable {
     pub partitioned: bool,
     /// AS SELECT.
     pub query: Option<Box<Query>>,
+    /// What becomes of the query's rows that are there already.
+    pub on_duplicate: OnDuplicate,
+}
+
+/// IGNORE and REPLACE before a query whose rows fill a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// Neither: an error.
+    #[default]
+    Refuse,
+    /// IGNORE: the row that was there first stays.
+    Ignore,
+    /// REPLACE: the row that comes later stays.
+    Replace,
 }
 
 /// One column.

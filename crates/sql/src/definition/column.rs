@@ -154,7 +154,7 @@ pub fn column(
         return Err(SqlError::too_long_identifier(&written.name));
     }
     let kind = column_type(&written.name, &written.column_type, collation)?;
-    let nullable = written.nullable.unwrap_or(true) && !in_primary;
+    let nullable = written.nullable.unwrap_or(true) && !in_primary && !written.auto_increment;
     if written.nullable == Some(true) && in_primary {
         return Err(SqlError::primary_cannot_have_null());
     }

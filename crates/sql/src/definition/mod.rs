@@ -4,6 +4,7 @@ use turnstile_engine::ids::{IndexId, TableId};
 
 use crate::ast::{CreateTable, KeyKind, KeyTarget, TableOption};
 use crate::collation::Collation;
+use crate::dictionary::Column;
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
@@ -58,22 +59,20 @@ fn check_engine(name: &str) -> SqlResult<()> {
     }
 }
 
-/// The definition of a new table, without its trees.
+/// The definition of a new table, without its trees. `selected`: the columns of CREATE TABLE ... SELECT's query. One that
+/// is also written has the written definition, in the query's place; what is written only comes first.
 pub fn build(
     create: &CreateTable,
-    schema: &str,
-    id: TableId,
+    selected: Vec<Column>,
+    (schema, id): (&str, TableId),
     default: Collation,
     eval: &EvalContext<'_>,
 ) -> SqlResult<Definition> {
     if create.partitioned {
         return Err(SqlError::not_supported_yet("partitions"));
     }
-    if create.columns.is_empty() {
+    if create.columns.is_empty() && selected.is_empty() {
         return Err(SqlError::table_must_have_columns());
-    }
-    if create.columns.len() > COLUMNS_MAX {
-        return Err(SqlError::too_many_columns());
     }
     let options =
         options(&create.options, Options { collation: default, auto_increment: 0, comment: "".into() })?;
@@ -82,13 +81,25 @@ pub fn build(
             |part| matches!(&part.target, KeyTarget::Column(column) if column.eq_ignore_ascii_case(name)),
         )
     };
-    let mut columns: Vec<crate::dictionary::Column> = Vec::with_capacity(create.columns.len());
+    let mut columns: Vec<Column> = Vec::with_capacity(create.columns.len() + selected.len());
     for written in &create.columns {
         if columns.iter().any(|column| column.name.eq_ignore_ascii_case(&written.name)) {
             return Err(SqlError::duplicate_column(&written.name));
         }
         let primary = written.primary_key || in_primary(&written.name);
         columns.push(column::column(written, options.collation, primary, eval)?);
+    }
+    for (nth, column) in selected.into_iter().enumerate() {
+        let place = columns.iter().position(|known| known.name.eq_ignore_ascii_case(&column.name));
+        let column = match place {
+            Some(at) if at < columns.len() - nth => columns.remove(at),
+            Some(_) => return Err(SqlError::duplicate_column(&column.name)),
+            None => column,
+        };
+        columns.push(column);
+    }
+    if columns.len() > COLUMNS_MAX {
+        return Err(SqlError::too_many_columns());
     }
     let mut definition = Definition {
         id,

@@ -646,7 +646,10 @@ pub(crate) fn extract_part(value: &Value, unit: IntervalUnit, context: &EvalCont
             None => Value::Null,
         });
     }
-    if let Value::Time(time) = value {
+    let day_with_clock = matches!(unit, U::DayMicrosecond | U::DaySecond | U::DayMinute | U::DayHour);
+    if let Value::Time(time) = value
+        && day_with_clock
+    {
         let days = time.us.abs() / DAY_US;
         let rest = Time { us: time.us % DAY_US, fsp: time.fsp };
         return Ok(Value::Int(datetime::extract_clock(unit, rest, days)));

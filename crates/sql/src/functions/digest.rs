@@ -1,7 +1,7 @@
 //! Checksums and digests: CRC-32 (IEEE 802.3), MD5 (RFC 1321); SHA comes from `ring`.
 
 /// CRC-32 of the bytes, reflected polynomial 0xEDB88320.
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut sum = u32::MAX;
     for byte in bytes {
         sum ^= u32::from(*byte);

@@ -4,7 +4,7 @@ use super::name::upper;
 use super::{Parse, Parser};
 use crate::ast::{
     CheckDef, CreateDatabase, CreateIndex, CreateTable, DatabaseOptions, DropTable, KeyDef, KeyKind,
-    KeyOptions, KeyPart, KeyTarget, Name, ReferenceAction, References, Statement, TableOption,
+    KeyOptions, KeyPart, KeyTarget, Name, OnDuplicate, ReferenceAction, References, Statement, TableOption,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -139,6 +139,7 @@ impl Parser<'_> {
             options: Vec::new(),
             partitioned: false,
             query: None,
+            on_duplicate: OnDuplicate::Refuse,
         };
         if self.eat(Keyword::Like) {
             table.like = Some(self.table_name()?);
@@ -164,7 +165,11 @@ impl Parser<'_> {
         if self.at(Keyword::Partition) {
             return Err(self.not_supported("PARTITION BY"));
         }
-        let _ = self.eat_any(&[Keyword::Ignore, Keyword::Replace]);
+        table.on_duplicate = match self.eat_any(&[Keyword::Ignore, Keyword::Replace]) {
+            Some(Keyword::Ignore) => OnDuplicate::Ignore,
+            Some(_) => OnDuplicate::Replace,
+            None => OnDuplicate::Refuse,
+        };
         if self.eat(Keyword::As) || self.at_query() || self.is(TokenKind::LeftParen) {
             table.query = Some(Box::new(self.nested(Self::query)?));
         }

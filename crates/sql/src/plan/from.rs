@@ -68,6 +68,8 @@ pub struct Joined {
     pub conditions: Vec<ast::Expr>,
     /// STRAIGHT_JOIN was used somewhere.
     pub straight: bool,
+    /// What a bare `*` shows, as frame positions: columns that USING or NATURAL joined come first.
+    columns: Vec<usize>,
 }
 
 impl Joined {
@@ -75,6 +77,7 @@ impl Joined {
         self.tables.extend(other.tables);
         self.conditions.extend(other.conditions);
         self.straight |= other.straight;
+        self.columns.extend(other.columns);
         self
     }
 }
@@ -84,6 +87,9 @@ pub fn read(block: &mut Block<'_, '_>, from: &[TableRef]) -> SqlResult<Joined> {
     let mut all = Joined::default();
     for one in from {
         all = all.and(table_ref(block, one)?);
+    }
+    if !block.scope.merged.is_empty() {
+        block.scope.star = std::mem::take(&mut all.columns);
     }
     Ok(all)
 }
@@ -101,8 +107,13 @@ fn table_ref(block: &mut Block<'_, '_>, one: &TableRef) -> SqlResult<Joined> {
     }
 }
 
-fn single(kind: PendingKind) -> Joined {
-    Joined { tables: vec![Pending { kind, left_join: false, on: Vec::new() }], ..Joined::default() }
+/// The table that entered the scope last.
+fn single(block: &Block<'_, '_>, kind: PendingKind) -> Joined {
+    let columns = block.scope.tables.last().map_or(Vec::new(), |table| {
+        let shown = (0..table.columns.len()).filter(|at| !table.columns[*at].hidden);
+        shown.map(|at| table.base + at).collect()
+    });
+    Joined { tables: vec![Pending { kind, left_join: false, on: Vec::new() }], columns, ..Joined::default() }
 }
 
 fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
@@ -128,13 +139,13 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
             columns: columns.collect(),
             base,
         })?;
-        return Ok(single(PendingKind::Virtual { nth, table: found }));
+        return Ok(single(block, PendingKind::Virtual { nth, table: found }));
     }
     let found = block.context.db.dictionary().table(schema, &factor.name.table)?;
     let base = block.scope.reserve(found.columns().len());
     block.scope.add(ScopeTable::of(&found, alias, base))?;
     let forbidden = hints(&found, factor)?;
-    Ok(single(PendingKind::Table { nth, table: found, forbidden }))
+    Ok(single(block, PendingKind::Table { nth, table: found, forbidden }))
 }
 
 fn hints(table: &Table, factor: &TableFactor) -> SqlResult<Vec<usize>> {
@@ -181,7 +192,7 @@ fn derived(
         columns: columns.iter().enumerate().map(column).collect(),
         base,
     })?;
-    Ok(single(PendingKind::Derived { nth, plan: Box::new(plan) }))
+    Ok(single(block, PendingKind::Derived { nth, plan: Box::new(plan) }))
 }
 
 fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
@@ -189,6 +200,7 @@ fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
     let left = table_ref(block, &join.left)?;
     let middle = block.scope.tables.len();
     let right = table_ref(block, &join.right)?;
+    let before = block.scope.merged.len();
     let on = match &join.condition {
         JoinCondition::None => Vec::new(),
         JoinCondition::On(condition) => {
@@ -202,7 +214,8 @@ fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
             using(block, start, middle, &names, join.kind)?
         }
     };
-    Ok(match join.kind {
+    let columns = star(&block.scope.merged[before..], &left.columns, &right.columns, join.kind);
+    let joined = match join.kind {
         JoinKind::Inner | JoinKind::Straight => {
             let mut both = left.and(right);
             both.conditions.extend(on);
@@ -211,7 +224,22 @@ fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
         }
         JoinKind::Left => outer(left, right, on),
         JoinKind::Right => outer(right, left, on),
-    })
+    };
+    Ok(Joined { columns, ..joined })
+}
+
+/// The columns of a join in the order of `*`. Columns that it merged come first, in the order of the table that is kept
+/// whole; that table's others and the other's follow. `merged`: pairs of (hidden, shown).
+fn star(merged: &[(usize, usize)], left: &[usize], right: &[usize], kind: JoinKind) -> Vec<usize> {
+    if merged.is_empty() {
+        return [left, right].concat();
+    }
+    let (first, second) = if kind == JoinKind::Right { (right, left) } else { (left, right) };
+    let is_shown = |at: &&usize| merged.iter().any(|(_, shown)| shown == *at);
+    let is_hidden = |at: &&usize| merged.iter().any(|(hidden, _)| hidden == *at);
+    let rest = first.iter().filter(|at| !is_shown(at));
+    let others = second.iter().filter(|at| !is_hidden(at));
+    first.iter().filter(is_shown).chain(rest).chain(others).copied().collect()
 }
 
 fn outer(kept: Joined, optional: Joined, mut on: Vec<ast::Expr>) -> Joined {
@@ -255,6 +283,9 @@ fn using(
             tables.clone().find_map(|nth| {
                 let table = &block.scope.tables[nth];
                 let at = table.columns.iter().position(|one| one.name.eq_ignore_ascii_case(name))?;
+                if block.scope.merged.iter().any(|(hidden, _)| *hidden == table.base + at) {
+                    return None;
+                }
                 let column = ast::ColumnName {
                     schema: (!table.schema.is_empty()).then(|| table.schema.clone()),
                     table: Some(table.alias.clone()),

@@ -121,6 +121,8 @@ pub struct Scope<'p> {
     pub tables: Vec<ScopeTable>,
     /// Columns joined by USING or NATURAL: (hidden right column, its left twin), as frame positions.
     pub merged: Vec<(usize, usize)>,
+    /// If there are any such: what a bare `*` stands for, as frame positions.
+    pub star: Vec<usize>,
     /// The block around this one.
     pub parent: Option<&'p Scope<'p>>,
     /// For error messages: which clause is being bound.
@@ -211,12 +213,21 @@ impl<'p> Scope<'p> {
 
     /// Table and column of a frame position.
     pub fn column_at(&self, position: usize) -> Option<(&ScopeTable, &ScopeColumn)> {
-        let table = self.tables.iter().find(|t| (t.base..t.base + t.columns.len()).contains(&position))?;
-        Some((table, &table.columns[position - table.base]))
+        let (nth, at) = self.place_of(position)?;
+        Some((&self.tables[nth], &self.tables[nth].columns[at]))
+    }
+
+    fn place_of(&self, position: usize) -> Option<(usize, usize)> {
+        let holds = |t: &ScopeTable| (t.base..t.base + t.columns.len()).contains(&position);
+        let nth = self.tables.iter().position(holds)?;
+        Some((nth, position - self.tables[nth].base))
     }
 
     /// The columns `*` (or `t.*`) stands for, as (table, column) positions.
     pub fn wildcard(&self, schema: Option<&str>, table: Option<&str>) -> SqlResult<Vec<(usize, usize)>> {
+        if table.is_none() && !self.star.is_empty() {
+            return Ok(self.star.iter().filter_map(|position| self.place_of(*position)).collect());
+        }
         let mut found = Vec::new();
         let mut any = false;
         for (nth, one) in self.tables.iter().enumerate() {
@@ -224,9 +235,7 @@ impl<'p> Scope<'p> {
                 continue;
             }
             any = true;
-            let twin =
-                |at: usize| table.is_none() && self.merged.iter().any(|(hidden, _)| *hidden == one.base + at);
-            let shown = (0..one.columns.len()).filter(|at| !one.columns[*at].hidden && !twin(*at));
+            let shown = (0..one.columns.len()).filter(|at| !one.columns[*at].hidden);
             found.extend(shown.map(|at| (nth, at)));
         }
         match (any, table) {

@@ -20,6 +20,7 @@ use crate::mdl::{Hold, Mode};
 
 mod alter;
 mod copy;
+mod create_select;
 
 impl Session {
     /// Runs a statement that defines.
@@ -238,10 +239,12 @@ impl Session {
                 let (schema, name) = (schema.clone(), create.name.table.clone());
                 Definition { id, schema, name, auto_increment: 0, ..other.definition.clone() }
             }
-            (None, Some(_)) => return Err(SqlError::not_supported_yet("CREATE TABLE ... SELECT")),
-            (None, None) => {
-                self.with_eval(&[], |eval| definition::build(create, &schema, id, default, eval))?
+            (None, Some(query)) => {
+                self.allow(Privileges::INSERT, &schema)?;
+                return Box::pin(self.create_from_query(create, query, (&schema, id), default)).await;
             }
+            (None, None) => self
+                .with_eval(&[], |eval| definition::build(create, Vec::new(), (&schema, id), default, eval))?,
         };
         self.make_trees(&mut definition)?;
         self.db.save_tables(&[(&definition, true)]).await?;

@@ -4,10 +4,13 @@ use super::Session;
 use super::show::Table;
 use super::statement::Outcome;
 use crate::accounts::Privileges;
-use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Statement, TableMaintenance};
+use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Statement, TableMaintenance, TableName};
 use crate::error::{SqlError, SqlResult};
 use crate::sink::ResultSink;
 use crate::value::Value;
+
+/// Kind and text of one line about a table.
+pub(super) type Said = (&'static str, String);
 
 impl Session {
     /// SHUTDOWN: asks the process to end as SIGTERM does. What runs in process has nobody to ask.
@@ -21,7 +24,8 @@ impl Session {
     }
 
     /// Statistics are kept up to date all the time and nothing has to be repaired by hand, so ANALYZE only looks
-    /// whether the tables exist. OPTIMIZE builds the table anew. The others are refused.
+    /// whether the tables exist, and REPAIR says that there is nothing to do. OPTIMIZE builds the table anew. CHECK and
+    /// CHECKSUM: [`super::check`].
     pub(super) async fn maintain(
         &mut self,
         work: &TableMaintenance,
@@ -30,34 +34,44 @@ impl Session {
         let operation = match work.kind {
             MaintenanceKind::Analyze => "analyze",
             MaintenanceKind::Optimize => "optimize",
-            _ => return Err(SqlError::not_supported_yet("this table maintenance")),
+            MaintenanceKind::Check => "check",
+            MaintenanceKind::Repair => "repair",
+            MaintenanceKind::Checksum => return self.checksum_tables(&work.tables, out).await,
         };
         self.commit_before().await?;
         let mut table = Table::new(&[("Table", 's'), ("Op", 's'), ("Msg_type", 's'), ("Msg_text", 't')]);
         for name in &work.tables {
             let schema = self.schema_of(name)?;
-            let line = |kind: &str, message: &str| {
+            let line = |(kind, message): (&str, String)| {
                 let full = format!("{schema}.{}", name.table);
                 vec![Value::text(full), Value::text(operation), Value::text(kind), Value::text(message)]
             };
             let known = self.db.dictionary().table(&schema, &name.table).map(drop);
-            let done = match (known, work.kind) {
-                (Ok(()), MaintenanceKind::Optimize) => {
-                    table.push(line(
-                        "note",
-                        "Table does not support optimize, doing recreate + analyze instead",
-                    ));
-                    let anew = AlterTable { name: name.clone(), actions: vec![AlterAction::Force] };
-                    let statement = Statement::AlterTable(Box::new(anew));
-                    Box::pin(self.definition_statement(&statement)).await.map(drop)
+            let said = match (known, work.kind) {
+                (Err(error), _) => {
+                    vec![("Error", error.message), ("status", "Operation failed".into())]
                 }
-                (known, _) => known,
+                (Ok(()), MaintenanceKind::Optimize) => self.optimize(name).await,
+                (Ok(()), MaintenanceKind::Check) => self.check_table(name).await?,
+                (Ok(()), MaintenanceKind::Repair) => {
+                    vec![("note", "The storage engine for the table doesn't support repair".into())]
+                }
+                (Ok(()), _) => vec![("status", "OK".into())],
             };
-            match done {
-                Ok(()) => table.push(line("status", "OK")),
-                Err(error) => table.push(line("Error", &error.message)),
-            }
+            said.into_iter().for_each(|one| table.push(line(one)));
         }
         self.write_table(&table, out)
+    }
+
+    async fn optimize(&mut self, name: &TableName) -> Vec<Said> {
+        let anew = AlterTable { name: name.clone(), actions: vec![AlterAction::Force] };
+        let statement = Statement::AlterTable(Box::new(anew));
+        let done = Box::pin(self.definition_statement(&statement)).await;
+        let note = "Table does not support optimize, doing recreate + analyze instead";
+        let end = match done {
+            Ok(_) => ("status", "OK".into()),
+            Err(error) => ("Error", error.message),
+        };
+        vec![("note", note.into()), end]
     }
 }

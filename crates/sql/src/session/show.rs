@@ -93,10 +93,14 @@ impl Session {
         match &show.filter {
             None => {}
             Some(ShowFilter::Like(pattern)) => {
-                let pattern = String::from_utf8_lossy(pattern).to_lowercase();
+                let folded = String::from_utf8_lossy(pattern).to_lowercase();
                 let fits =
-                    |row: &Vec<Value>| crate::accounts::like(&pattern, &to_text(&row[0]).to_lowercase());
+                    |row: &Vec<Value>| crate::accounts::like(&folded, &to_text(&row[0]).to_lowercase());
                 table.rows.retain(fits);
+                if matches!(show.what, ShowWhat::Tables { .. } | ShowWhat::Databases) {
+                    let heading = format!("{} ({})", table.columns[0].name, String::from_utf8_lossy(pattern));
+                    table.columns[0].name = heading.into();
+                }
             }
             Some(ShowFilter::Where(condition)) => self.filter_rows(&mut table, condition, params)?,
         }
@@ -444,7 +448,23 @@ fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
             "collation_connection",
             "Database Collation",
         ])),
-        ShowWhat::Events(_) => Ok(Table::texts(&["Db", "Name", "Definer", "Time zone", "Type", "Status"])),
+        ShowWhat::Events(_) => Ok(Table::texts(&[
+            "Db",
+            "Name",
+            "Definer",
+            "Time zone",
+            "Type",
+            "Execute at",
+            "Interval value",
+            "Interval field",
+            "Starts",
+            "Ends",
+            "Status",
+            "Originator",
+            "character_set_client",
+            "collation_connection",
+            "Database Collation",
+        ])),
         ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => Ok(Table::texts(&[
             "Db",
             "Name",
@@ -454,6 +474,9 @@ fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
             "Created",
             "Security_type",
             "Comment",
+            "character_set_client",
+            "collation_connection",
+            "Database Collation",
         ])),
         ShowWhat::OpenTables(_) => Ok(Table::texts(&["Database", "Table", "In_use", "Name_locked"])),
         ShowWhat::Replicas => Ok(Table::texts(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),

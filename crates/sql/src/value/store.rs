@@ -43,12 +43,32 @@ impl StoreContext<'_> {
         self.misfit(SqlError::out_of_range_column(self.column, self.row))
     }
 
+    /// An error in strict mode, and otherwise truncated.
+    fn too_long(&self) -> SqlResult<()> {
+        self.misfit(if self.strict {
+            SqlError::data_too_long(self.column, self.row)
+        } else {
+            SqlError::data_truncated(self.column, self.row)
+        })
+    }
+
     fn note_truncated(&self) {
         self.eval.warnings.push(WarningLevel::Note, SqlError::data_truncated(self.column, self.row));
     }
 
     fn incorrect(&self, kind: &str, value: &Value) -> SqlError {
         SqlError::incorrect_value_for_field(kind, shown(&to_bytes(value)), self.column, self.row)
+    }
+
+    /// What is no moment of this kind: named in strict mode, otherwise told as truncated or as out of range.
+    fn misfit_moment(&self, kind: &str, value: &[u8], out_of_range: bool) -> SqlResult<()> {
+        self.misfit(if self.strict {
+            SqlError::incorrect_value_for_column(kind, shown(value), self.column, self.row)
+        } else if out_of_range {
+            SqlError::out_of_range_column(self.column, self.row)
+        } else {
+            SqlError::data_truncated(self.column, self.row)
+        })
     }
 
     fn date_rules(&self) -> DateRules {
@@ -131,9 +151,16 @@ fn zero_of(kind: &ColumnType) -> Value {
     }
 }
 
-/// The value as a whole number wide enough for every integer type, with rounding; `None` after a failed string.
+/// The value as a whole number wide enough for every integer type, with rounding.
 fn whole_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<i128> {
-    Ok(match value {
+    let (number, trouble) = rounded_number(value, context)?;
+    trouble.map_or(Ok(()), |error| context.misfit(error))?;
+    Ok(number)
+}
+
+/// The same, and what is wrong with a text that is no number to its end.
+fn rounded_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<(i128, Option<SqlError>)> {
+    let number = match value {
         Value::Int(number) => i128::from(*number),
         Value::UInt(number) => i128::from(*number),
         Value::Double(number) => number.round_ties_even() as i128,
@@ -141,17 +168,18 @@ fn whole_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<i128> {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let parsed = Decimal::parse_prefix(text);
             let rest = &text[parsed.consumed..];
-            if parsed.consumed == 0 || !rest.iter().all(u8::is_ascii_whitespace) {
-                if parsed.consumed == 0 || !context.strict {
-                    context.misfit(context.incorrect("integer", value))?;
-                } else {
-                    context.misfit(SqlError::data_truncated(context.column, context.row))?;
-                }
-            }
-            decimal_to_i128(&parsed.value)
+            let trouble = if parsed.consumed == 0 {
+                Some(context.incorrect("integer", value))
+            } else if !rest.iter().all(u8::is_ascii_whitespace) {
+                Some(SqlError::data_truncated(context.column, context.row))
+            } else {
+                None
+            };
+            return Ok((decimal_to_i128(&parsed.value), trouble));
         }
         other => decimal_to_i128(&to_decimal(other, context.eval)?),
-    })
+    };
+    Ok((number, None))
 }
 
 fn decimal_to_i128(number: &Decimal) -> i128 {
@@ -165,7 +193,7 @@ fn store_integer(
     unsigned: bool,
     context: &StoreContext<'_>,
 ) -> SqlResult<Value> {
-    let number = whole_number(value, context)?;
+    let (number, trouble) = rounded_number(value, context)?;
     let (low, high) = if unsigned {
         (0, i128::from(width.unsigned_max()))
     } else {
@@ -173,8 +201,11 @@ fn store_integer(
         (i128::from(low), i128::from(high))
     };
     let clamped = number.clamp(low, high);
+    // That it is too large is told in place of what follows the number.
     if clamped != number {
         context.out_of_range()?;
+    } else if let Some(error) = trouble {
+        context.misfit(error)?;
     }
     Ok(if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) })
 }
@@ -216,7 +247,10 @@ fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<
         other => whole_number(other, context)?.clamp(0, i128::from(u64::MAX)) as u64,
     };
     if number > largest || value.as_raw_bytes().is_some_and(|bytes| trim_zeros(bytes).len() > 8) {
-        context.misfit(SqlError::data_too_long(context.column, context.row))?;
+        if context.strict {
+            return Err(SqlError::data_too_long(context.column, context.row));
+        }
+        context.out_of_range()?;
         return Ok(Value::UInt(largest));
     }
     Ok(Value::UInt(number))
@@ -349,7 +383,7 @@ fn store_text(
                 context.note_truncated();
             }
         } else {
-            context.misfit(SqlError::data_too_long(context.column, context.row))?;
+            context.too_long()?;
         }
         result = result[..kept].into();
     }
@@ -362,7 +396,7 @@ fn store_text(
 fn store_bytes(value: &Value, limit: u64, context: &StoreContext<'_>) -> SqlResult<Vec<u8>> {
     let mut bytes = to_bytes(value).into_owned();
     if bytes.len() as u64 > limit {
-        context.misfit(SqlError::data_too_long(context.column, context.row))?;
+        context.too_long()?;
         bytes.truncate(limit as usize);
     }
     Ok(bytes)
@@ -381,9 +415,7 @@ fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlRes
             if let Some(found) = parsed
                 && found.truncated
             {
-                let error =
-                    SqlError::incorrect_value_for_column(kind, shown(&text), context.column, context.row);
-                context.misfit(error)?;
+                context.misfit_moment(kind, &text, false)?;
             }
             parsed.map(|found| apply_offset(found.moment, found.offset_seconds, context.eval))
         }
@@ -399,11 +431,19 @@ fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlRes
     match moment.filter(|moment| rules.allow(moment.date())) {
         Some(moment) => Ok(moment),
         None => {
-            let text = shown(&to_bytes(value));
-            context.misfit(SqlError::incorrect_value_for_column(kind, text, context.column, context.row))?;
+            let text = to_bytes(value);
+            let negative = matches!(value, Value::Int(number) if *number < 0);
+            let shaped = value.is_string() && is_shaped_as_moment(&text);
+            context.misfit_moment(kind, &text, moment.is_some() || negative || shaped)?;
             Ok(DateTime::ZERO)
         }
     }
+}
+
+/// Numbers with separators between them: what is wrong with it are the numbers.
+fn is_shaped_as_moment(text: &[u8]) -> bool {
+    let numbers = text.trim_ascii().split(|byte| b"-/:. T".contains(byte));
+    numbers.clone().count() >= 3 && numbers.clone().all(|one| one.iter().all(u8::is_ascii_digit))
 }
 
 fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
@@ -421,14 +461,8 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
     } else {
         moment.round_to(fsp)
     };
-    let text = || shown(&to_bytes(value));
     let Some(mut rounded) = rounded else {
-        context.misfit(SqlError::incorrect_value_for_column(
-            "datetime",
-            text(),
-            context.column,
-            context.row,
-        ))?;
+        context.misfit_moment("datetime", &to_bytes(value), true)?;
         return Ok(Value::DateTime(DateTime::ZERO));
     };
     if timestamp && rounded != DateTime::ZERO {
@@ -436,12 +470,7 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
         // 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999.
         let seconds = rounded.to_unix_us().div_euclid(datetime::SECOND_US);
         if !(1..=i64::from(i32::MAX)).contains(&seconds) {
-            context.misfit(SqlError::incorrect_value_for_column(
-                "datetime",
-                text(),
-                context.column,
-                context.row,
-            ))?;
+            context.misfit_moment("datetime", &to_bytes(value), true)?;
             return Ok(Value::DateTime(DateTime::ZERO));
         }
     }
@@ -460,9 +489,9 @@ fn store_time(value: &Value, fsp: u8, context: &StoreContext<'_>) -> SqlResult<V
         | Value::Double(_) => match datetime::parse_time(&text) {
             Some((time, false)) => time,
             other => {
-                let error =
-                    SqlError::incorrect_value_for_column("time", shown(&text), context.column, context.row);
-                context.misfit(error)?;
+                let clamped = other.is_some_and(|(time, _)| time.us.abs() == datetime::TIME_MAX_US);
+                let is_clock = other.is_none() && text.contains(&b':');
+                context.misfit_moment("time", &text, clamped || is_clock || !value.is_string())?;
                 other.map_or(Time::default(), |(time, _)| time)
             }
         },
@@ -475,37 +504,44 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
     let (ColumnType::Enum { names, collation } | ColumnType::Set { names, collation }) = kind else {
         return Ok(Value::Null);
     };
-    let chosen = |bits| Value::Enum(EnumValue { names: Arc::clone(names), bits });
     let find = |text: &[u8]| {
         let wanted = trim_spaces(text);
         names.names.iter().position(|name| collation.compare(name.as_bytes(), wanted).is_eq())
     };
     let count = names.names.len() as u64;
-    let number_limit =
-        if names.multiple { if count >= 64 { u64::MAX } else { (1 << count) - 1 } } else { count };
-    let by_number = |number: i128| u64::try_from(number).ok().filter(|number| *number <= number_limit);
-    let bits = match value {
+    let limit = if names.multiple { if count >= 64 { u64::MAX } else { (1 << count) - 1 } } else { count };
+    let by_number = |number: i128| u64::try_from(number).ok().filter(|number| *number <= limit);
+    let number_in = |text: &[u8]| {
+        let (number, complete) = super::parse_integer_prefix(text);
+        by_number(number).filter(|number| complete && *number > 0)
+    };
+    // What is chosen, and whether that was all that was said.
+    let (bits, whole) = match value {
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
             let text = to_bytes(value);
-            if names.multiple {
+            let found = if names.multiple {
                 let members = text.split(|byte| *byte == b',').filter(|member| !member.is_empty());
-                members
-                    .map(|member| find(member).map(|position| 1u64 << position))
-                    .try_fold(0, |sum, bit| Some(sum | bit?))
-            } else {
-                find(&text).map(|position| position as u64 + 1).or_else(|| {
-                    let (number, complete) = super::parse_integer_prefix(&text);
-                    by_number(number).filter(|number| complete && *number > 0)
+                members.fold((0, true), |(bits, whole), member| match find(member) {
+                    Some(position) => (bits | 1u64 << position, whole),
+                    None => (bits, false),
                 })
+            } else {
+                find(&text).map_or((0, false), |position| (position as u64 + 1, true))
+            };
+            if found == (0, false) { number_in(&text).map_or(found, |bits| (bits, true)) } else { found }
+        }
+        number => {
+            let number = whole_number(number, context)?;
+            match by_number(number) {
+                Some(bits) if bits > 0 || names.multiple => (bits, true),
+                // A SET keeps the bits that it has.
+                _ if names.multiple => (number as u64 & limit, false),
+                _ => (0, false),
             }
         }
-        number => by_number(whole_number(number, context)?).filter(|number| *number > 0 || names.multiple),
     };
-    match bits {
-        Some(bits) => Ok(chosen(bits)),
-        None => {
-            context.misfit(SqlError::data_truncated(context.column, context.row))?;
-            Ok(chosen(0))
-        }
+    if !whole {
+        context.misfit(SqlError::data_truncated(context.column, context.row))?;
     }
+    Ok(Value::Enum(EnumValue { names: Arc::clone(names), bits }))
 }

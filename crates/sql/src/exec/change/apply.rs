@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use turnstile_engine::{Change, Error as EngineError, Updated};
 
 use super::Changed;
+use crate::datetime::DateTime;
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
@@ -75,6 +76,9 @@ impl Storing<'_> {
     fn default_told(&self, table: &Table, column: usize, told: bool) -> SqlResult<Value> {
         let definition = &table.columns()[column];
         match &definition.default {
+            DefaultValue::Value(value) if self.strict && is_zero_date(value) => {
+                self.store(table, column, value)
+            }
             DefaultValue::Value(value) => Ok(value.clone()),
             DefaultValue::Now(digits) => self.now(table, column, *digits),
             DefaultValue::None if definition.nullable => Ok(Value::Null),
@@ -106,6 +110,15 @@ impl Storing<'_> {
     pub fn now(&self, table: &Table, column: usize, digits: u8) -> SqlResult<Value> {
         let now = self.eval.now().truncate_to(digits);
         self.store(table, column, &Value::DateTime(now))
+    }
+}
+
+/// Which NO_ZERO_DATE refuses even as a default.
+fn is_zero_date(value: &Value) -> bool {
+    match value {
+        Value::Date(date) => date.at_midnight() == DateTime::ZERO,
+        Value::DateTime(moment) => *moment == DateTime::ZERO,
+        _ => false,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
 use crate::row_codec::RowView;
-use crate::types::ColumnType;
+use crate::types::{ColumnType, IntWidth};
 use crate::value::Value;
 
 /// The largest AUTO_INCREMENT value a column holds.
@@ -106,11 +106,18 @@ impl Exec<'_> {
         let given =
             counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| fitting(next).checked_add(1));
         let value = given.map(fitting).unwrap_or(u64::MAX);
-        if value > most {
-            Err(SqlError::new(1467, b"HY000", "Failed to read auto-increment value from storage engine"))
-        } else {
-            Ok(value)
+        if value <= most {
+            return Ok(value);
         }
+        // A column that is full gets its largest value again, which its key refuses. Only BIGINT's end is told as such.
+        if most >= IntWidth::Big.signed_range().1 as u64 {
+            return Err(SqlError::new(
+                1467,
+                b"HY000",
+                "Failed to read auto-increment value from storage engine",
+            ));
+        }
+        Ok(most)
     }
 
     /// A value that was given by the user: later ones are above it.

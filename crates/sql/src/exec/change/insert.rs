@@ -26,6 +26,10 @@ struct Buffers {
     run: Option<RowRun>,
     first_generated: Option<u64>,
     last_given: u64,
+    /// AUTO_INCREMENT value of a row that was not inserted: the next row of the statement gets it.
+    given_back: Option<u64>,
+    /// How many values rows got in this way.
+    reused: u64,
 }
 
 /// Whether the rows of an INSERT are gathered: they are many, and the first duplicate ends it.
@@ -53,6 +57,7 @@ impl Exec<'_> {
         // A row that could not be computed comes after those before it, which may fail too.
         self.insert_run(plan, &mut buffers, &mut done).await?;
         filled?;
+        self.skip_reused(plan, buffers.reused)?;
         if let Some(first) = buffers.first_generated {
             self.session.set_generated_id(first);
             done.insert_id = first;
@@ -276,6 +281,7 @@ impl Exec<'_> {
                 continue;
             }
             let error = duplicate_entry(table, &error, &frame[..count]);
+            buffers.given_back = generated;
             if !plan.on_duplicate.is_empty() {
                 self.txn.rollback_to(savepoint).await?;
                 return self.update_duplicate(plan, &pk, frame, done).await;
@@ -323,7 +329,13 @@ impl Exec<'_> {
             return Ok(None);
         }
         let value = match self.session.take_insert_id() {
-            0 => self.next_auto_increment(table, column)?,
+            0 => match buffers.given_back.take() {
+                Some(value) => {
+                    buffers.reused += 1;
+                    value
+                }
+                None => self.next_auto_increment(table, column)?,
+            },
             fixed => {
                 self.note_auto_increment(table, &Value::UInt(fixed));
                 fixed
@@ -332,6 +344,15 @@ impl Exec<'_> {
         let storing = Storing { eval: self.eval, strict: true, row: 1 };
         row[column] = storing.store(table, column, &Value::UInt(value))?;
         Ok(Some(value))
+    }
+
+    /// A statement that lists its rows takes a value for each of them, whether it is used or not.
+    fn skip_reused(&self, plan: &InsertPlan, reused: u64) -> SqlResult<()> {
+        let Some(column) = plan.table.auto_column else { return Ok(()) };
+        if !matches!(plan.source, InsertSource::Query(_)) {
+            (0..reused).try_for_each(|_| self.next_auto_increment(&plan.table, column).map(drop))?;
+        }
+        Ok(())
     }
 
     /// ON DUPLICATE KEY UPDATE for the row that is there already.
@@ -351,8 +372,11 @@ impl Exec<'_> {
         self.update_row(table, 0, &plan.on_duplicate, pk, frame, plan.ignore, &mut changed).await?;
         if changed.changed > before.changed {
             done.changed += 2;
-        } else if self.session.found_rows_flag() {
-            done.changed += 1;
+        } else {
+            // A row that is left as it was counts nowhere, and its number is not told.
+            done.duplicates -= 1;
+            done.changed += u64::from(self.session.found_rows_flag());
+            return Ok(());
         }
         if let Some(column) = table.auto_column {
             let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };

@@ -63,6 +63,11 @@ impl Session {
         // CREATE INDEX changes no rows as far as the client is concerned.
         let is_index = |one: &AlterAction| matches!(one, AlterAction::AddKey(key) if key.kind != crate::ast::KeyKind::Primary);
         let affected = if alter.actions.iter().all(is_index) { 0 } else { affected };
+        // Neither does what touches no row at all, and it says nothing.
+        let quiet = |one: &AlterAction| matches!(one, AlterAction::Rename(_) | AlterAction::EnableKeys(_));
+        if alter.actions.iter().all(quiet) {
+            return Ok(Outcome::default());
+        }
         let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", self.state.warnings.count());
         Ok(Outcome { affected, info, ..Outcome::default() })
     }

@@ -1,0 +1,168 @@
+//! CHECK TABLE and CHECKSUM TABLE.
+//!
+//! CHECK looks at a table twice. First at the pages of each of its trees: their order, levels, bounds and links
+//! (`Engine::verify_index`). That keeps splits of the tree under way waiting until it is through, and this session's worker
+//! busy, so it is for quiet hours; readers and other changes go on. Then at the rows, as one snapshot sees them: each can be
+//! read, and every index has as many entries as there are rows. The table's gate is held like a reader's, so DDL waits.
+//!
+//! A checksum is the sum of the CRC-32 of the rows' bytes, so their order does not matter. The bytes are this server's own:
+//! compare it only with checksums that it made of the same definition.
+
+use std::ops::Bound;
+
+use turnstile_engine::session_card::Operation;
+use turnstile_engine::{Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
+
+use super::Session;
+use super::maintain::Said;
+use super::show;
+use super::statement::Outcome;
+use super::tables::Used;
+use crate::accounts::Privileges;
+use crate::ast::TableName;
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
+use crate::expr::WarningLevel;
+use crate::functions::crc32;
+use crate::row_codec::RowView;
+use crate::sink::ResultSink;
+use crate::value::Value;
+
+fn read_of(name: &TableName) -> Used {
+    Used {
+        schema: name.schema.clone(),
+        name: name.table.clone(),
+        alias: None,
+        written: Privileges::NONE,
+        for_update: false,
+        times: 1,
+    }
+}
+
+impl Session {
+    /// Checks a table that was there a moment ago, outside any transaction.
+    pub(super) async fn check_table(&mut self, name: &TableName) -> SqlResult<Vec<Said>> {
+        self.enter_for(&[read_of(name)]).await?;
+        let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
+        let checked = match self.check_trees(&table).await {
+            Ok(()) => self.check_rows(&table).await,
+            Err(error) => Err(error),
+        };
+        self.commit().await?;
+        match checked {
+            Ok(None) => Ok(vec![("status", "OK".into())]),
+            Ok(Some(found)) => Ok(vec![("Warning", found), ("error", "Corrupt".into())]),
+            Err(error) if error.code == SqlError::query_interrupted().code => Err(error),
+            Err(error) => Ok(vec![("Warning", error.message), ("error", "Corrupt".into())]),
+        }
+    }
+
+    async fn check_trees(&mut self, table: &Table) -> SqlResult<()> {
+        let secondaries = table.engine.secondaries.iter().map(|one| one.id);
+        let mut slice = Slice::default();
+        for tree in secondaries.chain([table.engine.clustered]) {
+            self.interrupt.check()?;
+            slice.breathe().await;
+            self.db.engine().verify_index(tree)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the rows, if anything is.
+    async fn check_rows(&mut self, table: &Table) -> SqlResult<Option<String>> {
+        let mut txn = self.db.engine().begin(TxnOptions {
+            isolation: Isolation::RepeatableRead,
+            read_only: true,
+            autocommit: false,
+            lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
+            interrupt: self.interrupt.clone(),
+            card: self.entry.card.clone(),
+        });
+        let found = self.compare_counts(&mut txn, table).await;
+        txn.leave_engine();
+        txn.rollback().await?;
+        found
+    }
+
+    async fn compare_counts(&self, txn: &mut Txn, table: &Table) -> SqlResult<Option<String>> {
+        let mut rows = 0u64;
+        let mut unreadable = 0u64;
+        let mut visit = |row: &[u8]| {
+            rows += 1;
+            unreadable += u64::from(RowView::new(&table.layout, row).is_err());
+        };
+        self.scan_rows(txn, table, ScanIndex::Clustered, &mut visit).await?;
+        if unreadable > 0 {
+            return Ok(Some(format!("{unreadable} of {rows} rows cannot be read")));
+        }
+        for nth in 0..table.keys().len() {
+            let mut entries = 0u64;
+            self.scan_rows(txn, table, table.scan_index(nth), &mut |_| entries += 1).await?;
+            if entries != rows {
+                let key = &table.keys()[nth].name;
+                return Ok(Some(format!("Index '{key}' contains {entries} entries, should be {rows}.")));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn scan_rows(
+        &self,
+        txn: &mut Txn,
+        table: &Table,
+        index: ScanIndex,
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> SqlResult<()> {
+        let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
+        let spec = ScanSpec { index, lower, upper, reverse: false, mode: Read::Consistent, fetch_row: true };
+        let mut scan = txn.scan(&table.engine, spec);
+        let mut slice = Slice::default();
+        let mut on_row = |_: &[u8], _: &[u8], row: &[u8]| {
+            visit(row);
+            Visit::Continue
+        };
+        loop {
+            self.interrupt.check()?;
+            slice.breathe().await;
+            if !txn.scan_batch(&mut scan, &mut on_row).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// CHECKSUM TABLE: of the rows that the session's transaction sees. A table that is missing has none, and a warning.
+    pub(super) async fn checksum_tables(
+        &mut self,
+        names: &[TableName],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let mut lines = show::Table::new(&[("Table", 's'), ("Checksum", 'n')]);
+        for name in names {
+            let schema = self.schema_of(name)?;
+            let sum = match self.db.dictionary().table(&schema, &name.table) {
+                Ok(_) => Value::UInt(u64::from(self.checksum(name).await?)),
+                Err(error) => {
+                    self.state.warnings.push(WarningLevel::Error, error);
+                    Value::Null
+                }
+            };
+            lines.push(vec![Value::text(format!("{schema}.{}", name.table)), sum]);
+        }
+        self.write_table(&lines, out)
+    }
+
+    async fn checksum(&mut self, name: &TableName) -> SqlResult<u32> {
+        self.enter_for(&[read_of(name)]).await?;
+        let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
+        let Some(mut open) = self.open.take() else { return Err(SqlError::query_interrupted()) };
+        let savepoint = open.txn.savepoint();
+        open.txn.begin_statement(Operation::FetchingRows);
+        let mut sum = 0u32;
+        let mut add = |row: &[u8]| sum = sum.wrapping_add(crc32(row));
+        let done = self.scan_rows(&mut open.txn, &table, ScanIndex::Clustered, &mut add).await;
+        open.txn.leave_engine();
+        self.open = Some(open);
+        self.leave(savepoint, done.map(|()| sum)).await
+    }
+}

@@ -1,0 +1,190 @@
+//! CREATE TABLE ... SELECT.
+//!
+//! The query is planned first: its columns, behind those that are only written, make the definition. Its rows then go
+//! into trees that no definition names yet, as INSERT ... SELECT puts rows into a table. Only when their transaction is
+//! durable does the dictionary learn of the table. So others see it with all its rows or not at all, and an error or a
+//! crash leaves no table. Readers whose view is older are told that the definition has changed (1412).
+
+use std::sync::Arc;
+
+use turnstile_engine::ids::{IndexId, TableId};
+
+use super::super::Session;
+use super::super::show::Collected;
+use super::super::statement::{Outcome, RowPlan};
+use super::super::tables::of_statement;
+use crate::ast::{CreateTable, OnDuplicate, Query, Statement};
+use crate::collation::Collation;
+use crate::definition;
+use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::{Column, DefaultValue, Table};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
+use crate::plan::QueryPlan;
+use crate::plan::change::{InsertPlan, InsertSource};
+use crate::sink::ColumnMeta;
+use crate::types::{BlobSize, ColumnType, IntWidth, column_flag};
+use crate::value::{StoreContext, Value, store};
+
+/// Most bytes of a VARCHAR; a longer text of a query becomes a TEXT.
+const VARCHAR_BYTES_MAX: u64 = 65_535;
+
+impl Session {
+    /// Makes a table of a query's columns and rows. The caller has found its name to be free.
+    pub(super) async fn create_from_query(
+        &mut self,
+        create: &CreateTable,
+        query: &Query,
+        (schema, id): (&str, TableId),
+        default: Collation,
+    ) -> SqlResult<Outcome> {
+        self.enter_for(&of_statement(&Statement::Select(Box::new(query.clone())))).await?;
+        let made = match self.plan_creation(create, query, (schema, id), default) {
+            Ok(made) => made,
+            Err(error) => return self.abandon(error).await,
+        };
+        let (definition, plan) = made;
+        let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
+        let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
+        let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
+        match self.fill_and_publish(definition, plan).await {
+            Ok(outcome) => Ok(outcome),
+            Err(error) => {
+                self.rollback().await?;
+                self.drop_trees(trees)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The definition with its trees, and the plan that fills them.
+    fn plan_creation(
+        &self,
+        create: &CreateTable,
+        query: &Query,
+        (schema, id): (&str, TableId),
+        default: Collation,
+    ) -> SqlResult<(Definition, InsertPlan)> {
+        let current = self.state.schema();
+        let (mut definition, source) = self.with_eval(&[], |eval| {
+            let source = crate::plan::plan_query(&self.plan_context(current.as_deref(), eval), query, None)?;
+            let selected = self.selected_columns(&source, eval)?;
+            let definition = definition::build(create, selected, (schema, id), default, eval)?;
+            Ok::<_, SqlError>((definition, source))
+        })?;
+        self.make_trees(&mut definition)?;
+        let width = definition.columns.len();
+        let table = Table::new(definition.clone(), Arc::default(), Arc::<Counters>::default());
+        let plan = InsertPlan {
+            table: Arc::new(table),
+            targets: (width - source.columns().len()..width).collect(),
+            source: InsertSource::Query(source),
+            replace: create.on_duplicate == OnDuplicate::Replace,
+            ignore: create.on_duplicate == OnDuplicate::Ignore,
+            on_duplicate: Vec::new(),
+            width,
+            subqueries: Vec::new(),
+        };
+        Ok((definition, plan))
+    }
+
+    async fn fill_and_publish(&mut self, definition: Definition, plan: InsertPlan) -> SqlResult<Outcome> {
+        let counters = plan.table.counters.clone();
+        let plan = RowPlan::Insert(Box::new(plan));
+        let outcome = self.run_rows(&plan, &[], &[], &mut Collected::default()).await?;
+        self.commit().await?;
+        if self.db.dictionary().find(&definition.schema, &definition.name).is_some() {
+            return Err(SqlError::table_exists(&definition.name));
+        }
+        let made_by = self.db.save_tables(&[(&definition, true)]).await?;
+        let table = Table::new(definition, Arc::default(), counters).made_by(made_by);
+        self.db.dictionary().put_table(Arc::new(table));
+        Ok(outcome)
+    }
+
+    fn selected_columns(&self, source: &QueryPlan, eval: &EvalContext<'_>) -> SqlResult<Vec<Column>> {
+        source.columns().iter().map(|meta| self.selected_column(meta, eval)).collect()
+    }
+
+    /// A column for one of a query's: a table's column keeps what its definition says of single values; whatever else
+    /// cannot be NULL gets its type's zero as its default.
+    fn selected_column(&self, meta: &ColumnMeta, eval: &EvalContext<'_>) -> SqlResult<Column> {
+        let name: Box<str> = meta.name.trim().into();
+        if name.is_empty() || name.chars().count() > 64 {
+            return Err(SqlError::wrong_column_name(&meta.name));
+        }
+        let nullable = meta.flags & column_flag::NOT_NULL == 0;
+        let base = self.db.dictionary().find(&meta.schema, &meta.org_table);
+        let base = base.as_ref().and_then(|table| {
+            let at = table.column_position(&meta.org_name)?;
+            Some(&table.columns()[at])
+        });
+        if let Some(base) = base
+            && base.nullable == nullable
+            && !base.auto_increment
+        {
+            return Ok(Column { name, invisible: false, ..base.clone() });
+        }
+        let kind = stored_type(&meta.column_type);
+        let comment = base.map_or("".into(), |base| base.comment.clone());
+        let default =
+            if nullable { DefaultValue::Value(Value::Null) } else { zero_default(&name, &kind, eval)? };
+        Ok(Column {
+            name,
+            kind,
+            nullable,
+            default,
+            on_update: None,
+            auto_increment: false,
+            comment,
+            invisible: false,
+        })
+    }
+}
+
+/// The type of a column that holds an expression's values.
+fn stored_type(kind: &ColumnType) -> ColumnType {
+    match kind {
+        ColumnType::Null => ColumnType::Binary { length: 0 },
+        ColumnType::Int { width, unsigned, display, zerofill } => {
+            let short = *width == IntWidth::Big && display.is_some_and(|digits| digits < 10);
+            let width = if short { IntWidth::Int } else { *width };
+            ColumnType::Int { width, unsigned: *unsigned, display: None, zerofill: *zerofill }
+        }
+        ColumnType::Varchar { length, collation } | ColumnType::Char { length, collation } => {
+            let bytes = u64::from(*length) * u64::from(collation.max_char_bytes());
+            if bytes > VARCHAR_BYTES_MAX {
+                ColumnType::Text { size: size_for(bytes), collation: *collation }
+            } else {
+                kind.clone()
+            }
+        }
+        ColumnType::Varbinary { length } | ColumnType::Binary { length }
+            if u64::from(*length) > VARCHAR_BYTES_MAX =>
+        {
+            ColumnType::Blob { size: size_for(u64::from(*length)) }
+        }
+        other => other.clone(),
+    }
+}
+
+fn size_for(bytes: u64) -> BlobSize {
+    if bytes > BlobSize::Medium.max_bytes() { BlobSize::Long } else { BlobSize::Medium }
+}
+
+fn zero_default(name: &str, kind: &ColumnType, eval: &EvalContext<'_>) -> SqlResult<DefaultValue> {
+    let temporal = matches!(
+        kind,
+        ColumnType::Date
+            | ColumnType::Time { .. }
+            | ColumnType::DateTime { .. }
+            | ColumnType::Timestamp { .. }
+    );
+    let listed = matches!(kind, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    if kind.is_blob() || temporal || listed {
+        return Ok(DefaultValue::None);
+    }
+    let zero = if kind.is_string() { Value::text("") } else { Value::Int(0) };
+    let context = StoreContext { column: name, row: 1, nullable: false, strict: true, eval };
+    Ok(DefaultValue::Value(store(&zero, kind, &context)?))
+}
