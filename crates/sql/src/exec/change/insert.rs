@@ -281,17 +281,16 @@ impl Exec<'_> {
                 continue;
             }
             let error = duplicate_entry(table, &error, &frame[..count]);
+            if plan.on_duplicate.is_empty() && !plan.ignore {
+                return Err(error);
+            }
             buffers.given_back = generated;
+            self.txn.rollback_to(savepoint).await?;
             if !plan.on_duplicate.is_empty() {
-                self.txn.rollback_to(savepoint).await?;
                 return self.update_duplicate(plan, &pk, frame, done).await;
             }
-            if plan.ignore {
-                self.txn.rollback_to(savepoint).await?;
-                self.eval.warnings.push(WarningLevel::Warning, error);
-                return Ok(());
-            }
-            return Err(error);
+            self.eval.warnings.push(WarningLevel::Warning, error);
+            return Ok(());
         }
     }
 
