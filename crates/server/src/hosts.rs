@@ -37,13 +37,17 @@ impl ThreadHandling {
 /// Ends the turns of every host with the log's sync, and brings the pool its limits.
 struct EngineHost {
     database: Arc<Database>,
-    /// `no-threads`: a stall brings no other thread.
+    /// `no-threads`: there is no other thread for a stall, or to step aside to.
     single: bool,
 }
 
 impl Host for EngineHost {
     fn turn_end(&self) -> bool {
         self.database.engine().turn_end()
+    }
+
+    fn has_aside(&self) -> bool {
+        !self.single
     }
 
     fn refresh(&self, settings: &Settings) {

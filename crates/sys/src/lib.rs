@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod aside;
 pub mod contention;
 pub mod disk;
 pub mod fault_disk;

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use parking_lot::MutexGuard;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
-use turnstile_sys::relay;
+use turnstile_sys::{aside, relay};
 
 use super::group::{BELL, Group, Member};
 use super::readiness::Readiness;
-use super::task::{NOBODY, NewTask, TaskWaker, drop_session, next_guest, take_woken};
+use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_guest, take_woken};
 
 /// Events taken from the kernel in one turn. A turn answers nobody before its sync: in long ones the clients that were answered last
 /// have run dry while the rest is executed, in short ones the sync weighs more. `bench/cell` with flash_sale and 1,024
@@ -72,6 +72,11 @@ impl Core {
 
     fn may_linger(&self) -> bool {
         self.slept_shortly && self.lone_turns >= LONE_TURNS
+    }
+
+    /// Somebody of this turn has not been polled yet.
+    fn has_queue(&self) -> bool {
+        !self.high.is_empty() || !self.low.is_empty()
     }
 
     fn is_idle(&self) -> bool {
@@ -314,16 +319,20 @@ impl Group {
                 task.queued.swap(false, Ordering::AcqRel);
             }
             core.take_woken(if at_home { task.index } else { NOBODY });
+            aside::offer(at_home && self.aside.is_some() && core.has_queue());
             let polls = &self.counters.polls;
             polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             drop(core);
             let mut context = Context::from_waker(&work.waker);
             let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
             let ended = !matches!(polled, Ok(Poll::Pending));
+            let asked = aside::take_request();
             let wanted = if ended {
                 drop_session(work);
                 task.inbox.report_end(task.index);
                 false
+            } else if asked {
+                self.let_aside(task, work)
             } else {
                 task.put_back(work)
             };
@@ -344,6 +353,18 @@ impl Group {
         }
         task.inbox.send_home(task.index);
         Some(core)
+    }
+
+    /// Hands a task that asked for it to the thread aside; true if there is no room, so that it goes on here.
+    fn let_aside(&self, task: &Arc<TaskWaker>, work: Work) -> bool {
+        let refused = match &self.aside {
+            Some(aside) => aside.take_in(task, work),
+            None => Some(work),
+        };
+        refused.is_some_and(|work| {
+            task.put_back(work);
+            true
+        })
     }
 
     /// Lets the host end the turn, without the baton. None: it was lost meanwhile.

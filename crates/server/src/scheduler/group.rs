@@ -15,6 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 
+use super::aside::Aside;
 use super::core::Core;
 use super::readiness::Readiness;
 use super::task::{Inbox, Mail, NewTask, Session, TaskWaker};
@@ -93,6 +94,8 @@ pub struct Group {
     pub roster: Mutex<BTreeMap<u32, Member>>,
     /// It serves one connection and ends with it.
     pub ends_when_empty: bool,
+    /// Where its tasks may step aside.
+    pub aside: Option<Arc<Aside>>,
 }
 
 impl Group {
@@ -105,6 +108,7 @@ impl Group {
         host: Arc<dyn Host>,
         settings: Arc<Settings>,
         ends_when_empty: bool,
+        aside: Option<Arc<Aside>>,
     ) -> io::Result<Arc<Group>> {
         let inbox = Arc::new(Inbox {
             group: number,
@@ -132,6 +136,7 @@ impl Group {
             stalled_ms: AtomicU32::new(0),
             roster: Mutex::new(BTreeMap::new()),
             ends_when_empty,
+            aside,
         }))
     }
 

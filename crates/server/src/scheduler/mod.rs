@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
+mod aside;
 mod core;
 mod group;
 mod pool;
@@ -20,6 +21,10 @@ pub trait Host: Send + Sync {
     /// Called when every ready task of a turn has run: the place for one sync on behalf of all of them. Threads of one
     /// group may be in it at once. True: it is to be called again before the thread sleeps.
     fn turn_end(&self) -> bool;
+    /// Whether a pool has a thread for those who step aside.
+    fn has_aside(&self) -> bool {
+        true
+    }
     /// Brings the limits up to date; asked once in a while.
     fn refresh(&self, settings: &Settings) {
         let _ = settings;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::aside::Aside;
 use super::group::Group;
 use super::task::Session;
 use super::{Host, Readiness, Settings};
@@ -28,18 +29,20 @@ pub struct Pool {
     thread_count: AtomicUsize,
     stopping: Mutex<bool>,
     stopped: Condvar,
+    aside: Option<Arc<Aside>>,
 }
 
 impl Pool {
-    /// Starts `size` groups with one thread each, and the watch.
+    /// Starts `size` groups with one thread each, the watch, and the thread for those who step aside.
     ///
     /// # Errors
     /// When the kernel refuses an epoll instance, an eventfd or a thread.
     pub fn start(size: usize, host: Arc<dyn Host>) -> io::Result<Arc<Pool>> {
         let settings = Arc::new(Settings::default());
         host.refresh(&settings);
+        let aside = host.has_aside().then(|| Aside::new(host.clone()));
         let groups = (1..=size.max(1))
-            .map(|number| Group::new(number, host.clone(), settings.clone(), false))
+            .map(|number| Group::new(number, host.clone(), settings.clone(), false, aside.clone()))
             .collect::<io::Result<Vec<_>>>()?;
         let pool = Arc::new(Pool {
             groups,
@@ -49,6 +52,7 @@ impl Pool {
             thread_count: AtomicUsize::new(0),
             stopping: Mutex::new(false),
             stopped: Condvar::new(),
+            aside: aside.clone(),
         });
         for group in &pool.groups {
             pool.add_thread(group)?;
@@ -56,6 +60,10 @@ impl Pool {
         let watched = pool.clone();
         let watch = thread::Builder::new().name("pool-watch".into()).spawn(move || watched.watch())?;
         pool.threads.lock().push(watch);
+        if let Some(aside) = aside {
+            let builder = thread::Builder::new().name("aside".into()).stack_size(STACK_BYTES);
+            pool.threads.lock().push(builder.spawn(move || aside.live())?);
+        }
         Ok(pool)
     }
 
@@ -110,6 +118,7 @@ impl Pool {
         for group in &self.groups {
             group.stop();
         }
+        self.aside.iter().for_each(|aside| aside.stop());
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
             // A thread contains its sessions' panics; one of its own has been reported by the panic hook.

@@ -54,7 +54,7 @@ impl Solo {
         session: Session,
     ) -> io::Result<()> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let group = Group::new(number, self.host.clone(), self.settings.clone(), true)?;
+        let group = Group::new(number, self.host.clone(), self.settings.clone(), true, None)?;
         group.spawn(connection, socket, readiness, session);
         group.threads.store(1, Ordering::Relaxed);
         group.coming.store(1, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use parking_lot::Mutex;
-use turnstile_sys::relay;
+use turnstile_sys::{aside, relay};
 
 use super::{Host, Pool, Readiness, Settings, Solo};
 
@@ -323,6 +323,96 @@ fn a_guest_runs_where_it_was_woken() {
     while pool.session_count() > 0 {
         thread::yield_now();
     }
+    pool.stop();
+}
+
+/// The name of the thread that runs this.
+fn here() -> Option<String> {
+    thread::current().name().map(String::from)
+}
+
+/// A busy worker leaves what is long to the thread aside, and goes on with the others meanwhile; the session comes home afterwards.
+#[test]
+fn who_steps_aside_holds_nobody_up() {
+    let pool = Pool::start(1, Arc::new(Turns::default())).unwrap();
+    let (begun, beginning) = mpsc::channel();
+    let (release, held) = mpsc::channel::<()>();
+    let _busy = spawn(&pool, async move {
+        begun.send(()).unwrap();
+        held.recv().unwrap();
+    });
+    beginning.recv_timeout(PATIENCE).unwrap();
+    // Both are queued when the worker comes back, so the first finds somebody who waits.
+    let (report, reports) = mpsc::channel();
+    let (others, other) = mpsc::channel();
+    let (told, tell) = mpsc::channel();
+    let _long = spawn(&pool, async move {
+        aside::step().await;
+        // It ends only when the other one has run: on the worker, that would be never.
+        let met: &'static str = other.recv().unwrap();
+        report.send((met, here())).unwrap();
+        give_way().await;
+        told.send(here()).unwrap();
+    });
+    let _short = spawn(&pool, async move { others.send("short").unwrap() });
+    release.send(()).unwrap();
+    assert_eq!(reports.recv_timeout(PATIENCE), Ok(("short", Some("aside".into()))));
+    assert_eq!(tell.recv_timeout(PATIENCE), Ok(Some("worker-1".into())));
+    while pool.session_count() > 0 {
+        thread::yield_now();
+    }
+    pool.stop();
+}
+
+/// With nobody else to serve a worker does it itself.
+#[test]
+fn who_is_alone_does_not_step_aside() {
+    let pool = Pool::start(1, Arc::new(Turns::default())).unwrap();
+    let (report, reports) = mpsc::channel();
+    let _alone = spawn(&pool, async move {
+        aside::step().await;
+        report.send(here()).unwrap();
+    });
+    assert_eq!(reports.recv_timeout(PATIENCE), Ok(Some("worker-1".into())));
+    pool.stop();
+}
+
+/// Many step aside again and again, some panic there, some end there, and the pool ends while others are still at it.
+#[test]
+fn nobody_is_lost_aside() {
+    const SESSIONS: usize = 40;
+    let turns = Arc::new(Turns::default());
+    let pool = Pool::start(2, turns.clone()).unwrap();
+    let (done, finished) = mpsc::channel();
+    let aside_count = Arc::new(AtomicUsize::new(0));
+    let sockets: Vec<_> = (0..SESSIONS)
+        .map(|me| {
+            let (done, count) = (done.clone(), aside_count.clone());
+            spawn(&pool, async move {
+                for round in 0..200 {
+                    aside::step().await;
+                    count.fetch_add(usize::from(here().as_deref() == Some("aside")), Ordering::SeqCst);
+                    if me % 10 == 9 && round == 150 {
+                        done.send(me).unwrap();
+                        panic!("expected in this test");
+                    }
+                    give_way().await;
+                }
+                done.send(me).unwrap();
+                while me % 10 == 8 {
+                    aside::step().await;
+                    give_way().await;
+                }
+            })
+        })
+        .collect();
+    for nth in 0..sockets.len() {
+        finished.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("only {nth} sessions came through"));
+    }
+    while pool.session_count() > SESSIONS / 10 {
+        thread::yield_now();
+    }
+    assert!(aside_count.load(Ordering::SeqCst) > 0);
     pool.stop();
 }
 

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use turnstile_engine::Visit;
+use turnstile_sys::aside;
 
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, RowOut, Tail, limits};
@@ -81,7 +82,7 @@ impl Exec<'_> {
 
     /// Runs a SELECT block; returns the rows found, LIMIT aside when the plan asks for that.
     async fn select(&mut self, plan: &SelectPlan, outer: &[Value], out: &mut dyn RowOut) -> SqlResult<u64> {
-        if let Some(found) = self.show_whole(plan, out)? {
+        if let Some(found) = self.show_whole(plan, out).await? {
             return Ok(found);
         }
         let mut frame = vec![Value::Null; plan.width];
@@ -413,7 +414,10 @@ impl Exec<'_> {
                 self.query(query, &[], &mut kept).await?;
                 kept.rows
             }
-            Source::Virtual(table) => self.virtual_rows(*table)?,
+            Source::Virtual(table) => {
+                aside::step().await;
+                self.virtual_rows(*table)?
+            }
             Source::Table(source) => self.whole_table(source, step, plan.width).await?,
             Source::Group(_) => Vec::new(),
         };

@@ -2,6 +2,7 @@
 //! they are made straight into the answer; no frame, no value for each field, no list of rows.
 
 use turnstile_engine::Visit;
+use turnstile_sys::aside;
 
 use super::Exec;
 use super::tail::RowOut;
@@ -36,8 +37,13 @@ fn shown_whole(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
 
 impl Exec<'_> {
     /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the statement has ended.
-    pub(super) fn show_whole(&self, plan: &SelectPlan, out: &mut dyn RowOut) -> SqlResult<Option<u64>> {
+    pub(super) async fn show_whole(
+        &self,
+        plan: &SelectPlan,
+        out: &mut dyn RowOut,
+    ) -> SqlResult<Option<u64>> {
         let Some((table, columns)) = shown_whole(plan) else { return Ok(None) };
+        aside::step().await;
         let found = self.write_whole(table, &columns, out)?;
         self.interrupt.check()?;
         Ok(Some(found))

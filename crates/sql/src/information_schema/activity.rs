@@ -17,7 +17,7 @@ use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::datetime::{DateTime, Time, TimeZone};
 use crate::error::SqlResult;
-use crate::registry::{Command, Entry};
+use crate::registry::{Command, Entry, Listed};
 use crate::session::SessionState;
 use crate::status::intentions;
 use crate::status::lock_text::{LockNames, shown_id};
@@ -88,7 +88,7 @@ pub struct Activity {
     /// What they are on.
     pub names: LockNames,
     /// All sessions, by id, with and without a transaction.
-    pub sessions: Arc<[Arc<Entry>]>,
+    pub sessions: Arc<[Listed]>,
     /// When the picture was taken, in microseconds since 1970.
     pub now_unix_us: u64,
 }
@@ -132,7 +132,7 @@ impl Activity {
                 continue;
             }
             let card = entry.card.picture();
-            let own = if held.is_empty() { None } else { held.remove(&entry.id) };
+            let own = if held.is_empty() { None } else { held.remove(&entry.card.connection()) };
             let place = entry.card.standing().place();
             let idle = card.txn_id == 0 && card.view.is_none() && own.is_none();
             if !card.open || idle && place == Place::Outside {
@@ -165,7 +165,7 @@ impl Activity {
 
     /// A transaction's session; none if it is gone.
     pub fn session(&self, one: &Transaction) -> Option<&Entry> {
-        one.session.and_then(|at| self.sessions.get(at)).map(|entry| &**entry)
+        one.session.and_then(|at| self.sessions.get(at)).map(|listed| &**listed)
     }
 
     /// Looks at the text of a transaction's statement, if one runs. The statement waits meanwhile ([`Entry::look`]).

@@ -1,7 +1,6 @@
 //! What the server is and does, as tables.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use turnstile_engine::admission::Place;
 use turnstile_engine::session_card::WaitingFor;
@@ -17,7 +16,7 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
 use crate::lexer::Keyword;
-use crate::registry::{Command, Entry, Shown, ahead};
+use crate::registry::{Command, Entry, Listed, Shown, ahead};
 use crate::session::SessionState;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
@@ -144,7 +143,7 @@ pub fn persisted_variables(db: &Database) -> Rows {
 pub fn threads(db: &Database) -> Rows {
     let now = db.registry().now_us();
     let name = |name: &[u8]| text(String::from_utf8_lossy(name));
-    let line = |entry: &Arc<Entry>| {
+    let line = |entry: &Listed| {
         let shown = entry.shown();
         row([
             Value::UInt(entry.id),

@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
+use turnstile_sys::aside;
+
 use super::Session;
+use super::show_live::is_live;
 use super::statement::Outcome;
 use crate::accounts::grants;
 use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
@@ -84,6 +87,10 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        if is_live(&show.what) {
+            // Long for a worker, and only its own client waits for it.
+            aside::step().await;
+        }
         if show.filter.is_none()
             && let Some(outcome) = self.show_live(&show.what, out)?
         {

@@ -42,6 +42,11 @@ fn columns_of(what: &ShowWhat) -> Option<&'static [(&'static str, char)]> {
     }
 }
 
+/// Whether it is one of these.
+pub fn is_live(what: &ShowWhat) -> bool {
+    columns_of(what).is_some()
+}
+
 impl Session {
     /// Writes a SHOW of these; None: it is another.
     pub(super) fn show_live(&self, what: &ShowWhat, out: &mut dyn ResultSink) -> SqlResult<Option<Outcome>> {
