@@ -129,13 +129,13 @@ fn beside_scans_has_point_selects_with_and_without_scans() {
 
 #[test]
 fn watching_looks_in_one_position_only_and_gives_an_interval() {
-    let result = bench("watching", &["--seconds=8"]);
+    let result = bench("watching", &["--seconds=8", "--rate=20"]);
     for position in ["watched", "alone"] {
         assert_eq!(count(&result, &[("cell", position.into()), ("lost", 0.into())]), 1, "{position}");
     }
     assert!(result["cells"][0]["looks_a_second"].as_f64() > Some(0.0));
-    assert_eq!(
-        result["summary"]["turnstile, 16"]["watched_over_alone"]["rate"].as_array().map(Vec::len),
-        Some(3)
-    );
+    let summary = &result["summary"]["turnstile, 16, 20 a second"];
+    for known in [&summary["watched_over_alone"]["rate"], &summary["ten_looks_percent"][0]] {
+        assert_eq!(known.as_array().map(Vec::len), Some(3), "{summary}");
+    }
 }

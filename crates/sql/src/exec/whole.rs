@@ -37,11 +37,7 @@ fn shown_whole(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
 
 impl Exec<'_> {
     /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the statement has ended.
-    pub(super) async fn show_whole(
-        &self,
-        plan: &SelectPlan,
-        out: &mut dyn RowOut,
-    ) -> SqlResult<Option<u64>> {
+    pub(super) async fn show_whole(&self, plan: &SelectPlan, out: &mut dyn RowOut) -> SqlResult<Option<u64>> {
         let Some((table, columns)) = shown_whole(plan) else { return Ok(None) };
         aside::step().await;
         let found = self.write_whole(table, &columns, out)?;
