@@ -103,6 +103,9 @@ fn watch(mut client: Client, view: &str, gate: &Gate) -> Result<Vec<f64>, Client
     }
 }
 
+/// A watcher's thread.
+type Watcher = thread::JoinHandle<Result<Vec<f64>, ClientError>>;
+
 /// Runs the experiment.
 ///
 /// # Errors
@@ -148,6 +151,16 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     report.finish(options, contestants)
 }
 
+/// One watcher of each view for every ten looks a second.
+fn post_watchers(contestant: &Contestant, rate: f64, gate: &Arc<Gate>) -> Result<Vec<Watcher>, ClientError> {
+    let sets = (rate / RATE).round().max(1.0) as usize;
+    let posted = (0..sets).flat_map(|_| VIEWS).map(|view| {
+        let (client, shared) = (contestant.client()?, gate.clone());
+        Ok(thread::spawn(move || watch(client, view, &shared)))
+    });
+    posted.collect()
+}
+
 fn watched(
     contestant: &Contestant,
     count: usize,
@@ -160,14 +173,7 @@ fn watched(
     let duration = options.duration(60.0, 3.0);
     let load = hot_row::load(&contestant.target, Variant::Plain, count, duration);
     let gate = Arc::new(Gate::default());
-    let sets = (rate / RATE).round().max(1.0) as usize;
-    let watchers = (0..sets)
-        .flat_map(|_| VIEWS)
-        .map(|view| {
-            let (client, shared) = (contestant.client()?, gate.clone());
-            Ok::<_, ClientError>(thread::spawn(move || watch(client, view, &shared)))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let watchers = post_watchers(contestant, rate, &gate)?;
     let mut flip = |position| {
         gate.set(position == 0);
         Ok(())
