@@ -195,11 +195,7 @@ fn watched(
     // The gate is open while the load settles, too.
     let watched_for = with.outcome.elapsed.as_secs_f64() * (1.0 + 1.0 / f64::from(SETTLING_SHARE));
     let looks_a_second = looks as f64 / VIEWS.len() as f64 / watched_for;
-    // What ten looks a second change, in per cent.
-    let of_ten = |known: Option<Interval>| {
-        known.map(|ratio| ratio.map(|ratio| 100.0 * (ratio - 1.0) * RATE / looks_a_second.max(1.0)))
-    };
-    let ten = [of_ten(compared.rate), of_ten(compared.cpu)];
+    let ten = [compared.rate, compared.cpu].map(|known| of_ten(known, looks_a_second));
     for (word, cell) in [("watched", &with), ("alone", &alone)] {
         let head = json!({ "server": contestant.label, "cell": word });
         report.cell(
@@ -233,6 +229,11 @@ fn watched(
         figure(look_ms, 1),
         lost.to_string(),
     ])
+}
+
+/// What ten looks a second change, in per cent, if so many changed so much.
+fn of_ten(known: Option<Interval>, looks_a_second: f64) -> Option<Interval> {
+    known.map(|ratio| ratio.map(|ratio| 100.0 * (ratio - 1.0) * RATE / looks_a_second.max(1.0)))
 }
 
 /// For a table: a change and its interval.
