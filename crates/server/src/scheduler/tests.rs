@@ -399,9 +399,11 @@ fn nobody_is_lost_aside() {
                     give_way().await;
                 }
                 done.send(me).unwrap();
-                while me % 10 == 8 {
-                    aside::step().await;
-                    give_way().await;
+                if me % 10 == 8 {
+                    loop {
+                        aside::step().await;
+                        give_way().await;
+                    }
                 }
             })
         })
