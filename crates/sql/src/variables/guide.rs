@@ -17,8 +17,8 @@ pub const TOPICS: &[Topic] = &[
     Topic {
         title: "Deadlocks and lock waits",
         text: "A statement that needs a row somebody else has locked waits. Two things end a wait that would last for ever: detection \
-finds the circle when it closes and rolls back the transaction that has written least (error 1213), and a timeout gives up a wait after \
-a time, circle or not (error 1205).
+finds the cycle when it closes and rolls back the transaction that has written least (error 1213), and a timeout gives up a wait after \
+a time, cycle or not (error 1205).
 
 `innodb_deadlock_detect` is the first, `innodb_lock_wait_timeout` the second, and they do not replace each other: with detection OFF a \
 deadlock costs every transaction in it the whole timeout. In MySQL detection is often switched off because its cost grows with the \
