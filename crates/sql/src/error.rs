@@ -122,6 +122,7 @@ errors! {
     wrong_value_count_on_row(row) = 1136 b"21S01" "Column count doesn't match value count at row {row}";
     mix_of_group_functions() = 1140 b"42000" "In aggregated query without GROUP BY, expression #1 of SELECT list contains nonaggregated column; this is incompatible with sql_mode=only_full_group_by";
     mixed_group_column(position, column) = 1140 b"42000" "In aggregated query without GROUP BY, expression #{position} of SELECT list contains nonaggregated column '{column}'; this is incompatible with sql_mode=only_full_group_by";
+    invalid_use_of_null() = 1138 b"22004" "Invalid use of NULL value";
     nonexisting_grant(user, host) = 1141 b"42000" "There is no such grant defined for user '{user}' on host '{host}'";
     table_access_denied(command, user, host, table) = 1142 b"42000" "{command} command denied to user '{user}'@'{host}' for table '{table}'";
     no_such_table(database, table) = 1146 b"42S02" "Table '{database}.{table}' doesn't exist";

@@ -28,7 +28,10 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
             zerofill: written.zerofill,
         })
     };
-    let text = || Ok(text_type(blob_size(written.kind), collation()?));
+    let text = || {
+        let collation = collation()?;
+        Ok(text_type(blob_size(written, collation.max_char_bytes()), collation))
+    };
     let fsp = || match written.length.unwrap_or(0) {
         digits @ 0..=6 => Ok(digits as u8),
         more => Err(SqlError::too_big_precision(more, name, 6)),
@@ -70,7 +73,7 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         TypeKind::VarBinary => Ok(ColumnType::Varbinary { length: length(1, VARCHAR_BYTES_MAX)? }),
         TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => text(),
         TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob | TypeKind::LongBlob => {
-            Ok(ColumnType::Blob { size: blob_size(written.kind) })
+            Ok(ColumnType::Blob { size: blob_size(written, 1) })
         }
         TypeKind::Enum => {
             Ok(ColumnType::Enum { names: members(name, written, false)?, collation: collation()? })
@@ -90,12 +93,18 @@ fn text_type(size: BlobSize, collation: Collation) -> ColumnType {
     }
 }
 
-fn blob_size(kind: TypeKind) -> BlobSize {
-    match kind {
+/// The smallest that holds as many characters as `TEXT(n)` and `BLOB(n)` say.
+fn blob_size(written: &ast::ColumnType, char_bytes: u32) -> BlobSize {
+    match written.kind {
         TypeKind::TinyText | TypeKind::TinyBlob => BlobSize::Tiny,
         TypeKind::MediumText | TypeKind::MediumBlob => BlobSize::Medium,
         TypeKind::LongText | TypeKind::LongBlob => BlobSize::Long,
-        _ => BlobSize::Normal,
+        _ => {
+            let Some(length) = written.length else { return BlobSize::Normal };
+            let bytes = length.saturating_mul(u64::from(char_bytes));
+            let sizes = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium];
+            sizes.into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(BlobSize::Long)
+        }
     }
 }
 
@@ -178,12 +187,16 @@ fn default(
     nullable: bool,
     eval: &EvalContext<'_>,
 ) -> SqlResult<DefaultValue> {
-    let invalid = || SqlError::invalid_default(&written.name);
     let Some(expr) = &written.default else {
         return Ok(if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None });
     };
     default_value(&written.name, expr, kind, nullable, written.auto_increment, eval)
-        .map_err(|error| if error.code == 1235 || error.code == 1101 { error } else { invalid() })
+        .map_err(|error| default_error(&written.name, error))
+}
+
+/// Why a default is refused: that the value does not fit is not said more closely.
+pub fn default_error(name: &str, error: SqlError) -> SqlError {
+    if error.code == 1235 || error.code == 1101 { error } else { SqlError::invalid_default(name) }
 }
 
 /// The default that an expression gives a column.

@@ -31,6 +31,8 @@ struct Alteration {
     definition: Definition,
     /// For every column, the old column it was.
     origins: Vec<Option<usize>>,
+    /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
+    old_names: Vec<Box<str>>,
     rebuild: bool,
     rename: Option<TableName>,
 }
@@ -44,10 +46,16 @@ impl Session {
         let mut work = Alteration {
             definition: table.definition.clone(),
             origins: (0..table.columns().len()).map(Some).collect(),
+            old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
             rebuild: false,
             rename: None,
         };
-        self.with_eval(&[], |eval| alter.actions.iter().try_for_each(|action| work.apply(action, eval)))?;
+        // The old primary key goes first: a column is defined without it.
+        let (dropped, others): (Vec<_>, Vec<_>) =
+            alter.actions.iter().partition(|one| matches!(one, AlterAction::DropPrimaryKey));
+        let mut actions = dropped.into_iter().chain(others);
+        self.with_eval(&[], |eval| actions.try_for_each(|action| work.apply(action, eval)))?;
+        work.check_names()?;
         definition::check(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
         let affected = if work.rebuild {
@@ -57,13 +65,13 @@ impl Session {
             0
         };
         drop(hold);
-        if let Some(new) = &work.rename {
+        if let Some(new) = &work.rename
+            && (&*self.schema_of(new)?, &*new.table) != (&*schema, &*alter.name.table)
+        {
             self.rename_table(&alter.name, new).await?;
         }
-        // CREATE INDEX changes no rows as far as the client is concerned.
-        let is_index = |one: &AlterAction| matches!(one, AlterAction::AddKey(key) if key.kind != crate::ast::KeyKind::Primary);
-        let affected = if alter.actions.iter().all(is_index) { 0 } else { affected };
-        // Neither does what touches no row at all, and it says nothing.
+        let affected = if alter.actions.iter().any(counts_rows) { affected } else { 0 };
+        // What touches no row at all says nothing.
         let quiet = |one: &AlterAction| matches!(one, AlterAction::Rename(_) | AlterAction::EnableKeys(_));
         if alter.actions.iter().all(quiet) {
             return Ok(Outcome::default());
@@ -161,6 +169,14 @@ impl Session {
     }
 }
 
+/// MySQL counts rows where it cannot change a table in place.
+fn counts_rows(action: &AlterAction) -> bool {
+    matches!(
+        action,
+        AlterAction::ChangeColumn { .. } | AlterAction::ConvertCharset { .. } | AlterAction::DropPrimaryKey
+    )
+}
+
 impl Alteration {
     fn apply(&mut self, action: &AlterAction, eval: &EvalContext<'_>) -> SqlResult<()> {
         match action {
@@ -172,8 +188,7 @@ impl Alteration {
                 self.change_column(old_name, column, position.as_ref(), eval)?;
             }
             AlterAction::RenameColumn { old_name, new_name } => {
-                let at = self.column(old_name)?;
-                self.check_free(new_name, Some(at))?;
+                let at = self.column_before(old_name)?;
                 self.definition.columns[at].name = new_name.clone();
             }
             AlterAction::SetDefault { column, default } => {
@@ -222,6 +237,17 @@ impl Alteration {
     fn column(&self, name: &str) -> SqlResult<usize> {
         let found = self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| SqlError::unknown_column(name, &self.definition.name))
+    }
+
+    /// The column that had this name before the statement.
+    fn column_before(&self, name: &str) -> SqlResult<usize> {
+        let named = |old: &Option<usize>| old.is_some_and(|at| self.old_names[at].eq_ignore_ascii_case(name));
+        self.origins.iter().position(named).map_or_else(|| self.column(name), Ok)
+    }
+
+    fn check_names(&self) -> SqlResult<()> {
+        let columns = &self.definition.columns;
+        (0..columns.len()).try_for_each(|at| self.check_free(&columns[at].name, Some(at)))
     }
 
     fn key(&self, name: &str) -> SqlResult<usize> {
@@ -346,14 +372,11 @@ impl Alteration {
         let column = &mut self.definition.columns[at];
         column.default = match default {
             None => DefaultValue::None,
-            Some(expr) => definition::column::default_value(
-                name,
-                expr,
-                &column.kind,
-                column.nullable,
-                column.auto_increment,
-                eval,
-            )?,
+            Some(expr) => {
+                let (kind, nullable, automatic) = (&column.kind, column.nullable, column.auto_increment);
+                definition::column::default_value(name, expr, kind, nullable, automatic, eval)
+                    .map_err(|error| definition::column::default_error(name, error))?
+            }
         };
         // The default of a column also stands for rows that are older than the column; rewriting them fixes theirs.
         self.rebuild = true;

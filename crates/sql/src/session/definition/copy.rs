@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use turnstile_engine::{Error as EngineError, Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
 
 use super::super::Session;
-use crate::dictionary::Table;
+use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Slice;
 use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::row_codec::RowView;
+use crate::types::ColumnType;
 use crate::value::{Value, between_columns};
 
 /// Rows of one transaction of the copy.
@@ -149,11 +150,17 @@ impl Session {
                                 between_columns(other, &old.columns()[*at].kind, &new.columns()[column].kind)
                             }
                         };
-                        storing.store(new, column, &value)?
+                        let same = old.columns()[*at].kind == new.columns()[column].kind;
+                        storing
+                            .store(new, column, &value)
+                            .map_err(|error| misfit(error, &new.columns()[column], same, row))?
                     }
                     Origin::Default if Some(column) == new.auto_column => {
                         let next = automatic.fetch_add(1, Ordering::Relaxed);
                         storing.store(new, column, &Value::UInt(next))?
+                    }
+                    Origin::Default if storing.strict && wants_date(&new.columns()[column]) => {
+                        storing.store(new, column, &zero_text(&new.columns()[column]))?
                     }
                     Origin::Default => {
                         let lenient = Storing { strict: false, ..storing };
@@ -164,6 +171,27 @@ impl Session {
             Ok(values)
         })
     }
+}
+
+/// Why a value of the old table is refused, in the words of ALTER TABLE. `same`: only whether NULL is allowed has changed.
+fn misfit(error: SqlError, column: &Column, same: bool, row: u64) -> SqlError {
+    match error.code {
+        1048 if same => SqlError::invalid_use_of_null(),
+        1048 => SqlError::data_truncated(&column.name, row),
+        1406 if column.kind.is_string() => SqlError::data_truncated(&column.name, row),
+        _ => error,
+    }
+}
+
+/// A new column whose rows have to get a zero date, which the mode may refuse.
+fn wants_date(column: &Column) -> bool {
+    let dated =
+        matches!(column.kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. });
+    dated && !column.nullable && column.default == DefaultValue::None
+}
+
+fn zero_text(column: &Column) -> Value {
+    Value::text(if column.kind == ColumnType::Date { "0000-00-00" } else { "0000-00-00 00:00:00" })
 }
 
 /// The clustered key of a copied row.
