@@ -22,6 +22,7 @@ const ROOMS: &[(&str, u32)] = &[
 
 /// Files that may contain `unsafe`. Adding one is a decision: say why in the file's header.
 const UNSAFE_FILES: &[&str] = &[
+    "crates/sys/src/heap.rs",
     "crates/sys/src/sync.rs",
     "crates/sys/src/latch.rs",
     "crates/sys/src/ranked.rs",

@@ -3,6 +3,7 @@
 //! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a statement
 //! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of SHOW
 //! ENGINE INNODB STATUS into the log, four times a minute.
+//! Every ten seconds, if the process has much more memory than its buffer pool, what was freed goes back to the machine.
 //! Timeouts within a message, an answer or a login are deadlines
 //! set where the wait is, since these waits are rare.
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 use turnstile_sql::database::Database;
 use turnstile_sql::value::Value;
+use turnstile_sys::heap;
 
 use crate::log;
 
@@ -22,10 +24,27 @@ const ROUND: Duration = Duration::from_secs(1);
 /// Rounds between two reports of `innodb_status_output`.
 const REPORT_ROUNDS: u32 = 15;
 
+/// Rounds between two looks at the memory.
+const MEMORY_ROUNDS: u32 = 10;
+/// Resident memory beside the buffer pool from which on freed memory goes back.
+const MEMORY_KEPT_BYTES: u64 = 128 << 20;
+
 /// The thread.
 pub struct Janitor {
     stopping: Arc<(Mutex<bool>, Condvar)>,
     thread: JoinHandle<()>,
+}
+
+/// Without this the memory of one huge answer or transaction would stay with the allocator for good.
+fn give_back_memory(database: &Database) {
+    let pool = match database.globals().named("innodb_buffer_pool_size") {
+        Value::Int(bytes) => u64::try_from(bytes).unwrap_or(0),
+        Value::UInt(bytes) => bytes,
+        _ => 0,
+    };
+    if heap::resident_bytes() > pool.saturating_add(MEMORY_KEPT_BYTES) {
+        heap::give_back();
+    }
 }
 
 impl Janitor {
@@ -40,9 +59,14 @@ impl Janitor {
             let (stopping, bell) = &*seen;
             let mut stop = stopping.lock();
             let mut rounds = 0;
+            let mut memory_rounds = 0;
             while !*stop {
                 bell.wait_for(&mut stop, ROUND);
                 database.registry().end_idle();
+                memory_rounds = (memory_rounds + 1) % MEMORY_ROUNDS;
+                if memory_rounds == 0 {
+                    give_back_memory(&database);
+                }
                 let reports = database.globals().named("innodb_status_output") == Value::Int(1);
                 rounds = if reports { rounds + 1 } else { 0 };
                 if rounds == REPORT_ROUNDS {

@@ -4,6 +4,7 @@ pub mod aside;
 pub mod contention;
 pub mod disk;
 pub mod fault_disk;
+pub mod heap;
 pub mod latch;
 pub mod leader;
 pub mod park;
