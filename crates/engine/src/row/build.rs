@@ -20,8 +20,7 @@ use crate::ids::TxnId;
 use crate::page::{DELETE_MARK, SLOT_SIZE, record_size};
 use crate::txn::kernel::Kernel;
 
-use super::insert::duplicate;
-use super::secondary::live_entry;
+use super::secondary::{duplicate, live_entry};
 use super::value::{ENTRY_BYTES, Payload, RowValue, entry_value};
 
 /// Bytes of memory for entries gathered before they are sorted and added; few in tests, which so have several portions.

@@ -16,7 +16,7 @@ use crate::txn::lock_calls::{Grant, LockKind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::secondary::{EntryChange, EntryKey};
+use super::secondary::{EntryChange, EntryKey, duplicate};
 use super::value::{INLINE_BYTES_MAX, Payload};
 use super::write::Added;
 
@@ -50,7 +50,7 @@ impl Txn {
             }
         }
         let chain = self.write_chain(table, row).await?;
-        let payload = payload_of(row, chain);
+        let payload = Payload::of(row, chain);
         if let Err(error) = self.add_row(table, &tree, key, payload).await {
             self.drop_chain(chain).await;
             return Err(error);
@@ -114,16 +114,6 @@ impl Txn {
         let kernel = self.kernel.clone();
         let _ = paged_through!(self, super::chain::free_whole(&kernel.storage, first));
     }
-}
-
-/// The payload of a row whose chain, if it needs one, has been written.
-pub(crate) fn payload_of(row: &[u8], chain: PageNo) -> Payload<'_> {
-    if chain.0 == 0 { Payload::Inline(row) } else { Payload::Chain { first: chain, len: row.len() as u32 } }
-}
-
-pub(crate) fn duplicate(table: &TableDef, nth: Option<usize>, pk: &[u8]) -> Error {
-    let index = nth.map_or(table.clustered, |nth| table.secondaries[nth].id);
-    Error::DuplicateKey { index, nth, pk: pk.to_vec() }
 }
 
 /// Whether the newest version of a row is there and not deleted.

@@ -2,21 +2,26 @@
 //!
 //! A unique key value is guarded by a lock on the bare secondary key, without the primary key: nobody adds or marks an entry
 //! of that value without it. Under the lock the entries with that value cannot change, except that purge removes marked
-//! ones, so one look decides. Entries themselves need no implicit locks: whoever wants to lock one goes on to lock its row.
+//! ones, so one look decides. Entries themselves are locked by readers only: whoever locks one goes on to lock its row.
 
 use std::ops::Bound;
 
 use crate::api::{LockWait, RowLock, TableDef};
 use crate::btree::{Direction, Tree};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
 use crate::txn::lock_calls::LockKind;
 use crate::txn::spare::{give_buffer, take_buffer};
 
-use super::insert::duplicate;
 use super::value::split_entry;
 use super::write::Added;
+
+/// The error for a key that is there already: the primary key, or that of secondary index number `nth`.
+pub(crate) fn duplicate(table: &TableDef, nth: Option<usize>, pk: &[u8]) -> Error {
+    let index = nth.map_or(table.clustered, |nth| table.secondaries[nth].id);
+    Error::DuplicateKey { index, nth, pk: pk.to_vec() }
+}
 
 /// Key of an entry: secondary key and behind it the primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]

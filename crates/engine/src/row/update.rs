@@ -21,7 +21,6 @@ use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::spare::{give_buffer, take_buffer};
 
-use super::insert::payload_of;
 use super::secondary::{EntryChange, entry_changes};
 use super::value::{INLINE_BYTES_MAX, Payload, RowValue};
 use super::write::NewVersion;
@@ -245,7 +244,7 @@ impl Txn {
                 Some(row) if row.len() > INLINE_BYTES_MAX && draft.chain.0 == 0 => {
                     return Ok(Step::WriteChain);
                 }
-                Some(row) => NewVersion::Row(payload_of(row, draft.chain)),
+                Some(row) => NewVersion::Row(Payload::of(row, draft.chain)),
             };
             if self.try_replace_at(tree, leaf, slot, key, version)? {
                 return Ok(Step::Done(updated));

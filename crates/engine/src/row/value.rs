@@ -37,7 +37,16 @@ pub enum Payload<'p> {
     },
 }
 
-impl Payload<'_> {
+impl<'p> Payload<'p> {
+    /// The payload of a row whose chain, if it needs one, has been written; 0: it needs none.
+    pub fn of(row: &'p [u8], chain: PageNo) -> Self {
+        if chain.0 == 0 {
+            Payload::Inline(row)
+        } else {
+            Payload::Chain { first: chain, len: row.len() as u32 }
+        }
+    }
+
     /// First page of the chain, 0 if inline.
     pub fn chain(&self) -> PageNo {
         match self {
