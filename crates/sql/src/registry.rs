@@ -187,8 +187,7 @@ impl Entry {
 
     /// Asks for the memory that [`Entry::look`] will read, and does not wait for it: see [`ahead`].
     fn touch(&self) {
-        let killed = self.interrupt.is_connection_killed();
-        std::hint::black_box((killed, self.shown.is_locked(), self.command()));
+        std::hint::black_box((self.interrupt.is_connection_killed(), self.command()));
     }
 
     /// A copy of what is shown.
@@ -197,18 +196,31 @@ impl Entry {
     }
 }
 
-/// A session in the list of all. Its card can be read without its entry: most of those who look want to know first whether a session has a
-/// transaction, and a thousand reads that need not wait for one another take a fraction of the time.
+/// A session in the list of all, with what can be read without its entry's mutex. A session that waits for its client has no more to show, so
+/// who looks at a thousand of them writes nothing into memory that their own thread needs for the next statement.
 #[derive(Debug)]
 pub struct Listed {
     entry: Arc<Entry>,
     /// What its transactions tell about themselves.
     pub card: Arc<SessionCard>,
+    /// User, host and database, as they were when the list was made; a change of them ends the list ([`Registry::renamed`]).
+    pub names: Names,
 }
 
 impl Listed {
     fn of(entry: &Arc<Entry>) -> Listed {
-        Listed { entry: entry.clone(), card: entry.card.clone() }
+        let names = entry.look(|shown| shown.names.clone());
+        Listed { entry: entry.clone(), card: entry.card.clone(), names }
+    }
+
+    /// Looks at the text of the statement that it runs; none between statements. A statement that begins or ends waits meanwhile: no more
+    /// than a line may be made of it.
+    pub fn with_text<T>(&self, look: impl FnOnce(Option<&[u8]>) -> T) -> T {
+        if self.command() == Command::Sleep {
+            look(None)
+        } else {
+            self.look(|shown| look(shown.text.as_deref()))
+        }
     }
 }
 
@@ -223,8 +235,8 @@ impl Deref for Listed {
 /// Sessions whose memory is asked for at once.
 const AHEAD: usize = 16;
 
-/// Sessions one after the other, for who looks at each. A look takes a mutex, and the processor begins nothing behind that before it
-/// is done; so the memory of some sessions is asked for together, ahead of their looks, and they wait for it once.
+/// Sessions one after the other, for who looks at each. A look at a statement's text takes a mutex, and the processor begins nothing behind that
+/// before it is done; so the memory of some sessions is asked for together, ahead of their looks, and they wait for it once.
 pub fn ahead(sessions: &[Listed]) -> impl Iterator<Item = &Listed> {
     sessions.chunks(AHEAD).flat_map(|some| {
         some.iter().for_each(|entry| entry.touch());
@@ -312,6 +324,11 @@ impl Registry {
         // Its thousand owners are counted down without the lock.
         drop(sessions);
         drop(listed);
+    }
+
+    /// A session has another user, host or database: whoever looks from now on reads them anew.
+    pub fn renamed(&self) {
+        self.change(|_| ());
     }
 
     /// One session.

@@ -311,6 +311,7 @@ impl Session {
         }
         self.state.set_schema(Some(name.into()));
         self.entry.show(|shown| shown.names.set_database(name));
+        self.db.registry().renamed();
         Ok(())
     }
 
@@ -351,6 +352,7 @@ impl Session {
             shown.names = Names::new(&init.user, &init.host, None);
             shown.account = init.account.text().into();
         });
+        self.db.registry().renamed();
         self.begin_as(&init)
     }
 

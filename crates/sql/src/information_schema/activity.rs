@@ -17,7 +17,7 @@ use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::datetime::{DateTime, Time, TimeZone};
 use crate::error::SqlResult;
-use crate::registry::{Command, Entry, Listed};
+use crate::registry::{Command, Listed};
 use crate::session::SessionState;
 use crate::status::intentions;
 use crate::status::lock_text::{LockNames, shown_id};
@@ -164,16 +164,16 @@ impl Activity {
     }
 
     /// A transaction's session; none if it is gone.
-    pub fn session(&self, one: &Transaction) -> Option<&Entry> {
-        one.session.and_then(|at| self.sessions.get(at)).map(|listed| &**listed)
+    pub fn session(&self, one: &Transaction) -> Option<&Listed> {
+        one.session.and_then(|at| self.sessions.get(at))
     }
 
-    /// Looks at the text of a transaction's statement, if one runs. The statement waits meanwhile ([`Entry::look`]).
+    /// Looks at the text of a transaction's statement, if one runs. The statement waits meanwhile ([`Listed::with_text`]).
     pub fn with_query<T>(&self, one: &Transaction, look: impl FnOnce(Option<&str>) -> T) -> T {
         match self.session(one) {
             None => look(None),
             Some(entry) => {
-                entry.look(|shown| look(shown.text.as_deref().map(String::from_utf8_lossy).as_deref()))
+                entry.with_text(|statement| look(statement.map(String::from_utf8_lossy).as_deref()))
             }
         }
     }

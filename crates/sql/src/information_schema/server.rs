@@ -16,7 +16,7 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
 use crate::lexer::Keyword;
-use crate::registry::{Command, Entry, Listed, Shown, ahead};
+use crate::registry::{Command, Entry, Listed, ahead};
 use crate::session::SessionState;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
@@ -35,19 +35,20 @@ pub fn processlist(
     let only = if sees_all { None } else { Some(own()) };
     let now = db.registry().now_us();
     for entry in ahead(&db.registry().list()) {
-        entry.look(|shown| {
-            if only.as_ref().is_some_and(|only| shown.names.user() != only.user()) {
-                return Ok(());
-            }
-            let info = shown.text.as_deref().map(String::from_utf8_lossy);
+        let names = &entry.names;
+        if only.as_ref().is_some_and(|only| names.user() != only.user()) {
+            continue;
+        }
+        entry.with_text(|statement| {
+            let info = statement.map(String::from_utf8_lossy);
             out(&[
                 Cell::UInt(entry.id),
-                Cell::Bytes(shown.names.user()),
-                Cell::Bytes(shown.names.host()),
-                shown.names.database().map_or(Cell::Null, Cell::Bytes),
+                Cell::Bytes(names.user()),
+                Cell::Bytes(names.host()),
+                names.database().map_or(Cell::Null, Cell::Bytes),
                 Cell::Text(command(entry)),
                 Cell::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-                Cell::Text(doing(entry, shown)),
+                Cell::Text(doing(entry, statement)),
                 Cell::optional(info.as_deref().map(|text| beginning(text, info_chars_max))),
             ])
         })?;
@@ -69,7 +70,7 @@ fn command(entry: &Entry) -> &'static str {
 }
 
 /// STATE: what a session waits for, or what its statement does; nothing between statements.
-pub fn doing(entry: &Entry, shown: &Shown) -> &'static str {
+pub fn doing(entry: &Entry, statement: Option<&[u8]>) -> &'static str {
     if entry.command() == Command::Sleep {
         return "";
     }
@@ -81,7 +82,7 @@ pub fn doing(entry: &Entry, shown: &Shown) -> &'static str {
         (WaitingFor::Definition, _) => "Waiting for table metadata lock",
         (WaitingFor::UserLock, _) => "User lock",
         (WaitingFor::Nothing, _) if entry.card.waits_for_log() => "waiting for handler commit",
-        (WaitingFor::Nothing, _) => shown.text.as_deref().map_or("", statement_state),
+        (WaitingFor::Nothing, _) => statement.map_or("", statement_state),
     }
 }
 
@@ -155,7 +156,7 @@ pub fn threads(db: &Database) -> Rows {
             shown.names.database().map_or(Value::Null, name),
             text(command(entry)),
             Value::UInt(now.saturating_sub(entry.since_us()) / 1_000_000),
-            text(doing(entry, &shown)),
+            text(doing(entry, shown.text.as_deref())),
             shown.text.as_ref().map_or(Value::Null, |bytes| text(String::from_utf8_lossy(bytes))),
             Value::Null,
             Value::Null,

@@ -13,7 +13,7 @@ use crate::cell::Digits;
 use crate::database::Database;
 use crate::information_schema::activity::{Activity, Transaction, UNWRITTEN_ID};
 use crate::information_schema::doing;
-use crate::registry::{Entry, Shown, ahead};
+use crate::registry::{Listed, ahead};
 
 /// The heading and the counters.
 pub fn section(out: &mut String, db: &Database, span: &Span) {
@@ -45,7 +45,7 @@ pub fn list(out: &mut Vec<u8>, picture: &Activity) {
         out.extend_from_slice(b"---TRANSACTION ");
         out.extend_from_slice(Digits::of(UNWRITTEN_ID + entry.id).as_bytes());
         out.extend_from_slice(b", not started\n");
-        entry.look(|shown| put_thread(out, &thread(entry, shown)));
+        entry.with_text(|statement| put_thread(out, &thread(entry, statement)));
     }
     let mut lines = String::new();
     for one in picture.transactions.iter().rev() {
@@ -53,7 +53,9 @@ pub fn list(out: &mut Vec<u8>, picture: &Activity) {
         match picture.session(one) {
             None => transaction(&mut lines, picture, one, None),
             Some(entry) => {
-                entry.look(|shown| transaction(&mut lines, picture, one, Some(thread(entry, shown))));
+                entry.with_text(|statement| {
+                    transaction(&mut lines, picture, one, Some(thread(entry, statement)))
+                });
             }
         }
         if let Some(request) = one.request {
@@ -100,13 +102,13 @@ fn waiting(out: &mut String, picture: &Activity, request: &LockInfo) {
     out.push_str("------------------\n");
 }
 
-fn thread<'a>(entry: &Entry, shown: &'a Shown) -> ThreadLine<'a> {
+fn thread<'a>(entry: &'a Listed, statement: Option<&'a [u8]>) -> ThreadLine<'a> {
     ThreadLine {
         connection: entry.id,
         query_id: entry.since_us(),
-        host: shown.names.bare_host(),
-        user: shown.names.user(),
-        state: doing(entry, shown),
-        statement: shown.text.as_deref(),
+        host: entry.names.bare_host(),
+        user: entry.names.user(),
+        state: doing(entry, statement),
+        statement,
     }
 }
