@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
+use crate::btree::damaged;
 use crate::buffer::{Mtr, Storage, with_pages_blocking};
 use crate::error::Result;
 use crate::ids::{IndexId, PageNo, RollPtr, TxnId};
-use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, edit};
+use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView, edit};
 
 use super::lane::{ITEMS_START, Lane, LaneHold, LaneState};
 use super::undo_record::{INERT, Item, TxnState, item_at, roll_ptr};
@@ -58,6 +59,14 @@ fn slot_offset(number: usize) -> usize {
     HEADER_SIZE + number % LANES_PER_PAGE * 4
 }
 
+/// A page that is something else, zeros for instance, would be taken for the end of a lane, and whoever wrote behind it for somebody who has ended.
+fn expect_kind(page: &PageView, kind: PageKind) -> Result<()> {
+    if page.kind() == Some(kind) {
+        return Ok(());
+    }
+    Err(damaged(page.page_no(), format!("page {} is not one of kind {kind:?}", page.page_no())))
+}
+
 impl Lanes {
     /// Reads the directory that begins at `root` and every lane in it. Blocking; at open only.
     pub fn load(storage: &Storage, root: PageNo) -> Result<(Lanes, Found)> {
@@ -68,6 +77,7 @@ impl Lanes {
             directory.push(page_no);
             page_no = with_pages_blocking(storage, || {
                 let page = storage.pool.try_pin(page_no)?.read();
+                expect_kind(&page, PageKind::UndoDirectory)?;
                 let base = (directory.len() - 1) * LANES_PER_PAGE;
                 firsts.truncate(base);
                 firsts.extend((0..LANES_PER_PAGE).map(|n| PageNo(page.u32_at(slot_offset(n)))));
@@ -218,6 +228,7 @@ fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -
     let mut page_no = first;
     while page_no != PageNo(0) {
         let page = storage.pool.load_blocking(page_no)?.read();
+        expect_kind(&page, PageKind::Undo)?;
         state.last = page_no;
         state.pages += 1;
         let mut offset = ITEMS_START;

@@ -4,13 +4,41 @@
 use super::stage::*;
 use crate::api::*;
 use crate::btree::verify;
-use crate::buffer::with_pages_blocking;
+use crate::buffer::{DATA_FILE, DOUBLE_WRITE_FILE, UNDO_DIRECTORY_PAGE, with_pages_blocking};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::page::{HEADER_SIZE, PAGE_SIZE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 use turnstile_sys::rng::Rng;
+
+/// Undo that has become a page of zeros would end there, and what a loser did stay: the engine does not open.
+#[test]
+fn lost_undo_is_refused() {
+    let first_of_lane = |disk: &FaultDisk| {
+        let mut at = [0; 4];
+        let place = u64::from(UNDO_DIRECTORY_PAGE.0) * PAGE_SIZE as u64 + HEADER_SIZE as u64;
+        disk.open(DATA_FILE, false).unwrap().read_at(&mut at, place).unwrap();
+        u32::from_le_bytes(at)
+    };
+    for zeroed in [|_: &FaultDisk| UNDO_DIRECTORY_PAGE.0, first_of_lane] {
+        let (disk, engine, table) = open(23);
+        let mut loser = begin(&engine);
+        insert(&mut loser, &table, 1, &row(1, 1, "of nobody"));
+        engine.checkpoint().unwrap();
+        let disk = disk.kill();
+        drop((loser, engine));
+        let place = u64::from(zeroed(&disk)) * PAGE_SIZE as u64;
+        disk.open(DATA_FILE, false).unwrap().write_at(&[0; PAGE_SIZE], place).unwrap();
+        disk.open(DOUBLE_WRITE_FILE, false).unwrap().write_at(&[0; 64], 0).unwrap();
+        match Engine::open_quiet(Arc::new(disk), small_config()).err() {
+            Some(Error::Corrupt { offset, .. }) => assert_eq!(offset, place),
+            other => panic!("{other:?}"),
+        }
+    }
+}
 
 type State = BTreeMap<u32, Vec<u8>>;
 
