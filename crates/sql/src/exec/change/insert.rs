@@ -42,6 +42,13 @@ fn gathers(plan: &InsertPlan) -> bool {
         && plan.table.engine.secondaries.is_empty()
 }
 
+/// Whether a generated number is there already: the column is full, and REPLACE must not take its last row for that.
+fn is_spent(table: &Table, nth: Option<usize>, generated: Option<u64>) -> bool {
+    let key = nth.map_or(table.primary(), |nth| Some(table.key_of_secondary(nth)));
+    let first = key.and_then(|key| table.keys()[key].parts.first());
+    generated.is_some() && first.map(|part| part.column) == table.auto_column
+}
+
 impl Exec<'_> {
     /// Runs INSERT and REPLACE.
     pub async fn insert(&mut self, plan: &InsertPlan) -> SqlResult<Changed> {
@@ -269,7 +276,7 @@ impl Exec<'_> {
             let nth = *nth;
             let pk = if nth.is_none() { buffers.key.clone() } else { pk.clone() };
             done.duplicates += 1;
-            if plan.replace {
+            if plan.replace && !is_spent(table, nth, generated) {
                 self.txn.rollback_to(savepoint).await?;
                 if self.is_there_already(table, nth, &pk, &buffers.row).await? {
                     done.changed += 1;
