@@ -145,6 +145,10 @@ pub struct Sliced {
     pub blocks: Vec<Block>,
     /// Rows acknowledged as affected in the whole run, settling included.
     pub affected: u64,
+    /// Transactions of the whole run.
+    pub transactions: u64,
+    /// Rows that came in the whole run.
+    pub rows: u64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -245,7 +249,8 @@ pub fn measure_sliced(
         threads_running: None,
         lost: None,
     });
-    Ok(Sliced { cells, blocks, affected: outcome.affected })
+    let Outcome { affected, transactions, rows, .. } = outcome;
+    Ok(Sliced { cells, blocks, affected, transactions, rows })
 }
 
 /// Lets the load settle in the new position, then counts for the length of a slice.

@@ -1,7 +1,8 @@
 //! Experiment E3: dbSTRESS with the adaptive hash index on and off, in turn at each number of sessions.
 //!
 //! Three mixes in memory: one object by key (the cheapest use of the shortcut, for CPU time per select), READ only, READ
-//! and WRITE in turn. Then our own server starts again over the same data with a pool of a quarter of it, and the last
+//! and WRITE in turn. The selects of one object are compared slice by slice under one load ([`crate::sliced`]): what the index saves of them is
+//! less than the machine's speed changes from cell to cell. Then our own server starts again over the same data with a pool of a quarter of it, and the last
 //! two run again. Published (MySQL 5.5.6): with the index on its one latch is the hottest point, more so when pages must
 //! be read; with it off throughput is lower from 16 sessions and half from 32.
 
@@ -9,7 +10,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::dbstress::{self, LINES, Mix, ROWS_A_READ};
 use crate::bench::Options;
@@ -17,11 +18,16 @@ use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, Kind, gather};
 use crate::fleet::Load;
 use crate::hot_row::DATABASE;
-use crate::measure::{Cell, Cells, measure};
+use crate::measure::{Cell, Cells, measure, merged};
 use crate::report::{Report, Table, figure, ratio};
+use crate::sliced::{Block, Compared, measure_sliced};
 use crate::switch::{Switch, counter};
 
 const SESSIONS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// The switch's positions.
+const WORDS: [&str; 2] = ["ON", "OFF"];
+/// Length of a slice of point selects: switched off, the index forgets everything, and must learn again while the load settles.
+const SLICE: Duration = Duration::from_millis(1200);
 const PAGE: i64 = 16_384;
 const LEAST_POOL: i64 = 8 << 20;
 
@@ -36,6 +42,8 @@ struct Run<'a> {
     cells: Cells<Key>,
     /// Searches answered by the hash and by the tree, for the same keys.
     searches: Vec<(usize, Key, f64, f64)>,
+    /// Server, sessions, and ON against OFF in one block of slices of point selects.
+    blocks: Vec<(usize, usize, Block)>,
     report: Report,
 }
 
@@ -54,6 +62,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         sessions: options.connections(&SESSIONS, &[1, 8]),
         cells: Cells::new(),
         searches: Vec::new(),
+        blocks: Vec::new(),
         report: Report::new("E3 adaptive hash index: dbSTRESS, on and off", published),
     };
     let mut pools = Vec::new();
@@ -69,6 +78,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
     }
     print(&contestants, &mut run, true);
+    print_slices(&contestants, &mut run);
     for (contestant, pool) in contestants.iter_mut().zip(&pools).filter(|(c, _)| c.kind == Kind::Own) {
         contestant.restart_with(&format!("--innodb-buffer-pool-size={pool}"))?;
     }
@@ -119,6 +129,12 @@ impl Run<'_> {
         }
         let mut client = contestant.client()?;
         let switch = Switch::find(&mut client, "innodb_adaptive_hash_index")?;
+        let both = switch.set(&mut client, "OFF")? && switch.set(&mut client, "ON")?;
+        if in_memory && mix == Mix::Point && both {
+            let done = self.in_slices(contestant, who, count, (&mut client, &switch), &head);
+            switch.restore(&mut client)?;
+            return done;
+        }
         let on_first = (count.ilog2() as usize + round).is_multiple_of(2);
         for on in [on_first, !on_first] {
             let word = if on { "ON" } else { "OFF" };
@@ -145,6 +161,40 @@ impl Run<'_> {
             self.cells.add(who, key, cell);
         }
         switch.restore(&mut client)?;
+        Ok(())
+    }
+
+    /// Point selects in memory, on and off under the same load.
+    fn in_slices(
+        &mut self,
+        contestant: &Contestant,
+        who: usize,
+        count: usize,
+        (client, switch): (&mut Client, &Switch),
+        head: &dyn Fn(&str) -> Value,
+    ) -> Result<(), Box<dyn Error>> {
+        let duration = self.options.duration(48.0, 0.6);
+        let slice = SLICE.min(duration / 4);
+        let load = load(contestant, Mix::Point, count, self.objects, duration);
+        let label = format!("{}, {count} sessions, hash ON and OFF", Mix::Point.name());
+        let before = searches(client)?;
+        let mut flip = |position: usize| switch.set(client, WORDS[position]).map(|_| ());
+        let measured = measure_sliced(contestant, &load, (duration, slice), &label, &mut flip)?;
+        let after = searches(client)?;
+        // Off, nothing is counted.
+        let (hash, tree) = (difference(after.0, before.0), difference(after.1, before.1));
+        if let (Some(hash), Some(tree)) = (hash, tree) {
+            self.searches.push((who, (true, Mix::Point, count, Some(true)), hash as f64, tree as f64));
+        }
+        let lost = measured.transactions as i64 - measured.rows as i64;
+        let blocks = measured.blocks.iter().map(Block::json).collect::<Vec<_>>();
+        let of_cell = json!({ "hash_searches": hash, "tree_searches": tree, "on_over_off_blocks": blocks });
+        self.blocks.extend(measured.blocks.iter().map(|&block| (who, count, block)));
+        for ((word, mut cell), on) in WORDS.into_iter().zip(measured.cells).zip([true, false]) {
+            cell.lost = Some(lost);
+            self.report.cell(contestant, &cell, merged(head(word), of_cell.clone()));
+            self.cells.add(who, (true, Mix::Point, count, Some(on)), cell);
+        }
         Ok(())
     }
 
@@ -258,4 +308,49 @@ fn print(contestants: &[Contestant], run: &mut Run<'_>, in_memory: bool) {
         "{} objects with {LINES} lines of history, {place}. Published: off is lower from 16 sessions, half from 32.",
         run.objects
     ));
+}
+
+/// Point selects: ON over OFF at each number of sessions, and how well it is known.
+fn print_slices(contestants: &[Contestant], run: &mut Run<'_>) {
+    let mut table = Table::new(&[
+        "sessions",
+        "server",
+        "TPS",
+        "95 %",
+        "adjusted",
+        "95 %",
+        "server CPU",
+        "95 %",
+        "adjusted",
+        "95 %",
+        "driver CPU",
+        "95 %",
+        "blocks",
+    ]);
+    for &count in &run.sessions {
+        for (who, contestant) in contestants.iter().enumerate() {
+            let of_cell = run.blocks.iter().filter(|(w, c, _)| (*w, *c) == (who, count));
+            let blocks = of_cell.map(|(.., block)| *block).collect::<Vec<_>>();
+            if blocks.is_empty() {
+                continue;
+            }
+            let compared = Compared::of(&blocks);
+            let mut row = vec![count.to_string(), contestant.label.clone()];
+            for known in
+                [compared.rate, compared.rate_adjusted, compared.cpu, compared.cpu_adjusted, compared.client]
+            {
+                row.extend(Compared::words(known));
+            }
+            row.push(compared.counted());
+            table.row(row);
+            run.report.sum(
+                &format!("{}, point select in slices, {count}", contestant.label),
+                json!({ "on_over_off": compared.json() }),
+            );
+        }
+    }
+    table.print(
+        "Point selects in memory, ON over OFF from neighbouring slices: trimmed mean and its 95 % interval. Adjusted: less what goes along \
+         with the driver's own CPU per transaction.",
+    );
 }
