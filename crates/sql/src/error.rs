@@ -247,6 +247,7 @@ errors! {
     invisible_only() = 4028 b"HY000" "A table must have at least one visible column.";
     client_interaction_timeout() = 4031 b"HY000" "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     function_does_not_exist(name) = 1305 b"42000" "FUNCTION {name} does not exist";
+    regexp_index_out_of_bounds() = 3686 b"HY000" "Index out of bounds in regular expression search.";
     regexp_error(why) = 3692 b"HY000" "Incorrect regular expression: {why}";
     group_concat_cut(row) = 1260 b"HY000" "Row {row} was cut by GROUP_CONCAT()";
     password_no_match() = 1133 b"42000" "Can't find any matching row in the user table";

@@ -13,12 +13,14 @@ macro_rules! null_guard {
     };
 }
 
+mod address;
 mod casting;
 mod date;
 mod digest;
 mod encode;
 mod info;
 mod numeric;
+mod regexp;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -71,6 +73,8 @@ fn tables() -> impl Iterator<Item = &'static Entry> {
         .chain(date::FUNCTIONS)
         .chain(encode::FUNCTIONS)
         .chain(info::FUNCTIONS)
+        .chain(regexp::FUNCTIONS)
+        .chain(address::FUNCTIONS)
 }
 
 fn find(name: &str) -> Option<&'static Entry> {
@@ -160,6 +164,7 @@ fn text_arguments(entry: &Entry) -> std::ops::Range<usize> {
         "elt" | "make_set" => 1..usize::MAX,
         "left" | "right" | "substring" | "lpad" | "rpad" | "insert" | "repeat" | "sha2" | "conv" => 0..1,
         "bin" | "oct" => 0..1,
+        "regexp_like" | "regexp_replace" | "regexp_substr" | "regexp_instr" => 0..2,
         _ if string::FUNCTIONS.iter().chain(encode::FUNCTIONS).any(|one| one.name == entry.name) => {
             0..usize::MAX
         }

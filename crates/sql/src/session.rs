@@ -23,6 +23,7 @@ use crate::variables::{Priority, SessionSettings};
 mod check;
 mod definition;
 mod explain;
+mod explain_forms;
 mod lock_tables;
 mod maintain;
 mod persist;

@@ -1,4 +1,4 @@
-//! Encodings, digests, addresses and regular expressions.
+//! Encodings, digests, UUIDs and IPv4 addresses.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use ring::digest as sha;
 
 use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_long, text_short, unsigned};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, compile_pattern};
+use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_bytes, to_i64, to_text, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
@@ -25,10 +25,6 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("uuid_to_bin", (1, 2), uuid_to_bin, bytes_long, 0),
     entry("bin_to_uuid", (1, 2), bin_to_uuid, text_short, 0),
     entry("is_uuid", (1, 1), is_uuid, bigint, 0),
-    entry("regexp_like", (2, 3), regexp_like, bigint, 0),
-    entry("regexp_replace", (3, 3), regexp_replace, text_long, 0),
-    entry("regexp_substr", (2, 2), regexp_substr, text_long, 0),
-    entry("regexp_instr", (2, 2), regexp_instr, bigint, 0),
 ];
 
 fn hex_text(bytes: &[u8], upper: bool) -> String {
@@ -122,7 +118,7 @@ fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
         0 | 256 => &sha::SHA256,
         384 => &sha::SHA384,
         512 => &sha::SHA512,
-        224 => return Err(SqlError::not_supported_yet("SHA2 with 224 bits")),
+        224 => return Ok(Value::from(hex_text(&digest::sha224(&to_bytes(&arguments[0])), false))),
         _ => return Ok(Value::Null),
     };
     Ok(Value::from(hex_text(sha::digest(algorithm, &to_bytes(&arguments[0])).as_ref(), false)))
@@ -207,39 +203,4 @@ fn bin_to_uuid(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
 fn is_uuid(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(Value::boolean(parse_uuid(&to_bytes(&arguments[0])).is_some()))
-}
-
-fn ignores_case(call: &Call, flags: Option<&Value>) -> bool {
-    let flags = flags.map(to_text).unwrap_or_default();
-    match flags.chars().rev().find(|flag| matches!(flag, 'c' | 'i')) {
-        Some(flag) => flag == 'i',
-        None => !call.collation.is_binary_order(),
-    }
-}
-
-fn regexp_like(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, arguments.get(2)))?;
-    Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))))
-}
-
-fn regexp_replace(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, None))?;
-    let replaced = compiled.replace_all(&to_text(&arguments[0]), &*to_text(&arguments[2])).into_owned();
-    Ok(Value::from(replaced))
-}
-
-fn regexp_substr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, None))?;
-    let text = to_text(&arguments[0]);
-    Ok(compiled.find(&text).map_or(Value::Null, |found| Value::text(found.as_str())))
-}
-
-fn regexp_instr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let compiled = compile_pattern(&to_text(&arguments[1]), ignores_case(call, None))?;
-    let text = to_text(&arguments[0]);
-    Ok(Value::Int(compiled.find(&text).map_or(0, |found| text[..found.start()].chars().count() as i64 + 1)))
 }

@@ -41,7 +41,10 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("format", (2, 3), format_number, text_short, 0),
     entry("ascii", (1, 1), ascii, bigint, 0),
     entry("ord", (1, 1), ord, bigint, 0),
-    entry("char", (1, MANY), char_of, super::bytes_long, NEVER_NULL),
+    entry("char", (1, MANY), char_of, super::bytes_long, NEVER_NULL | super::NUMBERS),
+    entry("char using utf16", (1, MANY), char_decoded, text_long, super::NUMBERS),
+    entry("char using utf32", (1, MANY), char_decoded, text_long, super::NUMBERS),
+    entry("char using latin1", (1, MANY), char_decoded, text_long, super::NUMBERS),
     entry("quote", (1, 1), quote, text_long, NEVER_NULL),
     entry("strcmp", (2, 2), strcmp, bigint, 0),
     entry("substring_index", (3, 3), substring_index, text_like_first, 0),
@@ -416,13 +419,43 @@ fn ord(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
 }
 
 fn char_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::bytes(char_bytes(arguments, context)?))
+}
+
+/// CHAR(... USING charset) where the character set's bytes have to be read: missing leading bytes are zeros, what is no text is NULL.
+fn char_decoded(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut bytes = char_bytes(arguments, context)?;
+    let width = match call.name {
+        "char using utf32" => 4,
+        "char using utf16" => 2,
+        _ => 1,
+    };
+    while bytes.len() % width != 0 {
+        bytes.insert(0, 0);
+    }
+    let text = match width {
+        4 => {
+            let code = |four: &[u8]| char::from_u32(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
+            bytes.chunks_exact(4).map(code).collect()
+        }
+        2 => {
+            let units: Vec<u16> =
+                bytes.chunks_exact(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
+            String::from_utf16(&units).ok()
+        }
+        _ => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
+    };
+    Ok(text.map_or(Value::Null, Value::from))
+}
+
+fn char_bytes(arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Vec<u8>> {
     let mut bytes = Vec::new();
     for argument in arguments.iter().filter(|argument| !argument.is_null()) {
         let code = to_i64(argument, context)? as u32;
         let kept = 4 - (code.leading_zeros() / 8).min(3) as usize;
         bytes.extend_from_slice(&code.to_be_bytes()[4 - kept..]);
     }
-    Ok(Value::bytes(bytes))
+    Ok(bytes)
 }
 
 fn quote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

@@ -15,7 +15,7 @@ use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
 
-/// Names of the databases a session may see, the computed ones included. `sys`, and `mysql` while it has no tables, can be used
+/// Names of the databases a session may see, the computed ones included. `sys`, and `mysql` while no tables are stored in it, can be used
 /// but are not shown: tools that copy every database that they are shown would copy views, and tables of MySQL's, that are not there.
 pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
     let shown = super::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
@@ -55,7 +55,7 @@ fn moment(seconds: u64) -> Value {
 /// Rows of TABLES.
 pub fn tables(db: &Database, session: &SessionState) -> Rows {
     let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(table)).collect();
-    for one in VirtualTable::all() {
+    for one in VirtualTable::all_visible(session) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
         line.push(text(""));
@@ -176,7 +176,7 @@ pub fn columns(db: &Database, session: &SessionState) -> Rows {
             rows.push(column_row(&table, at, column));
         }
     }
-    for table in VirtualTable::all() {
+    for table in VirtualTable::all_visible(session) {
         for (at, (name, kind, nullable)) in table.columns().into_iter().enumerate() {
             let mut line =
                 vec![text("def"), text(table.schema()), text(table.name()), text(name), count(at + 1)];

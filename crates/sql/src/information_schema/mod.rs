@@ -1,4 +1,4 @@
-//! Tables of information_schema, performance_schema and sys: computed from memory whenever they are read. No table takes a
+//! Tables of information_schema, performance_schema and sys, and some of `mysql`: computed from memory whenever they are read. No table takes a
 //! latch that a statement needs for longer than it takes to copy a few hundred entries.
 //!
 //! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written line by line from
@@ -15,6 +15,7 @@ use crate::session::SessionState;
 use crate::types::{BlobSize, ColumnType};
 use crate::value::Value;
 
+mod accounts;
 pub mod activity;
 pub mod catalog;
 mod empty;
@@ -22,10 +23,11 @@ mod locks;
 mod server;
 mod shapes;
 mod thread_pool;
+mod uninstrumented;
 
 pub use server::{doing, processlist, statement_state};
 
-/// Databases whose tables are computed.
+/// Databases whose tables are all computed. Of the database `mysql` those of `accounts.rs` are.
 pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "sys"];
 
 /// A table of information_schema, performance_schema or sys.
@@ -73,8 +75,15 @@ pub enum VirtualTable {
     SysLockWaitsRaw,
     CollationApplicability,
     Keywords,
+    MysqlUser,
+    MysqlDb,
+    MysqlGlobalGrants,
     /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
     Empty(usize),
+    /// The same of performance_schema, in `uninstrumented::TABLES`.
+    Uninstrumented(usize),
+    /// The same of `mysql`, in `accounts::EMPTY`.
+    MysqlEmpty(usize),
 }
 
 /// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h` TIME; upper
@@ -82,6 +91,9 @@ pub enum VirtualTable {
 type Shape = (&'static str, &'static [(&'static str, char)]);
 
 const SHAPES: &[(VirtualTable, Shape)] = &[
+    (VirtualTable::MysqlUser, accounts::USER),
+    (VirtualTable::MysqlDb, accounts::DB),
+    (VirtualTable::MysqlGlobalGrants, accounts::GLOBAL_GRANTS),
     (VirtualTable::ThreadPoolGroups, thread_pool::GROUPS),
     (VirtualTable::ThreadPoolQueues, thread_pool::QUEUES),
     (VirtualTable::ThreadPoolStats, thread_pool::STATS),
@@ -287,7 +299,19 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
         VirtualTable::Plugins,
         (
             "PLUGINS",
-            &[("PLUGIN_NAME", 's'), ("PLUGIN_VERSION", 's'), ("PLUGIN_STATUS", 's'), ("PLUGIN_TYPE", 's')],
+            &[
+                ("PLUGIN_NAME", 's'),
+                ("PLUGIN_VERSION", 's'),
+                ("PLUGIN_STATUS", 's'),
+                ("PLUGIN_TYPE", 's'),
+                ("PLUGIN_TYPE_VERSION", 's'),
+                ("PLUGIN_LIBRARY", 'S'),
+                ("PLUGIN_LIBRARY_VERSION", 'S'),
+                ("PLUGIN_AUTHOR", 'S'),
+                ("PLUGIN_DESCRIPTION", 'T'),
+                ("PLUGIN_LICENSE", 'S'),
+                ("LOAD_OPTION", 's'),
+            ],
         ),
     ),
     (
@@ -323,10 +347,15 @@ impl VirtualTable {
         VIRTUAL_SCHEMAS.iter().any(|one| one.eq_ignore_ascii_case(name))
     }
 
-    /// The table of a name; None if the database is another one, an error if it has no such table.
+    /// Whether a table is computed.
+    pub fn is_computed(schema: &str, name: &str) -> bool {
+        VirtualTable::is_schema(schema) || schema == "mysql" && VirtualTable::of_mysql(name).is_some()
+    }
+
+    /// The table of a name; None if it is a stored one, an error if its database is computed and has no such table.
     pub fn find(schema: &str, name: &str) -> SqlResult<Option<VirtualTable>> {
         if !VirtualTable::is_schema(schema) {
-            return Ok(None);
+            return Ok(if schema == "mysql" { VirtualTable::of_mysql(name) } else { None });
         }
         let known = |one: &VirtualTable| {
             one.schema().eq_ignore_ascii_case(schema) && one.name().eq_ignore_ascii_case(name)
@@ -338,15 +367,31 @@ impl VirtualTable {
         VirtualTable::all().find(known).map(Some).ok_or_else(missing)
     }
 
+    fn of_mysql(name: &str) -> Option<VirtualTable> {
+        VirtualTable::all().find(|one| one.schema() == "mysql" && one.name() == name)
+    }
+
     /// All of them.
     pub fn all() -> impl Iterator<Item = VirtualTable> {
         let filled = SHAPES.iter().chain(shapes::SHAPES).map(|(table, _)| *table);
-        filled.chain((0..empty::TABLES.len()).map(VirtualTable::Empty))
+        let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
+        let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
+        let of_mysql = (0..accounts::EMPTY.len()).map(VirtualTable::MysqlEmpty);
+        filled.chain(empty).chain(uninstrumented).chain(of_mysql)
+    }
+
+    /// Those that a session may know of.
+    pub fn all_visible(session: &SessionState) -> impl Iterator<Item = VirtualTable> {
+        let mysql = visible(session, "mysql");
+        VirtualTable::all().filter(move |one| mysql || one.schema() != "mysql")
     }
 
     fn shape(self) -> Shape {
-        if let VirtualTable::Empty(nth) = self {
-            return empty::TABLES[nth];
+        match self {
+            VirtualTable::Empty(nth) => return empty::TABLES[nth],
+            VirtualTable::Uninstrumented(nth) => return uninstrumented::TABLES[nth],
+            VirtualTable::MysqlEmpty(nth) => return accounts::EMPTY[nth],
+            _ => {}
         }
         let mut all = SHAPES.iter().chain(shapes::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
@@ -362,6 +407,7 @@ impl VirtualTable {
         use VirtualTable as V;
         match self {
             V::SysLockWaits | V::SysLockWaitsRaw => "sys",
+            V::MysqlUser | V::MysqlDb | V::MysqlGlobalGrants | V::MysqlEmpty(_) => "mysql",
             V::DataLocks
             | V::DataLockWaits
             | V::EventsWaitsByName
@@ -371,7 +417,8 @@ impl VirtualTable {
             | V::PerformanceSessionStatus
             | V::PerformanceGlobalVariables
             | V::PerformanceSessionVariables
-            | V::PersistedVariables => "performance_schema",
+            | V::PersistedVariables
+            | V::Uninstrumented(_) => "performance_schema",
             _ => "information_schema",
         }
     }
@@ -380,7 +427,7 @@ impl VirtualTable {
     pub fn table_type(self) -> &'static str {
         match self.schema() {
             "information_schema" => "SYSTEM VIEW",
-            "performance_schema" => "BASE TABLE",
+            "performance_schema" | "mysql" => "BASE TABLE",
             _ => "VIEW",
         }
     }
@@ -416,20 +463,34 @@ impl VirtualTable {
         }
     }
 
-    /// Its columns: name, type, may be NULL.
+    /// Its columns: name, type, may be NULL. As in MySQL texts of information_schema are of the character set utf8mb3, and names
+    /// of databases and tables differ by case.
     pub fn columns(self) -> Vec<(&'static str, ColumnType, bool)> {
-        let kind = |code: char| match code {
+        let of_names = self.schema() == "information_schema";
+        let collation = |name: &str| match of_names {
+            false => Collation::DEFAULT,
+            true if name.ends_with("_SCHEMA") => Collation::Utf8mb3Bin,
+            true if matches!(
+                name,
+                "SCHEMA_NAME" | "TABLE_NAME" | "REFERENCED_TABLE_NAME" | "EVENT_OBJECT_TABLE"
+            ) =>
+            {
+                Collation::Utf8mb3Bin
+            }
+            true => Collation::Utf8mb3GeneralCi,
+        };
+        let kind = |name: &str, code: char| match code {
             'n' => ColumnType::BIGINT_UNSIGNED,
             'd' => ColumnType::DateTime { fsp: 0 },
             'i' => ColumnType::BIGINT,
             'f' => ColumnType::Double { unsigned: false, digits: None },
             'h' => ColumnType::Time { fsp: 0 },
-            't' => ColumnType::Text { size: BlobSize::Long, collation: Collation::DEFAULT },
-            _ => ColumnType::varchar(64),
+            't' => ColumnType::Text { size: BlobSize::Long, collation: collation(name) },
+            _ => ColumnType::Varchar { length: 64, collation: collation(name) },
         };
         let columns = self.shape().1.iter();
         columns
-            .map(|(name, code)| (*name, kind(code.to_ascii_lowercase()), code.is_ascii_uppercase()))
+            .map(|(name, code)| (*name, kind(name, code.to_ascii_lowercase()), code.is_ascii_uppercase()))
             .collect()
     }
 }
@@ -517,6 +578,9 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::Plugins => server::plugins(),
         V::CollationApplicability => server::collation_applicability(),
         V::Keywords => server::keywords(),
+        V::MysqlUser => accounts::users(db),
+        V::MysqlDb => accounts::databases(db),
+        V::MysqlGlobalGrants => accounts::global_grants(db),
         _ => Vec::new(),
     })
 }

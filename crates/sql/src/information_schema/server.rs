@@ -249,11 +249,25 @@ pub fn status(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 
 /// Rows of PLUGINS.
 pub fn plugins() -> Rows {
-    let line = |name: &str, kind: &str| row([text(name), text("1.0"), text("ACTIVE"), text(kind)]);
+    let line = |name: &str, kind: &str, description: &str| {
+        row([
+            text(name),
+            text("1.0"),
+            text("ACTIVE"),
+            text(kind),
+            text("1.0"),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            text(description),
+            text("MIT OR Apache-2.0"),
+            text("FORCE"),
+        ])
+    };
     vec![
-        line("mysql_native_password", "AUTHENTICATION"),
-        line("caching_sha2_password", "AUTHENTICATION"),
-        line("InnoDB", "STORAGE ENGINE"),
+        line("mysql_native_password", "AUTHENTICATION", "Native MySQL authentication"),
+        line("caching_sha2_password", "AUTHENTICATION", "Caching sha2 authentication"),
+        line("InnoDB", "STORAGE ENGINE", "Transactions, row-level locking, crash recovery"),
     ]
 }
 

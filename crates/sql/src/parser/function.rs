@@ -182,6 +182,16 @@ impl Parser<'_> {
         let arguments = self.comma_list(Self::expression)?;
         let charset = if self.eat(Keyword::Using) { Some(self.charset_name()?) } else { None };
         self.close()?;
+        // Character sets whose bytes are not those of UTF-8: such a call gives the text itself.
+        let decoded = match charset.as_deref() {
+            Some("utf16" | "ucs2") => Some("char using utf16"),
+            Some("utf32") => Some("char using utf32"),
+            Some("latin1") => Some("char using latin1"),
+            _ => None,
+        };
+        if let Some(name) = decoded {
+            return Ok(super::expression::call(name, arguments));
+        }
         let function = super::expression::call("char", arguments);
         Ok(match charset {
             Some(charset) => Expr::ConvertUsing { operand: Box::new(function), charset },

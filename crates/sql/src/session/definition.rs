@@ -16,6 +16,7 @@ use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{RowKind, Table, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
+use crate::information_schema::VirtualTable;
 use crate::mdl::{Hold, Mode};
 
 mod alter;
@@ -147,7 +148,7 @@ impl Session {
         {
             return Err(SqlError::wrong_database_name(&create.name));
         }
-        let virtual_one = crate::information_schema::VirtualTable::is_schema(&create.name);
+        let virtual_one = VirtualTable::is_schema(&create.name);
         if virtual_one || self.db.dictionary().schema_collation(&create.name).is_some() {
             let error = SqlError::database_exists(&create.name);
             return self.unless(create.if_not_exists, error);
@@ -214,6 +215,11 @@ impl Session {
         trees.into_iter().try_for_each(|tree| self.db.engine().drop_index(tree).map_err(SqlError::from))
     }
 
+    /// Whether a new table cannot have this name.
+    pub(super) fn is_taken(&self, schema: &str, name: &str) -> bool {
+        VirtualTable::is_computed(schema, name) || self.db.dictionary().find(schema, name).is_some()
+    }
+
     async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
         self.allow(Privileges::CREATE, &schema)?;
@@ -225,7 +231,7 @@ impl Session {
         if create.name.table.is_empty() || create.name.table.chars().count() > 64 {
             return Err(SqlError::wrong_table_name(&create.name.table));
         }
-        if self.db.dictionary().find(&schema, &create.name.table).is_some() {
+        if self.is_taken(&schema, &create.name.table) {
             let error = SqlError::table_exists(&create.name.table);
             return self.unless(create.if_not_exists, error).map(|()| Outcome::default());
         }
@@ -321,7 +327,7 @@ impl Session {
         if self.db.dictionary().schema_collation(&to).is_none() {
             return Err(SqlError::unknown_database(&to));
         }
-        if self.db.dictionary().find(&to, &new.table).is_some() {
+        if self.is_taken(&to, &new.table) {
             return Err(SqlError::table_exists(&new.table));
         }
         let definition =

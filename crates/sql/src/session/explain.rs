@@ -1,6 +1,7 @@
-//! EXPLAIN in its table form, one line per table that is read.
+//! EXPLAIN: one line per table that is read, as a table or, in `explain_forms.rs`, as one text.
 
 use super::Session;
+use super::explain_forms;
 use super::show::Table;
 use super::statement::{Outcome, RowPlan};
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
@@ -28,7 +29,7 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        if explain.analyze || !matches!(explain.format, None | Some(ExplainFormat::Traditional)) {
+        if explain.analyze {
             return Err(SqlError::not_supported_yet("this form of EXPLAIN"));
         }
         let ExplainTarget::Statement(statement) = &explain.target else {
@@ -70,7 +71,14 @@ impl Session {
                 }
             }
         }
-        self.write_table(&lines.table, out)
+        let whole = match explain.format {
+            None | Some(ExplainFormat::Traditional) => return self.write_table(&lines.table, out),
+            Some(ExplainFormat::Tree) => explain_forms::tree(lines.table.rows()),
+            Some(ExplainFormat::Json) => explain_forms::json(lines.table.rows()),
+        };
+        let mut table = Table::new(&[("EXPLAIN", 't')]);
+        table.push(vec![text(whole)]);
+        self.write_table(&table, out)
     }
 }
 

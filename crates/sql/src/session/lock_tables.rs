@@ -53,7 +53,7 @@ impl TableLocks {
         let mut seen: Vec<*const Entry> = Vec::new();
         for used in tables {
             let schema = used.schema_in(current).ok_or_else(SqlError::no_database_selected)?;
-            if VirtualTable::is_schema(schema) {
+            if VirtualTable::is_computed(schema, &used.name) {
                 continue;
             }
             let entry = self.entries.iter().find(|entry| {

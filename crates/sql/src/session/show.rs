@@ -68,6 +68,11 @@ impl Table {
         &self.columns
     }
 
+    /// Its rows.
+    pub fn rows(&self) -> &[Vec<Value>] {
+        &self.rows
+    }
+
     /// Adds a row.
     pub fn push(&mut self, row: Vec<Value>) {
         self.rows.push(row);
@@ -216,11 +221,10 @@ impl Session {
                 ];
                 from(VirtualTable::Collations, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6])
             }
-            ShowWhat::Plugins => from(
-                VirtualTable::Plugins,
-                Table::texts(&["Name", "Version", "Status", "Type"]),
-                &[0, 1, 2, 3],
-            ),
+            ShowWhat::Plugins => {
+                let names = ["Name", "Status", "Type", "Library", "License"];
+                from(VirtualTable::Plugins, Table::texts(&names), &[0, 2, 3, 5, 9])
+            }
             other => shown_empty(other),
         }
     }
@@ -254,10 +258,8 @@ impl Session {
         let mut push = |name: &str, kind: &str| {
             table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
         };
-        if VirtualTable::is_schema(&schema) {
-            let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
-            VirtualTable::all().filter(own).for_each(|one| push(one.name(), one.table_type()));
-        }
+        let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
+        VirtualTable::all().filter(own).for_each(|one| push(one.name(), one.table_type()));
         self.db.dictionary().tables(&schema).iter().for_each(|one| push(one.name(), "BASE TABLE"));
         Ok(table)
     }

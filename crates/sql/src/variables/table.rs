@@ -100,6 +100,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "end_markers_in_json" Both Kind::Bool, "OFF", dynamic, "No effect.";
     "eq_range_index_dive_limit" Both uint(0, U32), "200", dynamic, "No effect.";
     "error_count" Session uint(0, 65535), "0", fixed, "Errors of the last statement.";
+    "enforce_gtid_consistency" Global Kind::Text, "OFF", fixed, "Replication does not exist here.";
     "event_scheduler" Global Kind::Text, "OFF", fixed, "Events do not exist here.";
     "explicit_defaults_for_timestamp" Both Kind::Bool, "ON", dynamic, "TIMESTAMP columns have no hidden defaults. Cannot be switched off in effect.";
     "extra_max_connections" Global uint(1, 100000), "1", dynamic, "Connections at once through extra_port; one more for an account with CONNECTION_ADMIN or SUPER.";
@@ -270,7 +271,9 @@ pub const VARIABLES: &[Definition] = variables! {
     "sql_select_limit" Both uint(0, u64::MAX), "18446744073709551615", dynamic, "LIMIT of SELECTs that have none.";
     "sql_warnings" Both Kind::Bool, "OFF", dynamic, "No effect.";
     "ssl_ca" Global Kind::Text, "", fixed, "File of the certificate authority.";
+    "ssl_capath" Global Kind::Text, "", fixed, "Reported only.";
     "ssl_cert" Global Kind::Text, "", fixed, "File of the server's certificate.";
+    "ssl_cipher" Global Kind::Text, "", fixed, "Reported only; the ciphers are those of the TLS library.";
     "ssl_key" Global Kind::Text, "", fixed, "File of the server's key.";
     "stored_program_cache" Global uint(16, 524288), "256", dynamic, "No effect.";
     "super_read_only" Global Kind::Bool, "OFF", dynamic, "Nobody may write.";

@@ -93,7 +93,7 @@ impl Session {
         let plan = RowPlan::Insert(Box::new(plan));
         let outcome = self.run_rows(&plan, &[], &[], &mut Collected::default()).await?;
         self.commit().await?;
-        if self.db.dictionary().find(&definition.schema, &definition.name).is_some() {
+        if self.is_taken(&definition.schema, &definition.name) {
             return Err(SqlError::table_exists(&definition.name));
         }
         let made_by = self.db.save_tables(&[(&definition, true)]).await?;

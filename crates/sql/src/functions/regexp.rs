@@ -1,0 +1,170 @@
+//! Regular expression functions: REGEXP_LIKE, REGEXP_REPLACE, REGEXP_SUBSTR and REGEXP_INSTR, with position, occurrence and match type.
+//! Positions count characters from 1.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::{Entry, bigint, entry, text_long};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext, compile_pattern};
+use crate::value::{Value, to_i64, to_text};
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("regexp_like", (2, 3), regexp_like, bigint, 0),
+    entry("regexp_replace", (3, 6), regexp_replace, text_long, 0),
+    entry("regexp_substr", (2, 5), regexp_substr, text_long, 0),
+    entry("regexp_instr", (2, 6), regexp_instr, bigint, 0),
+];
+
+/// The pattern under a match type: `c` and `i` choose the case, the last one counts; `m` lets `^` and `$` match at lines, `n` lets the
+/// dot match their ends.
+fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResult<Arc<Regex>> {
+    let letters = match_type.map(to_text).unwrap_or_default();
+    let mut ignores_case = !call.collation.is_binary_order();
+    let mut options = String::new();
+    for letter in letters.chars() {
+        match letter {
+            'c' | 'i' => ignores_case = letter == 'i',
+            'm' => options.push('m'),
+            'n' => options.push('s'),
+            'u' => {}
+            _ => return Err(SqlError::wrong_arguments(call.name)),
+        }
+    }
+    let pattern = to_text(pattern);
+    match options.is_empty() {
+        true => compile_pattern(&pattern, ignores_case),
+        false => compile_pattern(&format!("(?{options}){pattern}"), ignores_case),
+    }
+}
+
+/// Byte offset of a position in characters from 1; 1 without an argument.
+fn start(text: &str, position: Option<&Value>, context: &EvalContext<'_>) -> SqlResult<usize> {
+    let Some(position) = position else { return Ok(0) };
+    let position = to_i64(position, context)?;
+    let before = usize::try_from(position - 1).map_err(|_| SqlError::regexp_index_out_of_bounds())?;
+    let mut offsets = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    offsets.nth(before).ok_or_else(SqlError::regexp_index_out_of_bounds)
+}
+
+/// Which match is meant, from 1; `otherwise` without an argument.
+fn occurrence(argument: Option<&Value>, otherwise: i64, context: &EvalContext<'_>) -> SqlResult<i64> {
+    argument.map_or(Ok(otherwise), |value| to_i64(value, context))
+}
+
+fn regexp_like(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compiled(call, &arguments[1], arguments.get(2))?;
+    Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))))
+}
+
+/// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default, means all of them.
+fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compiled(call, &arguments[1], arguments.get(5))?;
+    let (text, replacement) = (to_text(&arguments[0]), to_text(&arguments[2]));
+    let from = start(&text, arguments.get(3), context)?;
+    let wanted = occurrence(arguments.get(4), 0, context)?;
+    let mut replaced = String::from(&text[..from]);
+    let mut copied = from;
+    let mut counted = 0;
+    let mut at = from;
+    while at <= text.len()
+        && let Some(groups) = compiled.captures_at(&text, at)
+        && let Some(found) = groups.get(0)
+    {
+        counted += 1;
+        if wanted <= 0 || counted == wanted {
+            replaced.push_str(&text[copied..found.start()]);
+            expand(&replacement, &groups, &mut replaced);
+            copied = found.end();
+            if counted == wanted {
+                break;
+            }
+        }
+        // After an empty match the search goes on one character further.
+        at = match found.is_empty() {
+            true => found.end() + text[found.end()..].chars().next().map_or(1, char::len_utf8),
+            false => found.end(),
+        };
+    }
+    replaced.push_str(&text[copied..]);
+    Ok(Value::from(replaced))
+}
+
+/// The replacement with `$n` for the n-th group; a backslash takes the next character as it is.
+fn expand(replacement: &str, groups: &regex::Captures<'_>, out: &mut String) {
+    let mut rest = replacement.chars().peekable();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '\\' => out.extend(rest.next()),
+            '$' if rest.peek().is_some_and(char::is_ascii_digit) => {
+                let mut group = 0;
+                while let Some(digit) = rest.peek().and_then(|digit| digit.to_digit(10)) {
+                    let longer = group * 10 + digit as usize;
+                    if longer >= groups.len() && group > 0 {
+                        break;
+                    }
+                    group = longer;
+                    rest.next();
+                }
+                out.push_str(groups.get(group).map_or("", |found| found.as_str()));
+            }
+            letter => out.push(letter),
+        }
+    }
+}
+
+/// The match that position and occurrence (arguments 2 and 3) mean.
+fn nth_match<'t>(
+    compiled: &Regex,
+    text: &'t str,
+    arguments: &[Value],
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<regex::Match<'t>>> {
+    let from = start(text, arguments.get(2), context)?;
+    let wanted = occurrence(arguments.get(3), 1, context)?.max(1);
+    let mut at = from;
+    let mut counted = 0;
+    while at <= text.len()
+        && let Some(found) = compiled.find_at(text, at)
+    {
+        counted += 1;
+        if counted == wanted {
+            return Ok(Some(found));
+        }
+        at = match found.is_empty() {
+            true => found.end() + text[found.end()..].chars().next().map_or(1, char::len_utf8),
+            false => found.end(),
+        };
+    }
+    Ok(None)
+}
+
+fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compiled(call, &arguments[1], arguments.get(4))?;
+    let text = to_text(&arguments[0]);
+    let found = nth_match(&compiled, &text, arguments, context)?;
+    Ok(found.map_or(Value::Null, |found| Value::text(found.as_str())))
+}
+
+/// REGEXP_INSTR(text, pattern, position, occurrence, return option, match type): where the match begins, or with return option 1
+/// what comes after it begins.
+fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let compiled = compiled(call, &arguments[1], arguments.get(5))?;
+    let text = to_text(&arguments[0]);
+    let after = match arguments.get(4).map(|value| to_i64(value, context)).transpose()? {
+        None | Some(0) => false,
+        Some(1) => true,
+        Some(_) => return Err(SqlError::wrong_arguments(call.name)),
+    };
+    let found = nth_match(&compiled, &text, arguments, context)?;
+    let place = |found: regex::Match<'_>| {
+        let end = if after { found.end() } else { found.start() };
+        text[..end].chars().count() as i64 + 1
+    };
+    Ok(Value::Int(found.map_or(0, place)))
+}
