@@ -240,6 +240,12 @@ errors! {
     invalid_json_text(position, why) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column.";
     variable_not_persisted() = 3549 b"HY000" "Variables cannot be persisted. Please retry.";
     not_in_persisted_file(name) = 3615 b"HY000" "Variable {name} does not exist in persisted config file";
+    recursion_without_union(name) = 3573 b"HY000" "Recursive Common Table Expression '{name}' should contain a UNION";
+    recursion_without_seed(name) = 3574 b"HY000" "Recursive Common Table Expression '{name}' should have one or more non-recursive query blocks followed by one or more recursive ones";
+    recursion_with_aggregate(name) = 3575 b"HY000" "Recursive Common Table Expression '{name}' can contain neither aggregation nor window functions in recursive query block";
+    recursion_join_order(name) = 3576 b"HY000" "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints";
+    recursion_not_single(name) = 3577 b"HY000" "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must be referenced only once, and not in any subquery";
+    recursion_too_deep(rounds) = 3636 b"HY000" "Recursive query aborted after {rounds} iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     skip_or_nowait_conflict() = 3572 b"HY000" "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     undo_schema(schema) = 3680 b"HY000" "Failed to create schema directory '{schema}'";
     check_constraint_violated(name) = 3819 b"HY000" "Check constraint '{name}' is violated.";

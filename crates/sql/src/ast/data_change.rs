@@ -1,6 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
-use super::{ColumnName, Expr, Limit, LiteralRows, Name, OrderItem, Query, TableName, TableRef};
+use super::{ColumnName, Expr, Limit, LiteralRows, Name, OrderItem, Query, TableName, TableRef, With};
 use std::sync::Arc;
 
 /// `column = value`
@@ -55,6 +55,8 @@ pub struct RowAlias {
 /// UPDATE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
+    /// WITH.
+    pub with: Option<Box<With>>,
     /// IGNORE
     pub ignore: bool,
     /// The tables; more than one, or a join, is a multi-table update.
@@ -72,6 +74,8 @@ pub struct Update {
 /// DELETE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delete {
+    /// WITH.
+    pub with: Option<Box<With>>,
     /// IGNORE
     pub ignore: bool,
     /// Multi-table: delete from these; empty for a delete from the one table in `from`.

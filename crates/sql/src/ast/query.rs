@@ -2,9 +2,31 @@
 
 use super::{Expr, Name, TableName, Text};
 
+/// WITH: queries with names, for the statement or query behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct With {
+    /// RECURSIVE: each may read itself.
+    pub recursive: bool,
+    /// In order: each may read those before it.
+    pub tables: Vec<CommonTable>,
+}
+
+/// `name [(columns)] AS (query)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommonTable {
+    /// Its name.
+    pub name: Name,
+    /// New names for its columns; empty keeps them.
+    pub columns: Vec<Name>,
+    /// The query.
+    pub query: Box<Query>,
+}
+
 /// A query with what applies to its whole result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
+    /// WITH.
+    pub with: Option<Box<With>>,
     /// Where the rows come from.
     pub body: QueryBody,
     /// ORDER BY; empty when absent.

@@ -19,6 +19,7 @@ use crate::value::Value;
 
 mod aggregate;
 pub mod change;
+mod common;
 mod hash_key;
 mod order;
 pub mod range;
@@ -69,6 +70,8 @@ pub struct Exec<'e> {
     pub gates: [&'e [Hold]; 3],
     stored_sources: HashMap<usize, Arc<select::Stored>>,
     subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    /// Rows of queries of WITH, and the last rounds of recursive ones.
+    common: HashMap<usize, Arc<Vec<Vec<Value>>>>,
     slice: Slice,
     paced: u32,
 }
@@ -94,6 +97,7 @@ impl<'e> Exec<'e> {
             gates: [&[]; 3],
             stored_sources: HashMap::new(),
             subquery_results: HashMap::new(),
+            common: HashMap::new(),
             slice: Slice::default(),
             paced: 0,
         }

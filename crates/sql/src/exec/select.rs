@@ -20,7 +20,8 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, NoRow, coerce_value};
 use crate::plan::query::{
-    Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, SetPlan, Source, Step, TableSource, ValuesPlan,
+    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, SetPlan, Source, Step, TableSource,
+    ValuesPlan,
 };
 use crate::value::Value;
 
@@ -29,8 +30,10 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
 
 /// A source kept in memory.
 pub struct Stored {
-    rows: Vec<Vec<Value>>,
+    rows: Arc<Vec<Vec<Value>>>,
     index: Option<HashMap<Vec<u8>, Vec<u32>>>,
+    /// It is a recursive query's last round: there will be another.
+    pub(super) passes: bool,
 }
 
 /// Rows kept in memory are handed on in pieces of so many.
@@ -353,7 +356,7 @@ impl Exec<'_> {
             Source::Table(source) => {
                 Ok(Rows::Scan(Box::new(TableScan::open(source, &FrameRow(frame), self.eval)?), source))
             }
-            Source::Derived(_) | Source::Virtual(_) => {
+            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
                 Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
             }
             Source::Group(steps) => {
@@ -412,16 +415,18 @@ impl Exec<'_> {
             Source::Derived(query) => {
                 let mut kept = Kept::default();
                 self.query(query, &[], &mut kept).await?;
-                kept.rows
+                Arc::new(kept.rows)
             }
+            Source::Common(rows) => self.common_rows(rows).await?,
             Source::Virtual(table) => {
                 aside::step().await;
-                self.virtual_rows(*table)?
+                Arc::new(self.virtual_rows(*table)?)
             }
-            Source::Table(source) => self.whole_table(source, step, plan.width).await?,
-            Source::Group(_) => Vec::new(),
+            Source::Table(source) => Arc::new(self.whole_table(source, step, plan.width).await?),
+            Source::Group(_) => Arc::default(),
         };
-        let mut stored = Stored { rows, index: None };
+        let passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
+        let mut stored = Stored { rows, index: None, passes };
         if !step.hash.is_empty() {
             self.build_index(&mut stored, step).await?;
         }

@@ -228,6 +228,8 @@ pub struct EvalSettings {
     pub result_bytes_max: u64,
     /// `group_concat_max_len`, bytes.
     pub group_concat_bytes_max: u64,
+    /// `cte_max_recursion_depth`, rounds.
+    pub recursion_rounds_max: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
     /// True inside INSERT, UPDATE, DELETE under strict mode without IGNORE: what is a warning in SELECT is an error.
@@ -243,6 +245,7 @@ impl Default for EvalSettings {
             connection_collation: Collation::DEFAULT,
             result_bytes_max: 64 << 20,
             group_concat_bytes_max: 1024,
+            recursion_rounds_max: 1000,
             default_week_format: 0,
             strict_change: false,
         }

@@ -188,7 +188,8 @@ impl Parser<'_> {
         self.expect(Keyword::Set)?;
         let assignments = self.assignments()?;
         let condition = self.where_condition()?;
-        let mut update = Update { ignore, tables, assignments, condition, order_by: Vec::new(), limit: None };
+        let mut update =
+            Update { with: None, ignore, tables, assignments, condition, order_by: Vec::new(), limit: None };
         if let [TableRef::Table(_)] = update.tables.as_slice() {
             update.order_by = self.order_by()?;
             update.limit = self.row_limit()?;
@@ -213,6 +214,7 @@ impl Parser<'_> {
             ignore |= word == Keyword::Ignore;
         }
         let mut delete = Delete {
+            with: None,
             ignore,
             targets: Vec::new(),
             from: Vec::new(),

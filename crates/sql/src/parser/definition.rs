@@ -145,7 +145,8 @@ impl Parser<'_> {
             table.like = Some(self.table_name()?);
             return Ok(Statement::CreateTable(Box::new(table)));
         }
-        if self.is(TokenKind::LeftParen) && !matches!(self.peek(), TokenKind::Keyword(Keyword::Select)) {
+        let query_follows = matches!(self.peek(), TokenKind::Keyword(Keyword::Select | Keyword::With));
+        if self.is(TokenKind::LeftParen) && !query_follows {
             self.advance();
             if self.eat(Keyword::Like) {
                 table.like = Some(self.table_name()?);

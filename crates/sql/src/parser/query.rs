@@ -2,8 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query, QueryBody, Select,
-    SelectItem, SetOperator,
+    CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
+    QueryBody, Select, SelectItem, SetOperator, With,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -48,10 +48,47 @@ impl Parser<'_> {
     /// A whole query with its tail.
     pub(super) fn query(&mut self) -> Parse<Query> {
         if self.at(Keyword::With) {
-            return Err(self.not_supported("WITH (common table expressions)"));
+            let with = self.with()?;
+            return self.query_with(with);
         }
         let first = self.query_operand()?;
         self.query_after(first)
+    }
+
+    /// A query behind its WITH.
+    pub(super) fn query_with(&mut self, with: With) -> Parse<Query> {
+        // Each query of a WITH may read the one before it, and so a plan may become as deep as they are many.
+        let deeper = with.tables.len() as u32;
+        self.depth += deeper;
+        let first = self.query_operand()?;
+        let query = self.query_after(first)?;
+        self.depth -= deeper;
+        // A query in parentheses may have brought a WITH of its own.
+        let mut query = if query.with.is_some() {
+            plain(QueryBody::SetOperation { first: Box::new(query), rest: Vec::new() })
+        } else {
+            query
+        };
+        query.with = Some(Box::new(with));
+        Ok(query)
+    }
+
+    /// `WITH [RECURSIVE] name [(columns)] AS (query), ...`
+    pub(super) fn with(&mut self) -> Parse<With> {
+        self.expect(Keyword::With)?;
+        let recursive = self.eat(Keyword::Recursive);
+        let mut count = 0;
+        let tables = self.comma_list(|parser| {
+            let name = parser.name()?;
+            let columns = if parser.is(TokenKind::LeftParen) { parser.name_list()? } else { Vec::new() };
+            parser.expect(Keyword::As)?;
+            parser.depth += count;
+            let query = Box::new(parser.nested(Self::parenthesized_query)?);
+            parser.depth -= count;
+            count += 1;
+            Ok(CommonTable { name, columns, query })
+        })?;
+        Ok(With { recursive, tables })
     }
 
     /// Goes on after `first`, an operand in parentheses or one SELECT without a tail.
@@ -348,5 +385,5 @@ impl Parser<'_> {
 
 /// A query without a tail.
 fn plain(body: QueryBody) -> Query {
-    Query { body, order_by: Vec::new(), limit: None, locking: Vec::new(), into: Vec::new() }
+    Query { with: None, body, order_by: Vec::new(), limit: None, locking: Vec::new(), into: Vec::new() }
 }

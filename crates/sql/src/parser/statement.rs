@@ -12,7 +12,8 @@ impl Parser<'_> {
         }
         let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
         match keyword {
-            Keyword::Select | Keyword::Values | Keyword::Table | Keyword::With => self.select_statement(),
+            Keyword::Select | Keyword::Values | Keyword::Table => self.select_statement(),
+            Keyword::With => self.with_statement(),
             Keyword::Insert | Keyword::Replace => self.insert(),
             Keyword::Update => self.update(),
             Keyword::Delete => self.delete(),
@@ -60,6 +61,25 @@ impl Parser<'_> {
 
     fn select_statement(&mut self) -> Parse<Statement> {
         Ok(Statement::Select(Box::new(self.nested(Self::query)?)))
+    }
+
+    /// WITH before SELECT, UPDATE or DELETE.
+    fn with_statement(&mut self) -> Parse<Statement> {
+        let with = self.with()?;
+        let mut statement = match self.keyword() {
+            Some(Keyword::Update) => self.update()?,
+            Some(Keyword::Delete) => self.delete()?,
+            _ => {
+                let query = self.nested(|parser| parser.query_with(with))?;
+                return Ok(Statement::Select(Box::new(query)));
+            }
+        };
+        match &mut statement {
+            Statement::Update(update) => update.with = Some(Box::new(with)),
+            Statement::Delete(delete) => delete.with = Some(Box::new(with)),
+            _ => {}
+        }
+        Ok(statement)
     }
 
     /// Statements of MySQL that do not exist here are told apart from mistakes.

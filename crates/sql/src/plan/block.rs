@@ -1,5 +1,6 @@
 //! One query block while it is planned: binds expressions, planning sub-queries and aggregates it meets on the way.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::ast::{self, FunctionCall, Quantifier};
@@ -11,7 +12,8 @@ use crate::expr::{self, CompareOp, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
 use super::aggregate;
-use super::query::{Aggregate, Filter, QueryPlan, Subquery, SubqueryKind};
+use super::common::Named;
+use super::query::{Aggregate, CommonPlan, Filter, QueryPlan, Subquery, SubqueryKind};
 use super::scope::Scope;
 
 /// What planning needs to know of its surroundings.
@@ -31,6 +33,12 @@ pub struct PlanContext<'a> {
     pub serializable: bool,
     /// Parameters stand for literals: each has the type of its value.
     pub literals: bool,
+    /// Queries that a name in FROM can mean, the nearest last.
+    pub common: &'a [Named],
+    /// Where it is noted which of them are read.
+    pub reads: Option<&'a RefCell<Vec<Arc<CommonPlan>>>>,
+    /// Queries around.
+    pub depth: u32,
 }
 
 /// A block being planned.

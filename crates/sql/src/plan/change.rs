@@ -12,6 +12,7 @@ use crate::expr::Expr;
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
+use super::common;
 use super::from;
 use super::point::PointShape;
 use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Subquery};
@@ -231,6 +232,12 @@ struct Rows<'q> {
 
 /// Plans UPDATE.
 pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
+    let Some(with) = &update.with else { return plan_update_body(context, update) };
+    let common = common::plan(context, with)?;
+    plan_update_body(&PlanContext { common: &common, ..*context }, update)
+}
+
+fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
     let rows = Rows {
         tables: &update.tables,
         condition: update.condition.as_ref(),
@@ -246,9 +253,12 @@ pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult
         let place = block
             .scope
             .column_at(position)
-            .map(|(table, _)| (table.base, table.schema.clone(), table.name.clone()));
-        let (base, schema, name) =
+            .map(|(table, _)| (table.base, table.schema.clone(), table.name.clone(), &table.alias));
+        let (base, schema, name, alias) =
             place.ok_or_else(|| SqlError::unknown_column(&one.column.column, "field list"))?;
+        if schema.is_empty() {
+            return Err(SqlError::non_updatable_table(alias, "UPDATE"));
+        }
         let assigned = (position - base, value);
         match targets.iter_mut().find(|target| target.base == base) {
             Some(target) => target.assignments.get_or_insert_default().push(assigned),
@@ -264,6 +274,12 @@ pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult
 
 /// Plans DELETE.
 pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
+    let Some(with) = &delete.with else { return plan_delete_body(context, delete) };
+    let common = common::plan(context, with)?;
+    plan_delete_body(&PlanContext { common: &common, ..*context }, delete)
+}
+
+fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
     let rows = Rows {
         tables: &delete.from,
         condition: delete.condition.as_ref(),
@@ -279,6 +295,9 @@ pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult
                 && name.schema.as_deref().is_none_or(|schema| *schema == *table.schema)
         };
         if delete.targets.is_empty() || delete.targets.iter().any(named) {
+            if table.schema.is_empty() {
+                return Err(SqlError::non_updatable_table(&table.alias, "DELETE"));
+            }
             let found = context.db.dictionary().table(&table.schema, &table.name)?;
             targets.push(ChangeTarget { table: found, base: table.base, assignments: None });
         }
@@ -368,7 +387,7 @@ fn need_all(steps: &mut [super::query::Step]) {
                 source.covering = false;
             }
             Source::Group(inner) => need_all(inner),
-            Source::Derived(_) | Source::Virtual(_) => {}
+            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
 }

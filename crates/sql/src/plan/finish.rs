@@ -98,7 +98,7 @@ fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
                     range.equal.iter().chain(bounds).for_each(|operand| note(&operand.expr, used));
                 }
             }
-            Source::Derived(_) | Source::Virtual(_) => {}
+            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
 }
@@ -114,7 +114,7 @@ fn deliver(steps: &mut [Step], used: &BTreeSet<usize>) {
                     cover(source);
                 }
             }
-            Source::Derived(_) | Source::Virtual(_) => {}
+            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
 }

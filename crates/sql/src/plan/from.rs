@@ -7,11 +7,10 @@ use crate::ast::{self, IndexHintKind, Join, JoinCondition, JoinKind, TableFactor
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::information_schema::VirtualTable;
-use crate::sink::ColumnMeta;
-use crate::types::column_flag;
 
-use super::block::{Block, settled};
-use super::query::QueryPlan;
+use super::block::Block;
+use super::common::{self, Named};
+use super::query::{CommonRows, QueryPlan};
 use super::scope::{ScopeColumn, ScopeTable};
 use super::walk;
 
@@ -42,6 +41,13 @@ pub enum PendingKind {
         nth: usize,
         /// Its plan.
         plan: Box<QueryPlan>,
+    },
+    /// A query of WITH.
+    Common {
+        /// Position in the scope.
+        nth: usize,
+        /// Its rows.
+        rows: CommonRows,
     },
     /// A table of information_schema.
     Virtual {
@@ -117,6 +123,11 @@ fn single(block: &Block<'_, '_>, kind: PendingKind) -> Joined {
 }
 
 fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
+    if factor.name.schema.is_none()
+        && let Some(named) = block.context.named(&factor.name.table)
+    {
+        return common_table(block, factor, named);
+    }
     let schema =
         factor.name.schema.as_deref().or(block.context.schema).ok_or_else(SqlError::no_database_selected)?;
     let alias = factor.alias.as_deref().unwrap_or(&factor.name.table);
@@ -172,27 +183,26 @@ fn derived(
     names: &[ast::Name],
 ) -> SqlResult<Joined> {
     let plan = super::plan_query(block.context, query, None)?;
-    let columns = plan.columns().clone();
-    if !names.is_empty() && names.len() != columns.len() {
-        return Err(SqlError::column_count_mismatch());
-    }
-    let base = block.scope.reserve(columns.len());
-    let column = |(nth, meta): (usize, &ColumnMeta)| ScopeColumn {
-        name: names.get(nth).cloned().unwrap_or_else(|| meta.name.clone()),
-        kind: settled(&meta.column_type),
-        nullable: meta.flags & column_flag::NOT_NULL == 0,
-        flags: meta.flags & column_flag::NOT_NULL,
-        hidden: false,
-    };
-    let nth = block.scope.tables.len();
-    block.scope.add(ScopeTable {
-        schema: "".into(),
-        alias: alias.into(),
-        name: "".into(),
-        columns: columns.iter().enumerate().map(column).collect(),
-        base,
-    })?;
+    let nth = nameless(block, alias, common::columns(plan.columns(), names)?)?;
     Ok(single(block, PendingKind::Derived { nth, plan: Box::new(plan) }))
+}
+
+fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) -> SqlResult<Joined> {
+    if let Some(index) = factor.hints.iter().flat_map(|hint| &hint.indexes).next() {
+        return Err(SqlError::key_does_not_exist(index, &named.name));
+    }
+    let rows = named.rows(block.context)?;
+    let alias = factor.alias.as_ref().unwrap_or(&named.name);
+    let nth = nameless(block, alias, named.columns.clone())?;
+    Ok(single(block, PendingKind::Common { nth, rows }))
+}
+
+/// Puts what is no table of the dictionary into the scope; returns its position.
+fn nameless(block: &mut Block<'_, '_>, alias: &str, columns: Vec<ScopeColumn>) -> SqlResult<usize> {
+    let base = block.scope.reserve(columns.len());
+    let (alias, nth) = (alias.into(), block.scope.tables.len());
+    block.scope.add(ScopeTable { schema: "".into(), alias, name: "".into(), columns, base })?;
+    Ok(nth)
 }
 
 fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {

@@ -5,6 +5,7 @@
 //! | `scope` | names, and the frame they point into |
 //! | `block` | one query block being bound: sub-queries and aggregates get places in the frame |
 //! | `from` | FROM to a list of tables with conditions |
+//! | `common` | WITH: queries with names |
 //! | `access` | which key a table is read by |
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
@@ -14,6 +15,7 @@ pub mod access;
 mod aggregate;
 pub mod block;
 pub mod change;
+pub mod common;
 mod finish;
 mod from;
 mod grouping;
@@ -35,6 +37,17 @@ pub use scope::{Scope, column_flags};
 
 /// Plans a query; `parent` is the block around it when it is a sub-query.
 pub fn plan_query(
+    context: &PlanContext<'_>,
+    query: &ast::Query,
+    parent: Option<&Scope<'_>>,
+) -> SqlResult<QueryPlan> {
+    let context = &PlanContext { depth: context.depth + 1, ..*context };
+    let Some(with) = &query.with else { return plan_body(context, query, parent) };
+    let common = common::plan(context, with)?;
+    plan_body(&PlanContext { common: &common, ..*context }, query, parent)
+}
+
+fn plan_body(
     context: &PlanContext<'_>,
     query: &ast::Query,
     parent: Option<&Scope<'_>>,

@@ -51,6 +51,70 @@ impl QueryPlan {
     }
 }
 
+/// A query of WITH, shared by all that name it.
+#[derive(Debug)]
+pub struct CommonPlan {
+    /// How its rows are made.
+    pub body: CommonBody,
+    /// Others that it reads: they are run before it, so that a long chain of them is no deep recursion.
+    pub reads: Vec<Arc<CommonPlan>>,
+    /// Whether it locks rows as a change would; kept because walking down to where that is known visits shared plans again
+    /// and again.
+    pub locks_exclusively: bool,
+}
+
+/// How the rows of a query of WITH are made.
+#[derive(Debug)]
+pub enum CommonBody {
+    /// As any query's.
+    Query(QueryPlan),
+    /// In rounds.
+    Recursive(Box<RecursivePlan>),
+}
+
+impl CommonBody {
+    /// Whether it locks rows as a change would.
+    pub fn locks_exclusively(&self) -> bool {
+        match self {
+            CommonBody::Query(plan) => plan.locks_exclusively(),
+            CommonBody::Recursive(plan) => {
+                plan.seed.locks_exclusively() || plan.blocks.iter().any(QueryPlan::locks_exclusively)
+            }
+        }
+    }
+}
+
+/// A query that reads itself: its seed's rows are the first round, and what the blocks make of the rows of a round is the
+/// next one, until a round is empty.
+#[derive(Debug)]
+pub struct RecursivePlan {
+    /// Names the rows of the round before in `blocks`.
+    pub round: Arc<Round>,
+    /// The first round.
+    pub seed: QueryPlan,
+    /// Each reads the round before.
+    pub blocks: Vec<QueryPlan>,
+    /// Names and types of the columns, into which all rows go.
+    pub columns: Vec<(Box<str>, ColumnType)>,
+    /// Rows that are there already are thrown away.
+    pub distinct: bool,
+    /// LIMIT: no more rounds once there are so many rows.
+    pub limit: LimitPlan,
+}
+
+/// Stands for the rows of a recursive query's last round: which query's is told by where it is.
+#[derive(Debug)]
+pub struct Round;
+
+/// What a name of WITH means in FROM.
+#[derive(Clone, Debug)]
+pub enum CommonRows {
+    /// The rows of a query.
+    Of(Arc<CommonPlan>),
+    /// The rows of the round before, inside a recursive query.
+    Previous(Arc<Round>),
+}
+
 /// A condition, and the sub-queries that must have run before it can be evaluated.
 #[derive(Debug)]
 pub struct Filter {
@@ -141,6 +205,8 @@ pub enum Source {
     Table(Box<TableSource>),
     /// A sub-query of FROM.
     Derived(Box<QueryPlan>),
+    /// A query of WITH.
+    Common(CommonRows),
     /// A table of information_schema.
     Virtual(VirtualTable),
     /// Several tables joined before they meet the others: the right side of an outer join.
@@ -152,8 +218,9 @@ impl Step {
         match &self.source {
             Source::Table(source) => matches!(source.locking, Some((RowLock::Exclusive, _))),
             Source::Derived(plan) => plan.locks_exclusively(),
+            Source::Common(CommonRows::Of(plan)) => plan.locks_exclusively,
             Source::Group(steps) => steps.iter().any(Step::locks_exclusively),
-            Source::Virtual(_) => false,
+            Source::Common(CommonRows::Previous(_)) | Source::Virtual(_) => false,
         }
     }
 }

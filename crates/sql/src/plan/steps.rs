@@ -12,7 +12,7 @@ use crate::types::ColumnType;
 use super::access::{self, Candidate, Fact, FactFinder};
 use super::block::Block;
 use super::from::{Pending, PendingKind};
-use super::query::{Filter, Source, Step, TableSource};
+use super::query::{CommonRows, Filter, Source, Step, TableSource};
 
 /// A condition, bound, with the frame positions of tables it depends on.
 pub struct Condition {
@@ -89,6 +89,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 let (best, _) = access::choose(table, &facts, &|key| !forbidden.contains(&key));
                 best.cost
             }
+            // Once a round, and few rows mostly.
+            PendingKind::Common { rows: CommonRows::Previous(_), .. } => 0.0,
             PendingKind::Virtual { .. } => 500.0,
             _ => 2000.0,
         };
@@ -158,6 +160,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         match kind {
             PendingKind::Table { nth, .. }
             | PendingKind::Derived { nth, .. }
+            | PendingKind::Common { nth, .. }
             | PendingKind::Virtual { nth, .. } => {
                 let table = &self.block.scope.tables[*nth];
                 (table.base..table.base + table.columns.len()).collect()
@@ -193,6 +196,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 }))
             }
             PendingKind::Derived { plan, .. } => Source::Derived(plan),
+            PendingKind::Common { rows, .. } => Source::Common(rows),
             PendingKind::Virtual { table, .. } => Source::Virtual(table),
             PendingKind::Group { members, conditions } => {
                 let mut bound = Vec::new();
@@ -218,7 +222,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     ) -> Vec<(Expr, usize, crate::collation::Collation)> {
         let whole = match source {
             Source::Table(table) => table.access.is_full() && table.locking.is_none(),
-            Source::Derived(_) | Source::Virtual(_) => true,
+            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => true,
             Source::Group(_) => false,
         };
         if !whole {

@@ -26,6 +26,16 @@ pub fn plan(
     for (operator, query) in rest {
         members.push((*operator, super::plan_query(context, query, parent)?));
     }
+    assemble(context, members, around, parent)
+}
+
+/// A set operation over queries that are planned.
+pub fn assemble(
+    context: &PlanContext<'_>,
+    members: Vec<(SetOperator, QueryPlan)>,
+    around: Around<'_>,
+    parent: Option<&Scope<'_>>,
+) -> SqlResult<QueryPlan> {
     let head = members[0].1.columns().clone();
     let mut kinds: Vec<(ColumnType, bool)> = Vec::new();
     for (_, member) in &members {

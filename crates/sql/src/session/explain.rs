@@ -1,5 +1,8 @@
 //! EXPLAIN: one line per table that is read, as a table or, in `explain_forms.rs`, as one text.
 
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
 use super::Session;
 use super::explain_forms;
 use super::show::Table;
@@ -7,7 +10,9 @@ use super::statement::{Outcome, RowPlan};
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::change::InsertSource;
-use crate::plan::query::{QueryPlan, SelectPlan, Source, Step, TableSource};
+use crate::plan::query::{
+    CommonBody, CommonPlan, CommonRows, QueryPlan, SelectPlan, Source, Step, TableSource,
+};
 use crate::sink::ResultSink;
 use crate::value::Value;
 
@@ -15,6 +20,10 @@ use crate::value::Value;
 struct Lines {
     table: Table,
     next_id: u64,
+    /// Queries of WITH that have their lines.
+    shown: HashSet<usize>,
+    /// Others that have been met.
+    waiting: VecDeque<Arc<CommonPlan>>,
 }
 
 fn text(text: impl AsRef<str>) -> Value {
@@ -57,7 +66,12 @@ impl Session {
             ("filtered", 's'),
             ("Extra", 't'),
         ];
-        let mut lines = Lines { table: Table::new(&columns), next_id: 1 };
+        let mut lines = Lines {
+            table: Table::new(&columns),
+            next_id: 1,
+            shown: HashSet::new(),
+            waiting: VecDeque::new(),
+        };
         match &plan {
             RowPlan::Query(plan) => lines.query(plan, "SIMPLE"),
             RowPlan::Change(plan, update) => {
@@ -71,6 +85,7 @@ impl Session {
                 }
             }
         }
+        lines.commons();
         let whole = match explain.format {
             None | Some(ExplainFormat::Traditional) => return self.write_table(&lines.table, out),
             Some(ExplainFormat::Tree) => explain_forms::tree(lines.table.rows()),
@@ -131,7 +146,7 @@ impl Lines {
 
     fn select(&mut self, plan: &SelectPlan, select_type: &str) {
         let nested = !plan.subqueries.is_empty()
-            || plan.steps.iter().any(|step| matches!(step.source, Source::Derived(_)));
+            || plan.steps.iter().any(|step| matches!(step.source, Source::Derived(_) | Source::Common(_)));
         let select_type = if nested && select_type == "SIMPLE" { "PRIMARY" } else { select_type };
         if plan.steps.is_empty() {
             self.push(select_type, "", Line { extra: vec!["No tables used"], ..Line::default() });
@@ -139,9 +154,13 @@ impl Lines {
         self.steps(plan, &plan.steps, select_type);
         let own = self.next_id;
         for step in &plan.steps {
-            if let Source::Derived(query) = &step.source {
-                self.next_id += 1;
-                self.query(query, "DERIVED");
+            match &step.source {
+                Source::Derived(query) => {
+                    self.next_id += 1;
+                    self.query(query, "DERIVED");
+                }
+                Source::Common(CommonRows::Of(common)) => self.waiting.push_back(common.clone()),
+                _ => {}
             }
         }
         for subquery in &plan.subqueries {
@@ -151,16 +170,44 @@ impl Lines {
         let _ = own;
     }
 
+    /// A query of WITH is run once and shown once, behind what reads it.
+    fn commons(&mut self) {
+        while let Some(common) = self.waiting.pop_front() {
+            if self.shown.insert(Arc::as_ptr(&common) as usize) {
+                self.common(&common);
+            }
+        }
+    }
+
+    fn common(&mut self, common: &CommonPlan) {
+        self.next_id += 1;
+        match &common.body {
+            CommonBody::Query(query) => self.query(query, "DERIVED"),
+            CommonBody::Recursive(plan) => {
+                self.query(&plan.seed, "DERIVED");
+                for block in &plan.blocks {
+                    self.next_id += 1;
+                    self.query(block, "UNION");
+                }
+            }
+        }
+    }
+
     fn steps(&mut self, plan: &SelectPlan, steps: &[Step], select_type: &str) {
         for (nth, step) in steps.iter().enumerate() {
             let mut line = match &step.source {
                 Source::Table(source) => table_line(source),
-                Source::Derived(_) | Source::Virtual(_) => Line { kind: "ALL", rows: 2, ..Line::default() },
+                Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
+                    Line { kind: "ALL", rows: 2, ..Line::default() }
+                }
                 Source::Group(inner) => {
                     self.steps(plan, inner, select_type);
                     continue;
                 }
             };
+            if matches!(&step.source, Source::Common(CommonRows::Previous(_))) {
+                line.extra.push("Recursive");
+            }
             if !step.matching.is_empty() || !step.filters.is_empty() {
                 line.extra.push("Using where");
             }

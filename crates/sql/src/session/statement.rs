@@ -74,6 +74,7 @@ pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettin
         connection_collation: settings.collation_connection,
         result_bytes_max: settings.max_allowed_packet,
         group_concat_bytes_max: settings.group_concat_max_len,
+        recursion_rounds_max: settings.cte_max_recursion_depth,
         default_week_format: settings.default_week_format,
         strict_change: false,
     }
@@ -206,6 +207,9 @@ impl Session {
             eval,
             serializable: isolation == turnstile_engine::Isolation::Serializable && !alone,
             literals: false,
+            common: &[],
+            reads: None,
+            depth: 0,
         }
     }
 
@@ -438,6 +442,7 @@ pub(super) fn selecting(exprs: &[ast::Expr]) -> Statement {
         having: None,
     };
     let query = ast::Query {
+        with: None,
         body: ast::QueryBody::Select(Box::new(select)),
         order_by: Vec::new(),
         limit: None,

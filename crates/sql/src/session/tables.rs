@@ -3,7 +3,7 @@
 use crate::accounts::Privileges;
 use crate::ast::{
     Expr, InsertSource, JoinCondition, LockStrength, Name, Query, QueryBody, SelectItem, Statement,
-    TableFactor, TableName, TableRef, Update,
+    TableFactor, TableName, TableRef, Update, With,
 };
 use crate::mdl::Mode;
 use crate::plan::walk;
@@ -47,6 +47,8 @@ struct Finder<'s> {
     found: Vec<Used>,
     /// FOR UPDATE of the query under way.
     for_update: Option<&'s [TableName]>,
+    /// Names that mean queries of WITH here, not tables.
+    common: Vec<&'s str>,
 }
 
 /// The tables of a statement that reads or changes rows, each once per name and use.
@@ -66,12 +68,14 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
             insert.on_duplicate.iter().for_each(|one| finder.expr(&one.value));
         }
         Statement::Update(update) => {
+            update.with.iter().for_each(|with| finder.with(with));
             let changed = |factor: &TableFactor| changes(update, factor);
             update.tables.iter().for_each(|one| finder.table_ref(one, Privileges::UPDATE, &changed));
             update.assignments.iter().for_each(|one| finder.expr(&one.value));
             update.condition.iter().for_each(|one| finder.expr(one));
         }
         Statement::Delete(delete) => {
+            delete.with.iter().for_each(|with| finder.with(with));
             let changed = |factor: &TableFactor| {
                 delete.targets.is_empty() || delete.targets.iter().any(|target| names(target, factor))
             };
@@ -96,6 +100,9 @@ fn changes(update: &Update, factor: &TableFactor) -> bool {
 
 impl<'s> Finder<'s> {
     fn table(&mut self, name: &TableName, alias: Option<&Name>, written: Privileges) {
+        if name.schema.is_none() && self.common.contains(&&*name.table) {
+            return;
+        }
         let known = alias.unwrap_or(&name.table);
         let for_update =
             self.for_update.is_some_and(|of| of.is_empty() || of.iter().any(|one| one.table == *known));
@@ -114,7 +121,8 @@ impl<'s> Finder<'s> {
     }
 
     fn query(&mut self, query: &'s Query) {
-        let outer = self.for_update;
+        let (outer, around) = (self.for_update, self.common.len());
+        query.with.iter().for_each(|with| self.with(with));
         let clause = query.locking.iter().find(|clause| clause.strength == LockStrength::Update);
         self.for_update = clause.map(|clause| &*clause.tables);
         match &query.body {
@@ -139,6 +147,20 @@ impl<'s> Finder<'s> {
         }
         query.order_by.iter().for_each(|item| self.expr(&item.expr));
         self.for_update = outer;
+        self.common.truncate(around);
+    }
+
+    /// The queries of a WITH; their names mean them from here on.
+    fn with(&mut self, with: &'s With) {
+        for table in &with.tables {
+            let before = self.common.len();
+            if with.recursive {
+                self.common.push(&table.name);
+            }
+            self.query(&table.query);
+            self.common.truncate(before);
+            self.common.push(&table.name);
+        }
     }
 
     /// Those of the tables that `changed` names are written.

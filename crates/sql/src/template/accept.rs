@@ -118,14 +118,16 @@ pub fn is_acceptable(statement: &Statement, values: &[Value]) -> bool {
                 && insert.on_duplicate.iter().all(|one| is_plain(&one.value))
         }
         Statement::Update(update) => {
-            is_one_table(&update.tables)
+            update.with.is_none()
+                && is_one_table(&update.tables)
                 && update.assignments.iter().all(|one| rules.term(&one.value))
                 && rules.conditions(&update.condition)
                 && update.order_by.iter().all(|item| is_plain(&item.expr))
                 && is_plain_limit(&update.limit)
         }
         Statement::Delete(delete) => {
-            delete.targets.is_empty()
+            delete.with.is_none()
+                && delete.targets.is_empty()
                 && is_one_table(&delete.from)
                 && rules.conditions(&delete.condition)
                 && delete.order_by.iter().all(|item| is_plain(&item.expr))
@@ -178,7 +180,8 @@ struct Rules<'v> {
 impl Rules<'_> {
     fn query(&self, query: &Query) -> bool {
         let QueryBody::Select(select) = &query.body else { return false };
-        query.into.is_empty()
+        query.with.is_none()
+            && query.into.is_empty()
             && self.select(select)
             && query.order_by.iter().all(|item| is_plain(&item.expr))
             && is_plain_limit(&query.limit)

@@ -82,6 +82,7 @@ pub struct SessionSettings {
     pub sql_safe_updates: bool,
     pub sql_select_limit: u64,
     pub group_concat_max_len: u64,
+    pub cte_max_recursion_depth: u64,
     pub max_error_count: u64,
     pub sql_notes: bool,
     /// `timestamp` in microseconds since 1970 when it is set.
@@ -149,6 +150,7 @@ impl SessionSettings {
             sql_safe_updates: on("sql_safe_updates"),
             sql_select_limit: number("sql_select_limit"),
             group_concat_max_len: number("group_concat_max_len"),
+            cte_max_recursion_depth: number("cte_max_recursion_depth"),
             max_error_count: number("max_error_count"),
             sql_notes: on("sql_notes"),
             fixed_now_us: match variables.named("timestamp") {

@@ -86,6 +86,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "completion_type" Both Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", dynamic, "What COMMIT does besides.";
     "connect_timeout" Global uint(2, 31536000), "10", dynamic, "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";
     "cte_max_recursion_depth" Both uint(0, U32), "1000", dynamic, "No effect.";
+    "cte_max_recursion_depth" Both uint(0, U32), "1000", dynamic, "Most rounds of a query that WITH RECURSIVE lets read itself; one that would need more ends with error 3636. Raise it for deep trees and long series. For time instead of rounds, see max_execution_time.";
     "datadir" Global Kind::Text, "", fixed, "Where the data is.";
     "default_authentication_plugin" Global Kind::Text, "caching_sha2_password", fixed, "Plugin of new accounts.";
     "authentication_policy" Global Kind::Text, "caching_sha2_password,,", fixed, "Plugin of new accounts.";

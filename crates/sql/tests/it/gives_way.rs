@@ -42,6 +42,11 @@ fn long_statements_give_way() {
         ("SELECT COUNT(*) FROM n a JOIN n b ON a.k = b.i JOIN n c ON c.k = b.k", "6000\n"),
         ("SELECT COUNT(*) FROM n a, n b WHERE a.i < 20 AND a.k + b.k = 6000", ""),
         ("SELECT DISTINCT k FROM n UNION SELECT i + 3000 FROM n ORDER BY 1 DESC LIMIT 1", "8999\n"),
+        (
+            "WITH RECURSIVE r AS (SELECT i FROM n WHERE i = 0 UNION ALL SELECT r.i + 1 FROM r WHERE r.i < 999) \
+             SELECT COUNT(*) FROM r a JOIN r b ON a.i <= b.i",
+            "500500\n",
+        ),
         ("INSERT INTO copy SELECT i, k FROM n", "ok 6000 (Records: 6000  Duplicates: 0  Warnings: 0)\n"),
         (
             "UPDATE copy SET k = k + 1 ORDER BY k",

@@ -25,6 +25,7 @@ mod prepared;
 mod scripts;
 mod seeing;
 mod templates;
+mod with;
 mod wrong_values;
 
 /// Wakes the thread that blocks.

@@ -57,7 +57,6 @@ fn unsupported_is_not_syntax() {
         ("XA START 'a'", "XA transactions"),
         ("HANDLER t OPEN", "HANDLER"),
         ("LOAD DATA INFILE 'x' INTO TABLE t", "LOAD DATA"),
-        ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH (common table expressions)"),
         ("SELECT ROW_NUMBER() OVER (ORDER BY a) FROM t", "window functions"),
         ("SELECT SUM(a) OVER () FROM t", "window functions"),
         ("CREATE VIEW v AS SELECT 1", "views"),

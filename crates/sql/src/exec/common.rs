@@ -1,0 +1,156 @@
+//! Queries of WITH: run once a statement, when the first block reads them, and kept; recursive ones in rounds.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::tail::{Kept, limits};
+use super::{Exec, hash_key};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::coerce_value;
+use crate::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
+use crate::value::{StoreContext, Value, store};
+
+type Rows = Vec<Vec<Value>>;
+
+/// A recursive query under way.
+struct Growing<'p> {
+    plan: &'p RecursivePlan,
+    /// All rounds but the last.
+    before: Vec<Arc<Rows>>,
+    /// Rows of all rounds.
+    count: u64,
+    /// More are not wanted.
+    most: u64,
+    /// With UNION DISTINCT: the rows that are there.
+    seen: HashSet<Box<[u8]>>,
+}
+
+impl Growing<'_> {
+    fn is_full(&self) -> bool {
+        self.count >= self.most
+    }
+
+    /// Whether the row is wanted.
+    fn takes(&mut self, row: &[Value]) -> bool {
+        if self.plan.distinct {
+            let mut key = Vec::new();
+            for (value, (_, kind)) in row.iter().zip(&self.plan.columns) {
+                hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), &mut key);
+            }
+            if !self.seen.insert(key.into()) {
+                return false;
+            }
+        }
+        self.count += 1;
+        true
+    }
+}
+
+impl Exec<'_> {
+    /// The rows of a query of WITH.
+    pub(super) async fn common_rows(&mut self, rows: &CommonRows) -> SqlResult<Arc<Rows>> {
+        let plan = match rows {
+            // Its round is there while its blocks run.
+            CommonRows::Previous(round) => {
+                return Ok(self.common.get(&(Arc::as_ptr(round) as usize)).cloned().unwrap_or_default());
+            }
+            CommonRows::Of(plan) => plan,
+        };
+        let mut waiting: Vec<&Arc<CommonPlan>> = vec![plan];
+        while let Some(plan) = waiting.last() {
+            let missing = |plan: &&Arc<CommonPlan>| !self.common.contains_key(&(Arc::as_ptr(plan) as usize));
+            if let Some(first) = plan.reads.iter().find(missing) {
+                waiting.push(first);
+                continue;
+            }
+            if missing(plan) {
+                let rows = self.run_common(plan).await?;
+                self.common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
+            }
+            waiting.pop();
+        }
+        Ok(self.common.get(&(Arc::as_ptr(plan) as usize)).cloned().unwrap_or_default())
+    }
+
+    async fn run_common(&mut self, plan: &CommonPlan) -> SqlResult<Rows> {
+        match &plan.body {
+            CommonBody::Query(query) => {
+                let mut kept = Kept::default();
+                self.query(query, &[], &mut kept).await?;
+                Ok(kept.rows)
+            }
+            CommonBody::Recursive(plan) => Box::pin(self.rounds(plan)).await,
+        }
+    }
+
+    /// Makes rounds until one is empty, or there are as many rows as LIMIT wants.
+    async fn rounds(&mut self, plan: &RecursivePlan) -> SqlResult<Rows> {
+        let (count, offset) = limits(&plan.limit, self.eval)?;
+        let most = count.saturating_add(offset);
+        let mut growing = Growing { plan, before: Vec::new(), count: 0, most, seen: HashSet::new() };
+        let name = Arc::as_ptr(&plan.round) as usize;
+        let mut last = Rows::new();
+        self.block_of_round(&mut growing, None, &mut last).await?;
+        let mut rounds = 0;
+        while !last.is_empty() && !growing.is_full() {
+            rounds += 1;
+            if rounds > self.eval.settings.recursion_rounds_max {
+                return Err(SqlError::recursion_too_deep(rounds));
+            }
+            let round = Arc::new(std::mem::take(&mut last));
+            self.common.insert(name, round.clone());
+            growing.before.push(round);
+            self.stored_sources.retain(|_, stored| !stored.passes);
+            for nth in 0..plan.blocks.len() {
+                self.block_of_round(&mut growing, Some(nth), &mut last).await?;
+            }
+        }
+        self.common.remove(&name);
+        self.stored_sources.retain(|_, stored| !stored.passes);
+        let mut all = Rows::new();
+        for round in growing.before.into_iter().chain([Arc::new(last)]) {
+            self.breathe().await;
+            match Arc::try_unwrap(round) {
+                Ok(mut rows) => all.append(&mut rows),
+                Err(rows) => all.extend_from_slice(&rows),
+            }
+        }
+        all.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        all.drain(..all.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
+        Ok(all)
+    }
+
+    /// Adds what a block (None: the seed) makes to a round.
+    async fn block_of_round(
+        &mut self,
+        growing: &mut Growing<'_>,
+        block: Option<usize>,
+        round: &mut Rows,
+    ) -> SqlResult<()> {
+        let plan = growing.plan;
+        let left = growing.most.saturating_sub(growing.count);
+        let most = usize::try_from(left).ok().filter(|_| !plan.distinct);
+        if left == 0 {
+            return Ok(());
+        }
+        let mut kept = Kept { rows: Rows::new(), most };
+        self.query(block.map_or(&plan.seed, |nth| &plan.blocks[nth]), &[], &mut kept).await?;
+        for mut row in kept.rows {
+            self.pace().await?;
+            for (value, (column, kind)) in row.iter_mut().zip(&plan.columns) {
+                let strict = self.eval.settings.sql_mode.is_strict();
+                let context = StoreContext { column, row: 1, nullable: true, strict, eval: self.eval };
+                *value = if kind.is_numeric() || kind.is_string() {
+                    store(value, kind, &context)?
+                } else {
+                    coerce_value(std::mem::take(value), kind, self.eval)?
+                };
+            }
+            if growing.takes(&row) {
+                round.push(row);
+            }
+        }
+        Ok(())
+    }
+}
