@@ -190,6 +190,8 @@ pub struct CheckDef {
     pub expr: Expr,
     /// False for NOT ENFORCED.
     pub enforced: bool,
+    /// The column it was written at, and may speak of alone.
+    pub column: Option<Name>,
 }
 
 /// A table option. Numbers and words are kept as written.
@@ -285,8 +287,19 @@ pub enum AlterAction {
     DropPrimaryKey,
     /// DROP FOREIGN KEY
     DropForeignKey(Name),
-    /// DROP CHECK, DROP CONSTRAINT
+    /// DROP CHECK
+    DropCheck(Name),
+    /// DROP CONSTRAINT
     DropConstraint(Name),
+    /// ALTER CHECK, ALTER CONSTRAINT
+    EnforceConstraint {
+        /// The constraint.
+        name: Name,
+        /// False for NOT ENFORCED.
+        enforced: bool,
+        /// CHECK was written: other constraints are not meant.
+        check: bool,
+    },
     /// RENAME INDEX
     RenameKey {
         /// Its present name.

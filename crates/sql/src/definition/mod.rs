@@ -9,7 +9,9 @@ use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
 
+pub mod check;
 pub mod column;
+pub mod expression;
 pub mod key;
 mod text;
 
@@ -107,6 +109,7 @@ pub fn build(
         name: create.name.table.clone(),
         columns,
         keys: Vec::new(),
+        checks: Vec::new(),
         clustered: IndexId(0),
         collation: options.collation,
         comment: options.comment,

@@ -125,6 +125,7 @@ pub fn create_table_text(table: &Table) -> String {
     let mut lines: Vec<String> =
         table.columns().iter().map(|column| column_line(column, definition.collation)).collect();
     lines.extend(table.keys().iter().map(|key| key_line(key, table)));
+    lines.extend(definition.checks.iter().map(super::check::line));
     let next = table
         .counters
         .auto_increment

@@ -160,6 +160,14 @@ impl<'a> Reader<'a> {
         let mut reader = Reader(bytes);
         if reader.u8()? == format { Ok(reader) } else { Err(Damaged) }
     }
+    /// Opens the bytes of a section, which have no format of their own.
+    pub fn section(bytes: &'a [u8]) -> Reader<'a> {
+        Reader(bytes)
+    }
+    /// Nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
     fn take(&mut self, count: usize) -> Read<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or(Damaged)?;
         self.0 = rest;

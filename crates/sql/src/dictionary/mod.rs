@@ -27,9 +27,11 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::rank;
 
+pub mod check;
 pub mod encoding;
 pub mod table;
 
+pub use check::Check;
 pub use table::{Column, DefaultValue, Key, Table};
 
 /// Row keys begin with one of these.

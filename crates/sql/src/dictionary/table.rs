@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicU64;
 use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::{RowKeys, ScanIndex, SecondaryDef, TableDef};
 
+use super::check::{self, BoundCheck, Check};
 use super::encoding::{Damaged, Reader, Writer};
 use crate::collation::Collation;
 use crate::key_codec::KeyPart;
@@ -93,6 +94,8 @@ pub struct Definition {
     pub columns: Vec<Column>,
     /// Its keys: the primary key first, then unique ones, then the others.
     pub keys: Vec<Key>,
+    /// Its CHECK constraints, by name.
+    pub checks: Vec<Check>,
     /// The tree of its rows.
     pub clustered: IndexId,
     /// Default of its character columns.
@@ -132,6 +135,8 @@ pub struct Table {
     pub counters: Arc<Counters>,
     /// Position of the AUTO_INCREMENT column.
     pub auto_column: Option<usize>,
+    /// What its rows must meet.
+    pub checks: Vec<BoundCheck>,
     /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its trees.
     pub made_by: TxnId,
 }
@@ -188,8 +193,9 @@ impl Table {
             keys: Arc::new(keys),
         };
         let auto_column = definition.columns.iter().position(|column| column.auto_increment);
+        let checks = check::bind(&definition);
         let made_by = TxnId(0);
-        Table { definition, engine, layout, key_parts, gate, counters, auto_column, made_by }
+        Table { definition, engine, layout, key_parts, gate, counters, auto_column, checks, made_by }
     }
 
     /// With the transaction that made its trees.
@@ -249,12 +255,31 @@ impl Table {
     }
 }
 
-const FORMAT: u8 = 1;
+/// A definition without sections.
+const PLAIN: u8 = 1;
+/// Behind the keys come sections, each a tag and its bytes. A reader refuses a tag that it does not know, so that a server
+/// that knows nothing of a constraint does not break it.
+const SECTIONED: u8 = 2;
+/// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before there were sections.
+const CHECKS: u8 = 2;
 
 impl Definition {
     /// Bytes of its dictionary row.
     pub fn encode(&self) -> Vec<u8> {
-        let mut row = Writer::new(FORMAT);
+        let mut sections = Writer::default();
+        if !self.checks.is_empty() {
+            let mut body = Writer::default();
+            body.list(&self.checks, |body, check| check.encode(body));
+            sections.u8(CHECKS);
+            sections.bytes(&body.0);
+        }
+        let mut row = Writer::new(if sections.0.is_empty() { PLAIN } else { SECTIONED });
+        self.encode_plain(&mut row);
+        row.0.append(&mut sections.0);
+        row.0
+    }
+
+    fn encode_plain(&self, row: &mut Writer) {
         row.u32(self.id.0);
         row.text(&self.schema);
         row.text(&self.name);
@@ -294,13 +319,13 @@ impl Definition {
             row.text(&key.comment);
             row.bool(key.visible);
         });
-        row.0
     }
 
     /// From the bytes of its dictionary row.
     pub fn decode(bytes: &[u8]) -> Result<Definition, Damaged> {
-        let row = &mut Reader::new(bytes, FORMAT)?;
-        let definition = Definition {
+        let sectioned = bytes.first() == Some(&SECTIONED);
+        let row = &mut Reader::new(bytes, if sectioned { SECTIONED } else { PLAIN })?;
+        let mut definition = Definition {
             id: TableId(row.u32()?),
             schema: row.text()?.into(),
             name: row.text()?.into(),
@@ -311,7 +336,19 @@ impl Definition {
             created: row.u64()?,
             columns: row.list(Column::decode)?,
             keys: row.list(Key::decode)?,
+            checks: Vec::new(),
         };
+        while sectioned && !row.is_empty() {
+            let tag = row.u8()?;
+            let body = &mut Reader::section(row.bytes()?);
+            match tag {
+                CHECKS => definition.checks = body.list(Check::decode)?,
+                _ => return Err(Damaged),
+            }
+            if !body.is_empty() {
+                return Err(Damaged);
+            }
+        }
         let count = definition.columns.len();
         let sound = definition.keys.iter().flat_map(|key| &key.parts).all(|part| part.column < count);
         if sound { Ok(definition) } else { Err(Damaged) }
@@ -358,5 +395,75 @@ impl Key {
             comment: row.text()?.into(),
             visible: row.bool()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::expression::parse_expression;
+
+    fn definition(checks: Vec<Check>) -> Definition {
+        let column = Column {
+            name: "a".into(),
+            kind: ColumnType::BIGINT,
+            nullable: true,
+            default: DefaultValue::Value(Value::Null),
+            on_update: None,
+            auto_increment: false,
+            comment: "".into(),
+            invisible: false,
+        };
+        Definition {
+            id: TableId(7),
+            schema: "s".into(),
+            name: "t".into(),
+            columns: vec![column],
+            keys: Vec::new(),
+            checks,
+            clustered: IndexId(9),
+            collation: Collation::DEFAULT,
+            comment: "".into(),
+            auto_increment: 0,
+            created: 1,
+        }
+    }
+
+    fn check(enforced: bool) -> Check {
+        Check { name: "t_chk_1".into(), expr: parse_expression("(`a` > 0)").unwrap(), enforced }
+    }
+
+    #[test]
+    fn definitions_come_back() {
+        for checks in [Vec::new(), vec![check(true)], vec![check(true), check(false)]] {
+            let written = definition(checks);
+            assert_eq!(Definition::decode(&written.encode()), Ok(written));
+        }
+    }
+
+    #[test]
+    fn without_sections_it_is_what_it_was() {
+        let plain = definition(Vec::new()).encode();
+        assert_eq!(plain[0], PLAIN);
+        let sectioned = definition(vec![check(true)]).encode();
+        assert_eq!(sectioned[0], SECTIONED);
+        assert_eq!(sectioned[1..plain.len()], plain[1..], "sections come behind everything else");
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let whole = definition(vec![check(true)]).encode();
+        for length in 0..whole.len() {
+            let plain = length == definition(Vec::new()).encode().len();
+            assert_eq!(Definition::decode(&whole[..length]).is_err(), !plain, "{length} bytes");
+        }
+        let mut unknown = definition(Vec::new()).encode();
+        unknown[0] = SECTIONED;
+        unknown.extend([99, 0, 0, 0, 0]);
+        assert_eq!(Definition::decode(&unknown), Err(Damaged));
+        let mut text = whole;
+        let at = text.len() - 2;
+        text[at] = b'?';
+        assert_eq!(Definition::decode(&text), Err(Damaged), "a text that is no expression");
     }
 }

@@ -8,7 +8,8 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::datetime::DateTime;
 use crate::definition::default_text;
-use crate::dictionary::{Column, DefaultValue, Key, Table};
+use crate::definition::expression::expression_text;
+use crate::dictionary::{Check, Column, DefaultValue, Key, Table};
 use crate::session::SessionState;
 use crate::types::ColumnType;
 use crate::value::Value;
@@ -295,5 +296,33 @@ pub fn table_constraints(db: &Database, session: &SessionState) -> Rows {
         let kind = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
         row([text("def"), schema(), text(&key.name), schema(), text(table.name()), text(kind), text("YES")])
     };
-    keys.filter(|(_, key)| key.unique).map(line).collect()
+    let checks =
+        tables.iter().flat_map(|table| table.definition.checks.iter().map(move |check| (table, check)));
+    let check_line = |(table, check): (&Arc<Table>, &Check)| {
+        let schema = || text(&table.definition.schema);
+        let enforced = if check.enforced { "YES" } else { "NO" };
+        row([
+            text("def"),
+            schema(),
+            text(&check.name),
+            schema(),
+            text(table.name()),
+            text("CHECK"),
+            text(enforced),
+        ])
+    };
+    keys.filter(|(_, key)| key.unique).map(line).chain(checks.map(check_line)).collect()
+}
+
+/// Rows of CHECK_CONSTRAINTS. As in MySQL, the text is escaped as in a string.
+pub fn check_constraints(db: &Database, session: &SessionState) -> Rows {
+    let line = |table: &Table, check: &Check| {
+        let clause = expression_text(&check.expr).replace('\\', "\\\\").replace('\'', "\\'");
+        row([text("def"), text(&table.definition.schema), text(&check.name), text(clause)])
+    };
+    let mut rows = Rows::new();
+    for table in all_tables(db, session) {
+        rows.extend(table.definition.checks.iter().map(|check| line(&table, check)));
+    }
+    rows
 }

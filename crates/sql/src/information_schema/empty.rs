@@ -258,15 +258,6 @@ pub(super) const TABLES: &[Shape] = &[
         ],
     ),
     (
-        "CHECK_CONSTRAINTS",
-        &[
-            ("CONSTRAINT_CATALOG", 's'),
-            ("CONSTRAINT_SCHEMA", 's'),
-            ("CONSTRAINT_NAME", 's'),
-            ("CHECK_CLAUSE", 't'),
-        ],
-    ),
-    (
         "TABLE_PRIVILEGES",
         &[
             ("GRANTEE", 's'),

@@ -169,9 +169,13 @@ impl Parser<'_> {
                 self.expect_all(&[Keyword::Foreign, Keyword::Key])?;
                 Ok(AlterAction::DropForeignKey(self.name()?))
             }
-            Some(Keyword::Check | Keyword::Constraint) => {
+            Some(Keyword::Check) => {
                 self.advance();
-                Ok(AlterAction::DropConstraint(self.name()?))
+                Ok(AlterAction::DropCheck(self.name()?))
+            }
+            Some(Keyword::Constraint) => {
+                self.advance();
+                Ok(AlterAction::DropConstraint(self.index_name()?))
             }
             Some(Keyword::Partition) => Err(self.not_supported("partitions")),
             _ => {
@@ -214,8 +218,11 @@ impl Parser<'_> {
                 None => Err(self.unexpected()),
             };
         }
-        if self.at(Keyword::Check) || self.at(Keyword::Constraint) {
-            return Err(self.not_supported("ALTER CONSTRAINT"));
+        if let Some(word) = self.eat_any(&[Keyword::Check, Keyword::Constraint]) {
+            let name = self.index_name()?;
+            let enforced = !self.eat(Keyword::Not);
+            self.expect(Keyword::Enforced)?;
+            return Ok(AlterAction::EnforceConstraint { name, enforced, check: word == Keyword::Check });
         }
         self.eat(Keyword::Column);
         let column = self.name()?;

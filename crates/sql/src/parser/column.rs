@@ -111,7 +111,7 @@ impl Parser<'_> {
             }
             Keyword::Constraint | Keyword::Check => {
                 let name = self.constraint_name()?;
-                checks.push(self.check(name)?);
+                checks.push(self.check(name, Some(column.name.clone()))?);
             }
             Keyword::ColumnFormat | Keyword::Storage => {
                 self.advance();

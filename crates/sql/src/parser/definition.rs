@@ -218,12 +218,12 @@ impl Parser<'_> {
     pub(super) fn key_or_check(&mut self) -> Parse<Result<KeyDef, CheckDef>> {
         let constraint = self.constraint_name()?;
         if self.at(Keyword::Check) {
-            return Ok(Err(self.check(constraint)?));
+            return Ok(Err(self.check(constraint, None)?));
         }
         Ok(Ok(self.key_definition(constraint)?))
     }
 
-    pub(super) fn check(&mut self, name: Option<Name>) -> Parse<CheckDef> {
+    pub(super) fn check(&mut self, name: Option<Name>, column: Option<Name>) -> Parse<CheckDef> {
         self.expect(Keyword::Check)?;
         self.expect_kind(TokenKind::LeftParen)?;
         let expr = self.expression()?;
@@ -234,7 +234,7 @@ impl Parser<'_> {
             self.advance();
         }
         self.eat(Keyword::Enforced);
-        Ok(CheckDef { name, expr, enforced: !negated })
+        Ok(CheckDef { name, expr, enforced: !negated, column })
     }
 
     fn key_definition(&mut self, constraint: Option<Name>) -> Parse<KeyDef> {

@@ -200,6 +200,14 @@ impl Session {
         Ok(Outcome { affected, ..Outcome::default() })
     }
 
+    /// Whether a table of a database, but for `except`, has a CHECK constraint of this name.
+    pub(super) fn is_check_name(&self, schema: &str, except: &str, name: &str) -> bool {
+        let named = |table: &Arc<Table>| {
+            table.name() != except && definition::check::position(&table.definition, name).is_some()
+        };
+        self.db.dictionary().tables(schema).iter().any(named)
+    }
+
     /// Makes the trees of a definition.
     pub(super) fn make_trees(&self, definition: &mut Definition) -> SqlResult<()> {
         let engine = self.db.engine();
@@ -242,15 +250,25 @@ impl Session {
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
                 let other = self.db.dictionary().table(&self.schema_of(like)?, &like.table)?;
-                let (schema, name) = (schema.clone(), create.name.table.clone());
-                Definition { id, schema, name, auto_increment: 0, ..other.definition.clone() }
+                let (here, name) = (schema.clone(), create.name.table.clone());
+                let mut definition =
+                    Definition { id, schema: here, name, auto_increment: 0, ..other.definition.clone() };
+                let taken = |name: &str| self.is_check_name(&schema, "", name);
+                definition::check::rename(&mut definition, "", true, &taken)?;
+                definition
             }
             (None, Some(query)) => {
                 self.allow(Privileges::INSERT, &schema)?;
                 return Box::pin(self.create_from_query(create, query, (&schema, id), default)).await;
             }
-            (None, None) => self
-                .with_eval(&[], |eval| definition::build(create, Vec::new(), (&schema, id), default, eval))?,
+            (None, None) => {
+                let mut definition = self.with_eval(&[], |eval| {
+                    definition::build(create, Vec::new(), (&schema, id), default, eval)
+                })?;
+                let taken = |name: &str| self.is_check_name(&schema, "", name);
+                definition::check::add(&mut definition, &create.checks, &taken)?;
+                definition
+            }
         };
         self.make_trees(&mut definition)?;
         self.db.save_tables(&[(&definition, true)]).await?;
@@ -330,8 +348,11 @@ impl Session {
         if self.is_taken(&to, &new.table) {
             return Err(SqlError::table_exists(&new.table));
         }
-        let definition =
+        let mut definition =
             Definition { schema: to.clone(), name: new.table.clone(), ..table.definition.clone() };
+        let itself = if from == to { &*old.table } else { "" };
+        let taken = |name: &str| self.is_check_name(&to, itself, name);
+        definition::check::rename(&mut definition, &old.table, false, &taken)?;
         self.db.save_tables(&[(&definition, true)]).await?;
         self.db.dictionary().remove_table(&from, &old.table);
         let renamed = Table::new(definition, table.gate.clone(), table.counters.clone());

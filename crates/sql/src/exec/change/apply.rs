@@ -5,6 +5,7 @@ use turnstile_engine::{Change, Error as EngineError, Updated};
 
 use super::Changed;
 use crate::datetime::DateTime;
+use crate::dictionary::check::{is_broken_check, verify};
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
@@ -166,6 +167,7 @@ pub fn changed_columns(
                 changes.push((column, storing.now(table, column, digits)?));
             }
         }
+        verify(&table.checks, &Assigning { view, base: 0, rest: &[], changes: &changes }, storing.eval)?;
     }
     Ok(changes)
 }
@@ -211,8 +213,14 @@ impl Exec<'_> {
             })
         };
         let outcome = self.txn.update(&table.engine, pk, &mut change).await;
-        if let Some(error) = failed {
-            return Err(error);
+        match failed {
+            Some(error) if ignore && is_broken_check(&error) => {
+                done.matched += 1;
+                self.eval.warnings.push(WarningLevel::Warning, error);
+                return Ok(());
+            }
+            Some(error) => return Err(error),
+            None => {}
         }
         let mut new_row = None;
         let outcome = match (outcome, moved) {

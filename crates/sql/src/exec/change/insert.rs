@@ -6,6 +6,7 @@ use super::Changed;
 use super::apply::{Storing, duplicate_entry};
 use crate::ast::LiteralRows;
 use crate::dictionary::Table;
+use crate::dictionary::check::{is_broken_check, verify};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, Kept};
@@ -240,6 +241,9 @@ impl Exec<'_> {
         done.records += 1;
         let table = &plan.table;
         let count = table.columns().len();
+        if let Err(error) = verify(&table.checks, &FrameRow(&frame[..count]), self.eval) {
+            return self.refuse_row(plan, error, done);
+        }
         let mut generated = None;
         if let Some(column) = table.auto_column {
             generated = self.generate(table, column, &mut frame[..count], buffers)?;
@@ -299,6 +303,16 @@ impl Exec<'_> {
             self.eval.warnings.push(WarningLevel::Warning, error);
             return Ok(());
         }
+    }
+
+    /// Leaves a row out that breaks a constraint, if IGNORE says so.
+    fn refuse_row(&self, plan: &InsertPlan, error: SqlError, done: &mut Changed) -> SqlResult<()> {
+        if !plan.ignore || !is_broken_check(&error) {
+            return Err(error);
+        }
+        done.duplicates += 1;
+        self.eval.warnings.push(WarningLevel::Warning, error);
+        Ok(())
     }
 
     /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone and counts once;

@@ -11,9 +11,11 @@ use turnstile_engine::{Change, UpdateDraft, Updated};
 
 use super::apply::{Storing, changed_columns};
 use super::{Changed, StoredRow};
+use crate::dictionary::check::is_broken_check;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::tail::{FrameRow, limits};
 use crate::exec::{Exec, range};
+use crate::expr::WarningLevel;
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::point::{PointShape, conditions};
 use crate::plan::query::{Source, Step, TableSource};
@@ -59,6 +61,8 @@ struct Decision<'d> {
     step: &'d Step,
     target: &'d ChangeTarget,
     storing: Storing<'d>,
+    /// IGNORE
+    ignore: bool,
     /// Which condition is met by the row's key.
     implied: Option<usize>,
     met: bool,
@@ -96,6 +100,10 @@ impl Decision<'_> {
 
     fn outcome(self, updated: Updated) -> SqlResult<Changed> {
         match self.failed {
+            Some(error) if self.ignore && is_broken_check(&error) => {
+                self.storing.eval.warnings.push(WarningLevel::Warning, error);
+                Ok(Changed { matched: 1, ..Changed::default() })
+            }
             Some(error) => Err(error),
             None => Ok(Changed {
                 matched: u64::from(self.met),
@@ -177,6 +185,6 @@ impl<'e> Exec<'e> {
         'e: 'd,
     {
         let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: 1 };
-        Decision { step, target, storing, implied, met: false, failed: None }
+        Decision { step, target, storing, ignore: plan.ignore, implied, met: false, failed: None }
     }
 }

@@ -55,6 +55,7 @@ impl Session {
             alter.actions.iter().partition(|one| matches!(one, AlterAction::DropPrimaryKey));
         let mut actions = dropped.into_iter().chain(others);
         self.with_eval(&[], |eval| actions.try_for_each(|action| work.apply(action, eval)))?;
+        work.change_checks(alter, &|name| self.is_check_name(&schema, &alter.name.table, name))?;
         work.check_names()?;
         definition::check(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
@@ -171,10 +172,14 @@ impl Session {
 
 /// MySQL counts rows where it cannot change a table in place.
 fn counts_rows(action: &AlterAction) -> bool {
-    matches!(
-        action,
-        AlterAction::ChangeColumn { .. } | AlterAction::ConvertCharset { .. } | AlterAction::DropPrimaryKey
-    )
+    match action {
+        AlterAction::ChangeColumn { .. }
+        | AlterAction::ConvertCharset { .. }
+        | AlterAction::DropPrimaryKey
+        | AlterAction::EnforceConstraint { enforced: true, .. } => true,
+        AlterAction::AddCheck(check) => check.enforced,
+        _ => false,
+    }
 }
 
 impl Alteration {
@@ -198,7 +203,15 @@ impl Alteration {
                 definition::add_key(&mut self.definition, key)?;
                 self.rebuild |= key.kind == crate::ast::KeyKind::Primary;
             }
-            AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.drop_key(name)?,
+            AlterAction::DropKey(name) => self.drop_key(name)?,
+            AlterAction::DropCheck(name) => {
+                let at = definition::check::position(&self.definition, name);
+                self.definition.checks.remove(at.ok_or_else(|| SqlError::check_not_found(name))?);
+            }
+            AlterAction::DropConstraint(name) => self.drop_constraint(name)?,
+            AlterAction::EnforceConstraint { name, enforced, check } => {
+                self.enforce(name, *enforced, *check)?;
+            }
             AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,
             AlterAction::RenameKey { old_name, new_name } => {
                 let at = self.key(old_name)?;
@@ -228,7 +241,8 @@ impl Alteration {
             }
             AlterAction::EnableKeys(_) => {}
             AlterAction::Force => self.rebuild = true,
-            AlterAction::AddCheck(_) => return Err(SqlError::not_supported_yet("CHECK constraints")),
+            // When all columns are there.
+            AlterAction::AddCheck(_) => {}
             AlterAction::DropForeignKey(name) => return Err(SqlError::cannot_drop_field_or_key(name)),
         }
         Ok(())
@@ -389,6 +403,59 @@ impl Alteration {
         self.rebuild |= self.definition.keys[at].primary;
         self.definition.keys.remove(at);
         Ok(())
+    }
+
+    fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
+        let check = definition::check::position(&self.definition, name);
+        let is_key = |key: &&Key| key.unique && key.name.eq_ignore_ascii_case(name);
+        match (check, self.definition.keys.iter().any(|key| is_key(&key))) {
+            (Some(_), true) => Err(SqlError::constraint_name_not_unique(name)),
+            (Some(at), false) => {
+                self.definition.checks.remove(at);
+                Ok(())
+            }
+            (None, true) => self.drop_key(name),
+            (None, false) => Err(SqlError::constraint_not_found(name)),
+        }
+    }
+
+    fn enforce(&mut self, name: &str, enforced: bool, check: bool) -> SqlResult<()> {
+        let Some(at) = definition::check::position(&self.definition, name) else {
+            let is_key = |key: &Key| key.unique && key.name.eq_ignore_ascii_case(name);
+            return Err(match () {
+                () if check => SqlError::check_not_found(name),
+                () if self.definition.keys.iter().any(is_key) => SqlError::constraint_always_enforced(name),
+                () => SqlError::constraint_not_found(name),
+            });
+        };
+        let before = std::mem::replace(&mut self.definition.checks[at].enforced, enforced);
+        self.rebuild |= enforced && !before;
+        Ok(())
+    }
+
+    /// What becomes of CHECK constraints when all columns are as they will be: those whose column goes, and new ones. The rows are tested
+    /// while they are copied.
+    fn change_checks(&mut self, alter: &AlterTable, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
+        let name_now = |old: usize| {
+            let at = self.origins.iter().position(|origin| *origin == Some(old))?;
+            Some(self.definition.columns[at].name.clone())
+        };
+        let now: Vec<Option<Box<str>>> = (0..self.old_names.len()).map(name_now).collect();
+        let old_names = &self.old_names;
+        let now = |name: &str| {
+            let old = old_names.iter().position(|old| old.eq_ignore_ascii_case(name))?;
+            now[old].as_deref()
+        };
+        definition::check::drop_columns(&mut self.definition, &|name| now(name).is_none(), &|name| {
+            now(name).is_none_or(|now| !now.eq_ignore_ascii_case(name))
+        })?;
+        let new = alter.actions.iter().filter_map(|action| match action {
+            AlterAction::AddCheck(check) => Some(check.clone()),
+            _ => None,
+        });
+        let new: Vec<_> = new.collect();
+        self.rebuild |= new.iter().any(|check| check.enforced);
+        definition::check::add(&mut self.definition, &new, taken)
     }
 
     fn convert_charset(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {

@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use turnstile_engine::{Error as EngineError, Isolation, Read, ScanIndex, ScanSpec, Txn, TxnOptions, Visit};
 
 use super::super::Session;
+use crate::dictionary::check::verify;
 use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Slice;
 use crate::exec::change::apply::{Storing, duplicate_entry};
+use crate::exec::tail::FrameRow;
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
 use crate::value::{Value, between_columns};
@@ -168,6 +170,7 @@ impl Session {
                     }
                 });
             }
+            verify(&new.checks, &FrameRow(&values), eval)?;
             Ok(values)
         })
     }

@@ -72,6 +72,8 @@ impl Session {
             let definition = definition::build(create, selected, (schema, id), default, eval)?;
             Ok::<_, SqlError>((definition, source))
         })?;
+        let taken = |name: &str| self.is_check_name(schema, "", name);
+        definition::check::add(&mut definition, &create.checks, &taken)?;
         self.make_trees(&mut definition)?;
         let width = definition.columns.len();
         let table = Table::new(definition.clone(), Arc::default(), Arc::<Counters>::default());

@@ -1,0 +1,264 @@
+//! CHECK constraints as CREATE TABLE and ALTER TABLE write them: which conditions are allowed, and how they are named.
+//!
+//! A condition may read the columns of its table and nothing else, so that it is true or false for a row for good: no variables,
+//! no sub-queries, no functions whose result another moment, session or row may change. A constraint without a name is called
+//! `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
+
+use super::expression::{canonical, columns_of};
+use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
+use crate::dictionary::check::{Check, bind_expression};
+use crate::dictionary::table::Definition;
+use crate::error::{SqlError, SqlResult};
+
+/// Longest name, in characters.
+const NAME_MAX: usize = 64;
+
+/// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of this name.
+pub fn add(definition: &mut Definition, written: &[CheckDef], taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
+    let mut number = highest_number(definition);
+    for one in written {
+        let name = one.name.clone().unwrap_or_else(|| {
+            number += 1;
+            generated_name(&definition.name, number)
+        });
+        claim(definition, &name, taken)?;
+        let check = Check { expr: condition(definition, &name, one)?, name, enforced: one.enforced };
+        definition.checks.push(check);
+    }
+    sort(definition);
+    Ok(())
+}
+
+fn generated_name(table: &str, number: u64) -> Box<str> {
+    format!("{table}_chk_{number}").into()
+}
+
+/// The number in a generated name.
+fn number_in(name: &str, table: &str) -> Option<u64> {
+    let digits =
+        name.get(..table.len()).filter(|start| start.eq_ignore_ascii_case(table)).and_then(|_| {
+            let rest = &name[table.len()..];
+            rest.get(..5).filter(|middle| middle.eq_ignore_ascii_case("_chk_")).map(|_| &rest[5..])
+        })?;
+    let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    if plain { digits.parse().ok() } else { None }
+}
+
+fn highest_number(definition: &Definition) -> u64 {
+    let numbers = definition.checks.iter().filter_map(|check| number_in(&check.name, &definition.name));
+    numbers.max().unwrap_or(0)
+}
+
+fn claim(definition: &Definition, name: &str, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
+    if name.chars().count() > NAME_MAX {
+        return Err(SqlError::too_long_identifier(name));
+    }
+    let same = |check: &Check| check.name.eq_ignore_ascii_case(name);
+    if definition.checks.iter().any(same) || taken(name) {
+        return Err(SqlError::duplicate_check_name(name));
+    }
+    Ok(())
+}
+
+/// By name, as they are shown and tested.
+fn sort(definition: &mut Definition) {
+    definition.checks.sort_by_cached_key(|check| check.name.to_lowercase());
+}
+
+/// Gives the constraints of a table that is now called otherwise the names that they would have been generated with. `all`: also those
+/// that were written (CREATE TABLE ... LIKE).
+pub fn rename(
+    definition: &mut Definition,
+    old_table: &str,
+    all: bool,
+    taken: &dyn Fn(&str) -> bool,
+) -> SqlResult<()> {
+    let mut checks = std::mem::take(&mut definition.checks);
+    for (nth, check) in checks.iter_mut().enumerate() {
+        let number = if all { Some(nth as u64 + 1) } else { number_in(&check.name, old_table) };
+        if let Some(number) = number {
+            check.name = generated_name(&definition.name, number);
+        }
+        claim(definition, &check.name, taken)?;
+        definition.checks.push(check.clone());
+    }
+    sort(definition);
+    Ok(())
+}
+
+/// Takes away what speaks of a dropped column alone; error 3959 if another constraint speaks of a column that is dropped or renamed.
+/// `gone`: whether there is no column any more that had this name and still has it.
+pub fn drop_columns(
+    definition: &mut Definition,
+    dropped: &dyn Fn(&str) -> bool,
+    gone: &dyn Fn(&str) -> bool,
+) -> SqlResult<()> {
+    definition.checks.retain(|check| {
+        let columns = columns_of(&check.expr);
+        !matches!(columns.as_slice(), [one] if dropped(one))
+    });
+    for check in &definition.checks {
+        if let Some(column) = columns_of(&check.expr).iter().find(|column| gone(column)) {
+            return Err(SqlError::column_used_by_check(&check.name, column));
+        }
+    }
+    Ok(())
+}
+
+/// The condition of a constraint, canonical and found to be allowed.
+fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResult<Expr> {
+    allowed(&written.expr, name)?;
+    for column in columns_of(&written.expr) {
+        let found = definition.columns.iter().find(|known| known.name.eq_ignore_ascii_case(&column));
+        let found = found.ok_or_else(|| SqlError::check_unknown_column(name, &column))?;
+        if written.column.as_ref().is_some_and(|own| !own.eq_ignore_ascii_case(&column)) {
+            return Err(SqlError::column_check_other_column(name));
+        }
+        if found.auto_increment {
+            return Err(SqlError::check_auto_increment(name));
+        }
+    }
+    if !is_boolean(&written.expr) {
+        return Err(SqlError::check_not_boolean(name));
+    }
+    let expr = canonical(&written.expr)?;
+    bind_expression(&expr, definition)?;
+    Ok(expr)
+}
+
+/// Functions whose result is not settled by their arguments, or that do something.
+const DISALLOWED: &[&str] = &[
+    "benchmark",
+    "connection_id",
+    "curdate",
+    "current_role",
+    "current_user",
+    "curtime",
+    "database",
+    "found_rows",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "load_file",
+    "now",
+    "rand",
+    "random_bytes",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "session_user",
+    "sleep",
+    "sysdate",
+    "system_user",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_short",
+    "version",
+];
+
+fn allowed(expr: &Expr, name: &str) -> SqlResult<()> {
+    match expr {
+        Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
+            return Err(SqlError::check_variable(name));
+        }
+        Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. } => {
+            return Err(SqlError::check_function(name));
+        }
+        Expr::InsertedValue(_) => return Err(SqlError::check_named_function(name, "values")),
+        Expr::Default(_) => return Err(SqlError::check_named_function(name, "default")),
+        Expr::Row(_) => return Err(SqlError::check_row_value(name)),
+        Expr::Function(call) => {
+            if call.schema.is_some() {
+                return Err(SqlError::check_named_function(name, &call.name));
+            }
+            let now = &*call.name == "unix_timestamp" && call.arguments.is_empty();
+            if now || DISALLOWED.contains(&&*call.name) {
+                return Err(SqlError::check_named_function(name, &call.name));
+            }
+        }
+        _ => {}
+    }
+    let mut result = Ok(());
+    crate::plan::walk::children(expr, &mut |child| {
+        if result.is_ok() {
+            result = allowed(child, name);
+        }
+    });
+    result
+}
+
+/// Functions that say yes or no.
+const BOOLEAN: &[&str] = &[
+    "is_ipv4",
+    "is_ipv4_compat",
+    "is_ipv4_mapped",
+    "is_ipv6",
+    "is_uuid",
+    "isnull",
+    "json_contains",
+    "json_contains_path",
+    "json_overlaps",
+    "json_schema_valid",
+    "json_valid",
+    "regexp_like",
+];
+
+/// Whether MySQL takes an expression for a condition.
+fn is_boolean(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal(Literal::Bool(_))
+        | Expr::And(_)
+        | Expr::Or(_)
+        | Expr::Is { .. }
+        | Expr::Between { .. }
+        | Expr::InList { .. }
+        | Expr::Like { .. }
+        | Expr::Regexp { .. }
+        | Expr::Unary { op: UnaryOp::Not, .. } => true,
+        Expr::Binary { op, .. } => matches!(
+            op,
+            BinaryOp::Xor
+                | BinaryOp::Equal
+                | BinaryOp::NullSafeEqual
+                | BinaryOp::NotEqual
+                | BinaryOp::Less
+                | BinaryOp::LessOrEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterOrEqual
+        ),
+        Expr::Function(call) => BOOLEAN.contains(&&*call.name),
+        _ => false,
+    }
+}
+
+/// Finds a constraint.
+pub fn position(definition: &Definition, name: &str) -> Option<usize> {
+    definition.checks.iter().position(|check| check.name.eq_ignore_ascii_case(name))
+}
+
+/// What SHOW CREATE TABLE says of a constraint.
+pub fn line(check: &Check) -> String {
+    let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
+    let (name, expr) = (super::quote_name(&check.name), super::expression::expression_text(&check.expr));
+    format!("  CONSTRAINT {name} CHECK ({expr}){enforced}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_in;
+
+    #[test]
+    fn generated_names_are_known() {
+        assert_eq!(number_in("t_chk_12", "t"), Some(12));
+        assert_eq!(number_in("T_CHK_1", "t"), Some(1));
+        assert_eq!(number_in("ü_chk_1", "ü"), Some(1));
+        for other in ["t_chk_", "t_chk_x", "t_chk_+1", "tt_chk_1", "t", "", "t_ch", "u_chk_1"] {
+            assert_eq!(number_in(other, "t"), None, "{other}");
+        }
+        assert_eq!(number_in("ü", "ab"), None);
+    }
+}
