@@ -263,7 +263,13 @@ errors! {
     constraint_always_enforced(name) = 3941 b"HY000" "Altering constraint enforcement is not supported for the constraint '{name}'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";
     column_used_by_check(name, column) = 3959 b"HY000" "Check constraint '{name}' uses column '{column}', hence column cannot be dropped or renamed.";
     check_constraint_violated(name) = 3819 b"HY000" "Check constraint '{name}' is violated.";
-    function_in_default(column) = 3770 b"HY000" "Default value expression of column '{column}' contains a disallowed function.";
+    default_not_prior(column) = 3767 b"HY000" "Default value expression of column '{column}' cannot refer to a column defined after it if that column is a generated column or has an expression as default value.";
+    default_auto_increment(column) = 3768 b"HY000" "Default value expression of column '{column}' cannot refer to an auto-increment column.";
+    default_function(column) = 3769 b"HY000" "Default value expression of column '{column}' contains a disallowed function.";
+    default_named_function(column, function) = 3770 b"HY000" "Default value expression of column '{column}' contains a disallowed function: {function}.";
+    default_row_value(column) = 3771 b"HY000" "Default value expression of column '{column}' cannot refer to a row value.";
+    default_variable(column) = 3772 b"HY000" "Default value expression of column '{column}' cannot refer user or system variables.";
+    default_of_computed() = 3773 b"HY000" "DEFAULT function cannot be used with default value expressions";
     invisible_only() = 4028 b"HY000" "A table must have at least one visible column.";
     client_interaction_timeout() = 4031 b"HY000" "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     function_does_not_exist(name) = 1305 b"42000" "FUNCTION {name} does not exist";

@@ -71,7 +71,7 @@ pub struct ColumnDef {
     /// NULL or NOT NULL; None when neither was written.
     pub nullable: Option<bool>,
     /// DEFAULT.
-    pub default: Option<Expr>,
+    pub default: Option<DefaultClause>,
     /// ON UPDATE CURRENT_TIMESTAMP, with its fractional digits.
     pub on_update: Option<u8>,
     /// AUTO_INCREMENT
@@ -88,6 +88,15 @@ pub struct ColumnDef {
     pub invisible: bool,
     /// REFERENCES written at the column: parsed and, as in MySQL, without effect.
     pub references: bool,
+}
+
+/// What stands behind DEFAULT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefaultClause {
+    /// The value.
+    pub expr: Expr,
+    /// In parentheses: an expression that is computed for each row, else a literal or CURRENT_TIMESTAMP.
+    pub computed: bool,
 }
 
 /// A generated column.
@@ -275,7 +284,7 @@ pub enum AlterAction {
         /// The column.
         column: Name,
         /// The new default.
-        default: Option<Expr>,
+        default: Option<DefaultClause>,
     },
     /// ADD INDEX, KEY, PRIMARY KEY, UNIQUE, FOREIGN KEY.
     AddKey(KeyDef),

@@ -5,7 +5,7 @@
 //! `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
 
 use super::expression::{canonical, columns_of};
-use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
+use crate::ast::{BinaryOp, CheckDef, Expr, Literal, UnaryOp};
 use crate::dictionary::check::{Check, bind_expression};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};

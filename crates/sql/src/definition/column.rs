@@ -187,28 +187,33 @@ fn default(
     nullable: bool,
     eval: &EvalContext<'_>,
 ) -> SqlResult<DefaultValue> {
-    let Some(expr) = &written.default else {
+    let Some(clause) = &written.default else {
         return Ok(if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None });
     };
-    default_value(&written.name, expr, kind, nullable, written.auto_increment, eval)
+    default_value(&written.name, clause, kind, nullable, written.auto_increment, eval)
         .map_err(|error| default_error(&written.name, error))
 }
 
 /// Why a default is refused: that the value does not fit is not said more closely.
 pub fn default_error(name: &str, error: SqlError) -> SqlError {
-    if error.code == 1235 || error.code == 1101 { error } else { SqlError::invalid_default(name) }
+    let said = matches!(error.code, 1101 | 1105 | 1235 | 3767..=3773);
+    if said { error } else { SqlError::invalid_default(name) }
 }
 
 /// The default that an expression gives a column.
 pub fn default_value(
     name: &str,
-    expr: &ast::Expr,
+    clause: &ast::DefaultClause,
     kind: &ColumnType,
     nullable: bool,
     auto_increment: bool,
     eval: &EvalContext<'_>,
 ) -> SqlResult<DefaultValue> {
     let invalid = || SqlError::invalid_default(name);
+    let expr = &clause.expr;
+    if clause.computed {
+        return if auto_increment { Err(invalid()) } else { super::default::computed(name, expr) };
+    }
     if let ast::Expr::Function(call) = expr
         && &*call.name == "now"
     {
@@ -224,7 +229,7 @@ pub fn default_value(
     }
     let negated = |expr: &ast::Expr| matches!(expr, ast::Expr::Unary { operand, .. } if matches!(**operand, ast::Expr::Literal(_)));
     if !matches!(expr, ast::Expr::Literal(_)) && !negated(expr) {
-        return Err(SqlError::not_supported_yet("expressions as default values"));
+        return Err(invalid());
     }
     let typed = crate::expr::bind(expr, &mut NoNames, &eval.settings)?;
     let value = typed.expr.eval(&NoRow, eval)?;

@@ -409,6 +409,8 @@ pub fn columns_of(expr: &Expr) -> Vec<ast::Name> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     /// What is written, and its canonical text; None where they are the same.
@@ -427,7 +429,7 @@ mod tests {
         ("CASE WHEN a THEN 1 ELSE 2 END", Some("(case when `a` then 1 else 2 end)")),
         ("CASE a WHEN 1 THEN 'x' END = 'x'", Some("((case `a` when 1 then _utf8mb4'x' end) = _utf8mb4'x')")),
         ("-a * +2 DIV 3 % 4", Some("(((-(`a`) * 2) DIV 3) % 4)")),
-        ("~a & 1 | 2 ^ 3 << 1 >> 2 XOR TRUE", Some("((((~(`a`) & 1) | (((2 ^ 3) << 1) >> 2)) xor true)")),
+        ("~a & 1 | 2 ^ 3 << 1 >> 2 XOR TRUE", Some("(((~(`a`) & 1) | (((2 ^ 3) << 1) >> 2)) xor true)")),
         ("CHAR_LENGTH(s) <=> SUBSTRING(s, 1, 2)", Some("(char_length(`s`) <=> substr(`s`,1,2))")),
         ("CURRENT_DATE + INTERVAL 1 YEAR", Some("(curdate() + interval 1 year)")),
         ("d - INTERVAL '1:2' HOUR_MINUTE", Some("(`d` - interval _utf8mb4'1:2' hour_minute)")),

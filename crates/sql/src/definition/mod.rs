@@ -11,6 +11,7 @@ use crate::expr::EvalContext;
 
 pub mod check;
 pub mod column;
+pub mod default;
 pub mod expression;
 pub mod key;
 mod text;
@@ -179,6 +180,7 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
             return Err(SqlError::wrong_column_spec(&column.name));
         }
     }
+    default::check(definition)?;
     if definition.keys.len() > 64 {
         return Err(SqlError::too_many_keys(64));
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::expression::expression_text;
 use crate::collation::Collation;
 use crate::dictionary::{Column, DefaultValue, Key, Table};
 use crate::types::ColumnType;
@@ -40,6 +41,10 @@ pub fn default_text(column: &Column) -> Option<String> {
         DefaultValue::Value(value) => Some(to_text(value).to_string()),
         DefaultValue::Now(0) => Some("CURRENT_TIMESTAMP".into()),
         DefaultValue::Now(digits) => Some(format!("CURRENT_TIMESTAMP({digits})")),
+        // As in MySQL, escaped as in a string.
+        DefaultValue::Computed(expr) => {
+            Some(expression_text(expr).replace('\\', "\\\\").replace('\'', "\\'"))
+        }
     }
 }
 
@@ -49,6 +54,7 @@ fn default_clause(column: &Column) -> String {
         DefaultValue::Value(Value::Null) if column.kind.is_blob() => String::new(),
         DefaultValue::Value(Value::Null) => " DEFAULT NULL".into(),
         DefaultValue::Now(_) => format!(" DEFAULT {}", default_text(column).unwrap_or_default()),
+        DefaultValue::Computed(expr) => format!(" DEFAULT ({})", expression_text(expr)),
         DefaultValue::Value(_) if matches!(column.kind, ColumnType::Bit { .. }) => {
             format!(" DEFAULT {}", default_text(column).unwrap_or_default())
         }

@@ -1,7 +1,7 @@
 //! CHECK constraints: as the dictionary keeps them, and bound to the columns of their table.
 //!
 //! A [`Check`] is a name and a tree; the tree goes to disk as its canonical text
-//! ([`crate::definition::expression`]), which means the same under every `sql_mode`. A [`BoundCheck`] is made of it when
+//! (`definition/expression.rs`), which means the same under every `sql_mode`. A [`BoundCheck`] is made of it when
 //! a table is made ready for use, and is what is evaluated for every row that is inserted, changed or copied by ALTER TABLE. Only
 //! enforced constraints are bound, so a table without them pays for looking at an empty list.
 

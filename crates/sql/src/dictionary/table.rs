@@ -12,7 +12,11 @@ use turnstile_engine::{RowKeys, ScanIndex, SecondaryDef, TableDef};
 
 use super::check::{self, BoundCheck, Check};
 use super::encoding::{Damaged, Reader, Writer};
+use crate::ast;
 use crate::collation::Collation;
+use crate::definition::expression::{expression_text, parse_expression};
+use crate::error::SqlResult;
+use crate::expr::Expr;
 use crate::key_codec::KeyPart;
 use crate::mdl::Gate;
 use crate::row_codec::{RowLayout, RowView};
@@ -28,6 +32,8 @@ pub enum DefaultValue {
     Value(Value),
     /// CURRENT_TIMESTAMP with so many fractional digits.
     Now(u8),
+    /// An expression, computed for each row. As it comes from its canonical text.
+    Computed(Arc<ast::Expr>),
 }
 
 /// A column.
@@ -137,6 +143,8 @@ pub struct Table {
     pub auto_column: Option<usize>,
     /// What its rows must meet.
     pub checks: Vec<BoundCheck>,
+    /// Columns with computed defaults, in order.
+    pub computed_defaults: Vec<(usize, SqlResult<Expr>)>,
     /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its trees.
     pub made_by: TxnId,
 }
@@ -194,8 +202,26 @@ impl Table {
         };
         let auto_column = definition.columns.iter().position(|column| column.auto_increment);
         let checks = check::bind(&definition);
+        let computed = |(at, column): (usize, &Column)| match &column.default {
+            DefaultValue::Computed(expr) => {
+                Some((at, check::bind_expression(expr, &definition).map(|typed| typed.expr)))
+            }
+            _ => None,
+        };
+        let computed_defaults = definition.columns.iter().enumerate().filter_map(computed).collect();
         let made_by = TxnId(0);
-        Table { definition, engine, layout, key_parts, gate, counters, auto_column, checks, made_by }
+        Table {
+            definition,
+            engine,
+            layout,
+            key_parts,
+            gate,
+            counters,
+            auto_column,
+            checks,
+            computed_defaults,
+            made_by,
+        }
     }
 
     /// With the transaction that made its trees.
@@ -299,6 +325,10 @@ impl Definition {
                     row.value(value);
                 }
                 DefaultValue::Now(digits) => row.0.extend([2, *digits]),
+                DefaultValue::Computed(expr) => {
+                    row.u8(3);
+                    row.text(&expression_text(expr));
+                }
             }
             row.0.extend(column.on_update.map_or([0, 0], |digits| [1, digits]));
             row.bool(column.auto_increment);
@@ -364,6 +394,7 @@ impl Column {
             0 => DefaultValue::None,
             1 => DefaultValue::Value(row.value(&kind)?),
             2 => DefaultValue::Now(row.u8()?),
+            3 => DefaultValue::Computed(Arc::new(parse_expression(row.text()?).ok_or(Damaged)?)),
             _ => return Err(Damaged),
         };
         let (updates, digits) = (row.bool()?, row.u8()?);
@@ -400,8 +431,9 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
-    use crate::definition::expression::parse_expression;
 
     fn definition(checks: Vec<Check>) -> Definition {
         let column = Column {

@@ -19,7 +19,6 @@ use crate::value::Value;
 
 mod aggregate;
 pub mod change;
-mod common;
 mod hash_key;
 mod order;
 pub mod range;
@@ -29,6 +28,7 @@ mod sort;
 mod subquery;
 pub mod tail;
 mod whole;
+mod with;
 
 pub use tail::{ClientOut, Kept};
 

@@ -115,7 +115,7 @@ pub fn extra(column: &Column) -> String {
     if column.auto_increment {
         parts.push("auto_increment".to_string());
     }
-    if matches!(column.default, DefaultValue::Now(_)) {
+    if matches!(column.default, DefaultValue::Now(_) | DefaultValue::Computed(_)) {
         parts.push("DEFAULT_GENERATED".to_string());
     }
     match column.on_update {

@@ -3,7 +3,8 @@
 use super::name::lower;
 use super::{Parse, Parser};
 use crate::ast::{
-    CheckDef, ColumnDef, ColumnType, Expr, Generated, Literal, Name, StringLiteral, TypeKind, UnaryOp,
+    CheckDef, ColumnDef, ColumnType, DefaultClause, Expr, Generated, Literal, Name, StringLiteral, TypeKind,
+    UnaryOp,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -143,14 +144,18 @@ impl Parser<'_> {
     }
 
     /// The value after DEFAULT: a literal with its sign, CURRENT_TIMESTAMP, or an expression in parentheses.
-    pub(super) fn column_default(&mut self) -> Parse<Expr> {
+    pub(super) fn column_default(&mut self) -> Parse<DefaultClause> {
+        let computed = self.eat_kind(TokenKind::LeftParen);
+        if !computed {
+            return Ok(DefaultClause { expr: self.default_value_expression()?, computed });
+        }
+        let expr = self.expression()?;
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(DefaultClause { expr, computed })
+    }
+
+    fn default_value_expression(&mut self) -> Parse<Expr> {
         match self.token.kind {
-            TokenKind::LeftParen => {
-                self.advance();
-                let expr = self.expression()?;
-                self.expect_kind(TokenKind::RightParen)?;
-                Ok(expr)
-            }
             TokenKind::Minus => {
                 self.advance();
                 let operand = Box::new(Expr::Literal(self.literal()?));

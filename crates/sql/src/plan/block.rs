@@ -12,9 +12,9 @@ use crate::expr::{self, CompareOp, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
 use super::aggregate;
-use super::common::Named;
 use super::query::{Aggregate, CommonPlan, Filter, QueryPlan, Subquery, SubqueryKind};
 use super::scope::Scope;
+use super::with::Named;
 
 /// What planning needs to know of its surroundings.
 #[derive(Clone, Copy)]
@@ -301,6 +301,7 @@ impl Resolver for Block<'_, '_> {
         });
         match default {
             Some(DefaultValue::Value(value)) => Ok(Typed { expr: Expr::Literal(value), kind: found.kind }),
+            Some(DefaultValue::Computed(_)) => Err(SqlError::default_of_computed()),
             Some(DefaultValue::Now(_)) => {
                 Err(SqlError::not_supported_yet("DEFAULT of a column with CURRENT_TIMESTAMP"))
             }

@@ -12,14 +12,13 @@ use crate::expr::Expr;
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
-use super::common;
 use super::from;
 use super::point::PointShape;
 use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
-use super::walk;
+use super::{walk, with};
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);
@@ -233,7 +232,7 @@ struct Rows<'q> {
 /// Plans UPDATE.
 pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
     let Some(with) = &update.with else { return plan_update_body(context, update) };
-    let common = common::plan(context, with)?;
+    let common = with::plan(context, with)?;
     plan_update_body(&PlanContext { common: &common, ..*context }, update)
 }
 
@@ -275,7 +274,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
 /// Plans DELETE.
 pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
     let Some(with) = &delete.with else { return plan_delete_body(context, delete) };
-    let common = common::plan(context, with)?;
+    let common = with::plan(context, with)?;
     plan_delete_body(&PlanContext { common: &common, ..*context }, delete)
 }
 

@@ -9,10 +9,10 @@ use crate::error::{SqlError, SqlResult};
 use crate::information_schema::VirtualTable;
 
 use super::block::Block;
-use super::common::{self, Named};
 use super::query::{CommonRows, QueryPlan};
 use super::scope::{ScopeColumn, ScopeTable};
 use super::walk;
+use super::with::{self, Named};
 
 /// A table of FROM that waits for its step.
 pub struct Pending {
@@ -183,7 +183,7 @@ fn derived(
     names: &[ast::Name],
 ) -> SqlResult<Joined> {
     let plan = super::plan_query(block.context, query, None)?;
-    let nth = nameless(block, alias, common::columns(plan.columns(), names)?)?;
+    let nth = nameless(block, alias, with::columns(plan.columns(), names)?)?;
     Ok(single(block, PendingKind::Derived { nth, plan: Box::new(plan) }))
 }
 

@@ -5,7 +5,7 @@
 //! | `scope` | names, and the frame they point into |
 //! | `block` | one query block being bound: sub-queries and aggregates get places in the frame |
 //! | `from` | FROM to a list of tables with conditions |
-//! | `common` | WITH: queries with names |
+//! | `with` | WITH: queries with names |
 //! | `access` | which key a table is read by |
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
@@ -15,7 +15,6 @@ pub mod access;
 mod aggregate;
 pub mod block;
 pub mod change;
-pub mod common;
 mod finish;
 mod from;
 mod grouping;
@@ -27,6 +26,7 @@ mod steps;
 mod union;
 mod variable;
 pub mod walk;
+pub mod with;
 
 use crate::ast::{self, QueryBody};
 use crate::error::SqlResult;
@@ -43,7 +43,7 @@ pub fn plan_query(
 ) -> SqlResult<QueryPlan> {
     let context = &PlanContext { depth: context.depth + 1, ..*context };
     let Some(with) = &query.with else { return plan_body(context, query, parent) };
-    let common = common::plan(context, with)?;
+    let common = with::plan(context, with)?;
     plan_body(&PlanContext { common: &common, ..*context }, query, parent)
 }
 

@@ -82,6 +82,8 @@ impl Storing<'_> {
             }
             DefaultValue::Value(value) => Ok(value.clone()),
             DefaultValue::Now(digits) => self.now(table, column, *digits),
+            // Computed when the rest of the row is there.
+            DefaultValue::Computed(_) => Ok(Value::Null),
             DefaultValue::None if definition.nullable => Ok(Value::Null),
             DefaultValue::None => {
                 // ENUM NOT NULL without default has its first member, as in MySQL.
@@ -103,6 +105,17 @@ impl Storing<'_> {
                     eval: self.eval,
                 };
                 implicit_zero(&definition.kind, &context)
+            }
+        }
+    }
+
+    /// The default of a column of this row, computed if it is an expression.
+    pub fn default_in(&self, table: &Table, column: usize, row: &dyn Row) -> SqlResult<Value> {
+        match table.computed_defaults.iter().find(|(at, _)| *at == column) {
+            None => self.default(table, column),
+            Some((_, expr)) => {
+                let expr = expr.as_ref().map_err(Clone::clone)?;
+                self.store(table, column, &expr.eval(row, self.eval)?)
             }
         }
     }
@@ -146,7 +159,10 @@ pub fn changed_columns(
     let mut changes = Changes::new();
     for (column, expr) in assignments {
         let value = match expr {
-            None => storing.default(table, *column)?,
+            None => {
+                let row = Assigning { view, base: 0, rest: &[], changes: &changes };
+                storing.default_in(table, *column, &row)?
+            }
             Some(expr) => {
                 let row = Assigning { view, base, rest, changes: &changes };
                 let value = expr.eval(&row, storing.eval)?;
@@ -213,14 +229,8 @@ impl Exec<'_> {
             })
         };
         let outcome = self.txn.update(&table.engine, pk, &mut change).await;
-        match failed {
-            Some(error) if ignore && is_broken_check(&error) => {
-                done.matched += 1;
-                self.eval.warnings.push(WarningLevel::Warning, error);
-                return Ok(());
-            }
-            Some(error) => return Err(error),
-            None => {}
+        if let Some(error) = failed {
+            return self.leave_row(error, ignore, done);
         }
         let mut new_row = None;
         let outcome = match (outcome, moved) {
@@ -249,6 +259,16 @@ impl Exec<'_> {
             }
             Err(error) => return Err(error.into()),
         }
+        Ok(())
+    }
+
+    /// Leaves a row as it is whose new values break a constraint, if IGNORE says so.
+    fn leave_row(&self, error: SqlError, ignore: bool, done: &mut Changed) -> SqlResult<()> {
+        if !ignore || !is_broken_check(&error) {
+            return Err(error);
+        }
+        done.matched += 1;
+        self.eval.warnings.push(WarningLevel::Warning, error);
         Ok(())
     }
 

@@ -163,7 +163,7 @@ impl Exec<'_> {
                 }
             };
         }
-        Ok(())
+        self.fill_computed(plan, row, frame, storing)
     }
 
     fn fill_from_literals(
@@ -180,7 +180,7 @@ impl Exec<'_> {
             let value = literal_value(literal, rows.escapes(), &self.eval.settings);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
         }
-        Ok(())
+        self.fill_computed(plan, &[], frame, storing)
     }
 
     fn fill_from_query(
@@ -197,7 +197,7 @@ impl Exec<'_> {
             let value = between_columns(value, &from.column_type, &plan.table.columns()[*column].kind);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
         }
-        Ok(())
+        self.fill_computed(plan, &[], frame, storing)
     }
 
     fn fill_defaults(&self, plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
@@ -205,6 +205,23 @@ impl Exec<'_> {
             if !plan.targets.contains(&column) {
                 let generated = Some(column) == plan.table.auto_column;
                 *slot = if generated { Value::Null } else { storing.left_out(&plan.table, column)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the defaults that are expressions, of columns that are left out or given DEFAULT (None in `given`).
+    fn fill_computed(
+        &self,
+        plan: &InsertPlan,
+        given: &[Option<Expr>],
+        frame: &mut [Value],
+        storing: Storing<'_>,
+    ) -> SqlResult<()> {
+        for (column, _) in &plan.table.computed_defaults {
+            let place = plan.targets.iter().position(|target| target == column);
+            if place.is_none_or(|at| matches!(given.get(at), Some(None))) {
+                frame[*column] = storing.default_in(&plan.table, *column, &FrameRow(frame))?;
             }
         }
         Ok(())
@@ -248,14 +265,7 @@ impl Exec<'_> {
         if let Some(column) = table.auto_column {
             generated = self.generate(table, column, &mut frame[..count], buffers)?;
         }
-        buffers.key.clear();
-        if table.primary().is_some() {
-            table.primary_key(&frame[..count], &mut buffers.key);
-        } else {
-            buffers.key.extend_from_slice(&self.next_row_id(table));
-        }
-        buffers.row.clear();
-        table.layout.encode(&frame[..count], &mut buffers.row);
+        self.encode_row(table, &frame[..count], buffers);
         if let Some(run) = &mut buffers.run {
             run.push(&buffers.key, &buffers.row);
             if let Some(id) = generated {
@@ -303,6 +313,17 @@ impl Exec<'_> {
             self.eval.warnings.push(WarningLevel::Warning, error);
             return Ok(());
         }
+    }
+
+    fn encode_row(&self, table: &Table, row: &[Value], buffers: &mut Buffers) {
+        buffers.key.clear();
+        if table.primary().is_some() {
+            table.primary_key(row, &mut buffers.key);
+        } else {
+            buffers.key.extend_from_slice(&self.next_row_id(table));
+        }
+        buffers.row.clear();
+        table.layout.encode(row, &mut buffers.row);
     }
 
     /// Leaves a row out that breaks a constraint, if IGNORE says so.

@@ -379,16 +379,16 @@ impl Alteration {
     fn set_default(
         &mut self,
         name: &str,
-        default: Option<&crate::ast::Expr>,
+        default: Option<&crate::ast::DefaultClause>,
         eval: &EvalContext<'_>,
     ) -> SqlResult<()> {
         let at = self.column(name)?;
         let column = &mut self.definition.columns[at];
         column.default = match default {
             None => DefaultValue::None,
-            Some(expr) => {
+            Some(clause) => {
                 let (kind, nullable, automatic) = (&column.kind, column.nullable, column.auto_increment);
-                definition::column::default_value(name, expr, kind, nullable, automatic, eval)
+                definition::column::default_value(name, clause, kind, nullable, automatic, eval)
                     .map_err(|error| definition::column::default_error(name, error))?
             }
         };

@@ -170,6 +170,11 @@ impl Session {
                     }
                 });
             }
+            for (column, _) in &new.computed_defaults {
+                if matches!(origins[*column], Origin::Default) {
+                    values[*column] = storing.default_in(new, *column, &FrameRow(&values))?;
+                }
+            }
             verify(&new.checks, &FrameRow(&values), eval)?;
             Ok(values)
         })

@@ -124,6 +124,7 @@ impl Session {
         if let Some(base) = base
             && base.nullable == nullable
             && !base.auto_increment
+            && !matches!(base.default, DefaultValue::Computed(_))
         {
             return Ok(Column { name, invisible: false, ..base.clone() });
         }
