@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use turnstile_engine::interrupt::Interrupt;
 use turnstile_sql::error::SqlError;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
@@ -19,7 +20,7 @@ use turnstile_sql::variables::SessionSettings;
 
 use crate::auth;
 use crate::deadline::within;
-use crate::scheduler::Readiness;
+use crate::scheduler::{Interruptible, Readiness};
 use crate::server::Shared;
 use crate::sink::WireSink;
 use crate::stream::{ReadError, Stream};
@@ -115,6 +116,12 @@ pub async fn serve(
     let entered = Box::pin(enter(stream, readiness, shared, peer, arrival)).await;
     if let Some(connection) = entered {
         connection.live().await;
+    }
+}
+
+impl Interruptible for Interrupt {
+    fn client_gone(&self) {
+        self.kill_connection();
     }
 }
 

@@ -65,23 +65,12 @@ struct Socket {
 
 impl Read for Socket {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if !self.readiness.is_readable() {
-            return Err(ErrorKind::WouldBlock.into());
-        }
-        match rustix::net::recv(&self.fd, &mut *buf, RecvFlags::DONTWAIT) {
-            Ok((len, _)) => {
-                if len > 0 && len < buf.len() {
-                    self.readiness.drained();
-                }
-                self.received += len as u64;
-                Ok(len)
-            }
-            Err(rustix::io::Errno::AGAIN) => {
-                self.readiness.drained();
-                Err(ErrorKind::WouldBlock.into())
-            }
-            Err(error) => Err(error.into()),
-        }
+        let room = buf.len();
+        let len = self.readiness.read(room, || {
+            Ok(rustix::net::recv(&self.fd, &mut *buf, RecvFlags::DONTWAIT).map(|(len, _)| len)?)
+        })?;
+        self.received += len as u64;
+        Ok(len)
     }
 }
 

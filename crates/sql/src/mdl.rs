@@ -179,9 +179,15 @@ impl Gate {
         Ok(hold)
     }
 
-    /// Takes the gate of a lock that users have named, which nobody enters.
-    pub async fn lock_for_user(self: &Arc<Gate>, patience: &mut Patience<'_>) -> Result<Hold, SqlError> {
-        self.wait(Want::UserLock, patience, |gate| gate.try_announce(Mode::Exclusive)).await
+    /// Takes the gate of a lock that users have named, which nobody enters. Whether it `may` is asked at each attempt; [`Gate::wake`] makes
+    /// all who wait try again.
+    pub async fn lock_for_user(
+        self: &Arc<Gate>,
+        patience: &mut Patience<'_>,
+        may: impl Fn() -> bool,
+    ) -> Result<Hold, SqlError> {
+        let attempt = |gate: &Arc<Gate>| if may() { gate.try_announce(Mode::Exclusive) } else { None };
+        self.wait(Want::UserLock, patience, attempt).await
     }
 
     fn try_announce(self: &Arc<Gate>, mode: Mode) -> Option<Hold> {
@@ -245,7 +251,8 @@ impl Gate {
         }
     }
 
-    fn wake(&self) {
+    /// Wakes all who wait.
+    pub fn wake(&self) {
         for waker in std::mem::take(&mut *self.waiters.lock()) {
             waker.wake();
         }

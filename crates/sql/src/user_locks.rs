@@ -11,14 +11,16 @@
 //!
 //! **Waiting** is waiting at a gate: no thread is held, and a circle of sessions that wait for each other's locks, also through tables'
 //! gates, is found when it closes. Who gives up gets 3058 if it waits for a user's lock; it keeps what it holds, as in MySQL. Statements on rows
-//! lose before locks of users, and those before DDL and LOCK TABLES.
+//! lose before locks of users, and those before DDL and LOCK TABLES. Who came first gets the lock first.
+//!
+//! **Order.** Who wants a lock draws a ticket and stands in line. A release wakes all of them, and only the first in line tries the gate; who
+//! leaves the line, with the lock or without, wakes the rest after the ticket is gone. Each has left its waker at the gate before it looks whether it
+//! is the first, so whoever has become the first meanwhile either sees that or is woken.
 //!
 //! **Race argument.** A lock is taken out of the map, under the map's mutex, by whoever leaves it last: nobody else has a reference then, and who
 //! looks it up does so under the same mutex. So all who know a name at one moment know the same gate.
-//!
-//! **Not done:** waiters are woken together and the first that runs takes the lock; there is no order among them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,11 +35,59 @@ use crate::value::{Value, to_text};
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A lock that somebody holds or waits for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct UserLock {
     gate: Arc<Gate>,
     /// Connection id of the holder; 0: nobody.
     owner: AtomicU64,
+    line: RankedMutex<Line>,
+}
+
+impl Default for UserLock {
+    fn default() -> Self {
+        let line = RankedMutex::new(rank::SHORT, &rank::USER_LOCKS, Line::default());
+        UserLock { gate: Arc::default(), owner: AtomicU64::new(0), line }
+    }
+}
+
+/// Those who want a lock and do not have it, first come first.
+#[derive(Debug, Default)]
+struct Line {
+    tickets: VecDeque<u64>,
+    next: u64,
+}
+
+/// A place in a line; left when dropped.
+struct PlaceInLine<'l> {
+    lock: &'l UserLock,
+    ticket: u64,
+}
+
+impl<'l> PlaceInLine<'l> {
+    fn at_the_end(lock: &'l UserLock) -> Self {
+        let mut line = lock.line.lock();
+        let ticket = line.next;
+        line.next += 1;
+        line.tickets.push_back(ticket);
+        PlaceInLine { lock, ticket }
+    }
+
+    fn is_first(&self) -> bool {
+        self.lock.line.lock().tickets.front() == Some(&self.ticket)
+    }
+}
+
+impl Drop for PlaceInLine<'_> {
+    fn drop(&mut self) {
+        let others = {
+            let mut line = self.lock.line.lock();
+            line.tickets.retain(|ticket| *ticket != self.ticket);
+            !line.tickets.is_empty()
+        };
+        if others {
+            self.lock.gate.wake();
+        }
+    }
 }
 
 /// All locks of a database that users have named.
@@ -109,11 +159,10 @@ impl UserLocks {
         (owner != 0).then_some(owner)
     }
 
-    fn know(self: &Arc<Self>, name: &str) -> (Known, Arc<Gate>) {
+    fn know(self: &Arc<Self>, name: &str) -> Known {
         let mut by_name = self.by_name.lock();
         let lock = by_name.entry(name.into()).or_default().clone();
-        let gate = lock.gate.clone();
-        (Known { locks: self.clone(), name: name.into(), lock: Some(lock) }, gate)
+        Known { locks: self.clone(), name: name.into(), lock: Some(lock) }
     }
 
     /// Takes a lock for a connection that does not hold it; `None` if the time was over first.
@@ -123,12 +172,14 @@ impl UserLocks {
         connection: u64,
         patience: &mut Patience<'_>,
     ) -> SqlResult<Option<HeldLock>> {
-        let (known, gate) = self.know(name);
-        match gate.lock_for_user(patience).await {
+        let known = self.know(name);
+        let lock = known.lock.as_deref().expect("a reference has its lock until it is dropped");
+        let place = PlaceInLine::at_the_end(lock);
+        let outcome = lock.gate.lock_for_user(patience, || place.is_first()).await;
+        drop(place);
+        match outcome {
             Ok(hold) => {
-                if let Some(lock) = &known.lock {
-                    lock.owner.store(connection, Ordering::Release);
-                }
+                lock.owner.store(connection, Ordering::Release);
                 Ok(Some(HeldLock { hold: Some(hold), known, times: 1 }))
             }
             Err(error) if error.code == SqlError::lock_wait_timeout().code => Ok(None),

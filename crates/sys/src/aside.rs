@@ -22,18 +22,19 @@ enum Offer {
     Taken,
 }
 
-thread_local! {
+crate::sync::thread_local! {
     static OFFER: Cell<Offer> = const { Cell::new(Offer::None) };
 }
 
 /// Before a poll: whether the task may ask to go on elsewhere.
 pub fn offer(open: bool) {
-    OFFER.set(if open { Offer::Open } else { Offer::None });
+    let offer = if open { Offer::Open } else { Offer::None };
+    OFFER.with(|cell| cell.set(offer));
 }
 
 /// After the poll: whether it asked. The offer is over.
 pub fn take_request() -> bool {
-    OFFER.replace(Offer::None) == Offer::Taken
+    OFFER.with(|cell| cell.replace(Offer::None)) == Offer::Taken
 }
 
 /// What comes next is long and can be done anywhere.
@@ -51,11 +52,11 @@ impl Future for Step {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if self.asked || OFFER.get() != Offer::Open {
+        if self.asked || OFFER.with(Cell::get) != Offer::Open {
             return Poll::Ready(());
         }
         self.asked = true;
-        OFFER.set(Offer::Taken);
+        OFFER.with(|cell| cell.set(Offer::Taken));
         Poll::Pending
     }
 }

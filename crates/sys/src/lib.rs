@@ -3,6 +3,7 @@
 pub mod aside;
 pub mod contention;
 pub mod disk;
+pub mod due;
 pub mod fault_disk;
 pub mod heap;
 pub mod latch;
@@ -13,6 +14,7 @@ pub mod progress;
 pub mod ranked;
 pub mod relay;
 pub mod rng;
+pub mod seat;
 pub mod standing_disk;
 pub mod swap_buffer;
 pub mod sync;

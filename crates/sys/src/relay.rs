@@ -12,7 +12,7 @@
 
 use std::cell::Cell;
 
-thread_local! {
+crate::sync::thread_local! {
     static PLACES: Cell<u32> = const { Cell::new(0) };
     static HANDING: Cell<bool> = const { Cell::new(false) };
 }
@@ -20,32 +20,32 @@ thread_local! {
 /// This thread promises to poll, as soon as the present poll returns, up to so many tasks that are handed to it. 0 ends
 /// the promise.
 pub fn open(places: u32) {
-    PLACES.set(places);
+    PLACES.with(|cell| cell.set(places));
 }
 
 /// Whether a place is left.
 pub fn has_place() -> bool {
-    PLACES.get() > 0
+    PLACES.with(Cell::get) > 0
 }
 
 /// Takes a place, if one is left.
 pub fn reserve() -> bool {
-    let places = PLACES.get();
-    PLACES.set(places.saturating_sub(1));
+    let places = PLACES.with(Cell::get);
+    open(places.saturating_sub(1));
     places > 0
 }
 
 /// Wakes somebody for whom a place was reserved.
 pub fn hand<R>(wake: impl FnOnce() -> R) -> R {
-    let before = HANDING.replace(true);
+    let before = HANDING.with(|cell| cell.replace(true));
     let result = wake();
-    HANDING.set(before);
+    HANDING.with(|cell| cell.set(before));
     result
 }
 
 /// Asked by a waker: is it to run on this thread?
 pub fn is_handed() -> bool {
-    HANDING.get()
+    HANDING.with(Cell::get)
 }
 
 #[cfg(test)]

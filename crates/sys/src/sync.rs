@@ -8,7 +8,7 @@ mod chosen {
     pub use parking_lot::{Condvar, Mutex, MutexGuard};
     pub use std::hint::spin_loop;
     pub use std::sync::{Arc, atomic};
-    pub use std::thread;
+    pub use std::{thread, thread_local};
 
     /// Releases the mutex, sleeps until notified, takes the mutex again.
     pub fn wait_on<'a, T>(condvar: &Condvar, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
@@ -24,6 +24,11 @@ mod chosen {
     ) -> MutexGuard<'a, T> {
         condvar.wait_until(&mut guard, until);
         guard
+    }
+
+    /// Whether a thread has ended. A model's says no: its handles cannot be asked.
+    pub fn has_ended<T>(thread: &thread::JoinHandle<T>) -> bool {
+        thread.is_finished()
     }
 
     /// Puts the thread that made it to sleep, until another ends that.
@@ -54,6 +59,14 @@ mod chosen {
     pub use loom::sync::{Arc, Condvar, MutexGuard, atomic};
     pub use loom::thread;
 
+    /// Loom's macro does not know `const`.
+    macro_rules! model_local {
+        ($(static $name:ident: $type:ty = const { $init:expr };)+) => {
+            $(loom::thread_local! { static $name: $type = $init; })+
+        };
+    }
+    pub(crate) use model_local as thread_local;
+
     /// Releases the mutex, sleeps until notified, takes the mutex again.
     pub fn wait_on<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         condvar.wait(guard).expect("no thread of a model panics while it holds a mutex")
@@ -72,6 +85,14 @@ mod chosen {
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("no thread of a model panics while it holds a mutex")
         }
+        /// Takes the mutex if it is free.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
+        }
+        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says no.
+        pub fn is_locked(&self) -> bool {
+            false
+        }
         /// The value, for who has the mutex to itself.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().expect("no thread of a model panics while it holds a mutex")
@@ -83,7 +104,7 @@ mod chosen {
 mod chosen {
     pub use shuttle::hint::spin_loop;
     pub use shuttle::sync::{Arc, Condvar, MutexGuard, atomic};
-    pub use shuttle::thread;
+    pub use shuttle::{thread, thread_local};
 
     /// Releases the mutex, sleeps until notified, takes the mutex again.
     pub fn wait_on<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
@@ -103,6 +124,14 @@ mod chosen {
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("no thread of a model panics while it holds a mutex")
         }
+        /// Takes the mutex if it is free.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
+        }
+        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says no.
+        pub fn is_locked(&self) -> bool {
+            false
+        }
         /// The value, for who has the mutex to itself.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().expect("no thread of a model panics while it holds a mutex")
@@ -118,6 +147,12 @@ pub fn wait_on_until<'a, T>(
     _until: std::time::Instant,
 ) -> MutexGuard<'a, T> {
     wait_on(condvar, guard)
+}
+
+/// As the real one, but for the answer.
+#[cfg(any(loom, shuttle))]
+pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
+    false
 }
 
 /// As the real one; the park token of loom's threads can get lost in its mutex.

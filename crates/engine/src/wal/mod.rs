@@ -21,6 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use turnstile_sys::disk::Disk;
+use turnstile_sys::due;
 use turnstile_sys::progress::Wait;
 use turnstile_sys::sync::atomic::{AtomicU8, Ordering};
 
@@ -336,7 +337,9 @@ impl Future for WaitFlushed<'_> {
         match Pin::new(&mut self.wait).poll(context) {
             Poll::Ready(done) => Poll::Ready(done.map_err(|_| self.wal.shared.stopped_error())),
             Poll::Pending => {
-                if !self.asked && self.wal.drive() == Drive::Thread {
+                if self.wal.drive() == Drive::Inline {
+                    due::note();
+                } else if !self.asked {
                     self.asked = true;
                     self.wal.thread.ask(self.lsn);
                 }

@@ -21,6 +21,8 @@ pub type Verdict<T = ()> = Result<T, String>;
 
 /// Tables at one time.
 const TABLES_MAX: usize = 3;
+/// Every so many seeds there are a few rows that are larger than the whole redo.
+const GIANTS_EVERY: u64 = 25;
 /// Steps shown when a seed fails; `SIM_TRACE` asks for more.
 const TRACE_STEPS: usize = 25;
 
@@ -36,6 +38,8 @@ pub struct Totals {
     pub stops: u64,
     pub disk_full: u64,
     pub losers: u64,
+    /// Rows that the redo cannot hold.
+    pub giants: u64,
     pub redo_bytes: u64,
 }
 
@@ -51,6 +55,7 @@ impl Totals {
         self.stops += other.stops;
         self.disk_full += other.disk_full;
         self.losers += other.losers;
+        self.giants += other.giants;
         self.redo_bytes += other.redo_bytes;
     }
 
@@ -58,13 +63,18 @@ impl Totals {
     pub fn assert_busy(&self) {
         let counts =
             [self.commits, self.acknowledged, self.waits, self.deadlocks, self.stops, self.disk_full];
-        assert!(counts.iter().all(|count| *count > 0) && self.losers > 0, "an idle simulation: {self:?}");
+        assert!(
+            counts.iter().all(|count| *count > 0) && self.losers > 0 && self.giants > 0,
+            "an idle simulation: {self:?}"
+        );
     }
 }
 
 /// A seed's whole state.
 pub struct World {
     pub rng: Rng,
+    /// Decides which rows are giants: a generator of its own, so that the seeds go on to mean what they meant.
+    giants: Option<Rng>,
     pub swarm: Swarm,
     pub disk: FaultDisk,
     pub engine: Option<Arc<Engine>>,
@@ -96,6 +106,7 @@ impl World {
         let swarm = Swarm::draw(&mut rng);
         let mut world = World {
             disk: FaultDisk::new(rng.next_u64()),
+            giants: seed.is_multiple_of(GIANTS_EVERY).then(|| Rng::new(!seed)),
             rng,
             swarm,
             engine: None,
@@ -343,7 +354,13 @@ impl World {
         let b = self.rng.below(u64::from(self.swarm.uniques)) as u32;
         let b = if self.rng.chance(0.1) { NULL } else { b };
         let long = self.rng.chance(self.swarm.long);
-        let len = if long { 4000 + self.rng.index(36_000) } else { self.rng.index(self.swarm.text_max) };
+        let mut len = if long { 4000 + self.rng.index(36_000) } else { self.rng.index(self.swarm.text_max) };
+        if let Some(giants) = &mut self.giants
+            && giants.chance(0.01)
+        {
+            len = self.swarm.redo_bytes as usize + giants.index(1 << 20);
+            self.totals.giants += 1;
+        }
         row(a, b, len, self.rng.below(256) as u8)
     }
 

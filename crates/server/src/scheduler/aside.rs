@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Context;
 
-use parking_lot::{Condvar, Mutex};
+use turnstile_sys::due;
+use turnstile_sys::sync::{Condvar, Mutex, wait_on};
 
 use super::Host;
 use super::task::{TaskWaker, Work, drop_session};
@@ -75,7 +76,7 @@ impl Aside {
                 return Some(task);
             }
             queue.asleep = true;
-            self.came.wait(&mut queue);
+            queue = wait_on(&self.came, queue);
             queue.asleep = false;
         }
     }
@@ -94,6 +95,8 @@ impl Aside {
             task.inbox.report_end(task.index);
         }
         // What it left behind the log, if its text had more statements: nobody else knows of it.
-        while self.host.turn_end() {}
+        if due::settle() {
+            while self.host.turn_end() {}
+        }
     }
 }

@@ -1,19 +1,17 @@
 //! The sessions of a group and the loop that drives them. Only the thread that holds the baton is in here.
 
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use parking_lot::MutexGuard;
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, Event, EventData, EventFlags};
-use turnstile_sys::{aside, relay};
+use turnstile_sys::sync::atomic::Ordering;
+use turnstile_sys::sync::{MutexGuard, thread};
+use turnstile_sys::{aside, due, relay};
 
-use super::group::{BELL, Group, Member};
+use super::events::{Event, Socket, Told, tell};
+use super::group::{Group, Member};
 use super::readiness::Readiness;
 use super::task::{NOBODY, NewTask, TaskWaker, Work, drop_session, next_guest, take_woken};
 
@@ -34,7 +32,7 @@ const AGAIN_MAX: u32 = 3;
 /// A place in the slab.
 struct Slot {
     handle: Arc<TaskWaker>,
-    socket: Arc<OwnedFd>,
+    socket: Socket,
     readiness: Arc<Readiness>,
 }
 
@@ -162,6 +160,8 @@ impl Group {
         high.extend(ready.drain(..));
         core = self.poll_high(core)?;
         core.take_woken(NOBODY);
+        // Who got a lock may have committed by now, after the sync.
+        core.owes_turn_end |= due::settle();
         Some(core)
     }
 
@@ -174,24 +174,18 @@ impl Group {
         Some(core)
     }
 
-    /// Takes the events that are there. EINTR is an empty turn.
-    fn look(&self, events: &mut Vec<Event>) {
-        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        let _ = epoll::wait(&self.epoll, spare_capacity(events), Some(&now));
-    }
-
     /// Looks again and again for a moment, letting others run in between. True: there is something to do.
     fn linger(&self, events: &mut Vec<Event>) -> bool {
         let began = Instant::now();
         loop {
-            self.look(events);
+            self.events.look(events);
             if !events.is_empty() || !self.inbox.mail.lock().is_empty() || self.is_stopping() {
                 return true;
             }
             if began.elapsed() >= LINGER {
                 return false;
             }
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 
@@ -199,7 +193,7 @@ impl Group {
     fn sleep(&self, events: &mut Vec<Event>) {
         self.inbox.asleep.store(true, Ordering::SeqCst);
         if self.inbox.mail.lock().is_empty() && !self.is_stopping() {
-            let _ = epoll::wait(&self.epoll, spare_capacity(events), None);
+            self.events.block(events);
         }
         self.inbox.asleep.store(false, Ordering::SeqCst);
     }
@@ -210,9 +204,9 @@ impl Group {
         if !core.is_idle() || core.owes_turn_end {
             if std::mem::take(&mut core.ran_long) {
                 // Without it a client that was just answered waits for the kernel's next tick if every processor has a long statement.
-                std::thread::yield_now();
+                thread::yield_now();
             }
-            self.look(events);
+            self.events.look(events);
         } else if !(core.may_linger() && self.linger(events)) {
             let began = Instant::now();
             self.sleep(events);
@@ -224,25 +218,21 @@ impl Group {
             _ => 0,
         };
         for event in events.iter() {
-            let token = event.data.u64();
-            if token == BELL {
-                let _ = rustix::io::read(&self.inbox.bell, &mut [0u8; 8]);
-                continue;
-            }
-            let flags = event.flags;
-            let readable =
-                flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
-            let index = token as u32;
+            let (index, readable, hung_up) = match tell(event) {
+                Told::Bell => {
+                    self.inbox.bell.hear();
+                    continue;
+                }
+                Told::Socket { index, readable, hung_up } => (index, readable, hung_up),
+            };
             if let Some(Some(slot)) = core.slots.get(index as usize) {
                 if readable {
                     slot.readiness.note_readable();
                 }
-                if flags.intersects(EventFlags::RDHUP | EventFlags::HUP) {
+                if hung_up {
                     slot.readiness.hang_up();
                 }
-                // A waker that comes in between puts the task on a list once more, which is harmless.
-                if !slot.handle.queued.load(Ordering::Relaxed) {
-                    slot.handle.queued.store(true, Ordering::Relaxed);
+                if slot.handle.seat.queue_here() {
                     core.ready.push(index);
                 }
             }
@@ -271,8 +261,7 @@ impl Group {
             core.slots.push(None);
             (core.slots.len() - 1) as u32
         });
-        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        if epoll::add(&self.epoll, &*socket, EventData::new_u64(u64::from(index)), interest).is_err() {
+        if self.events.watch(&socket, index).is_err() {
             core.free.push(index);
             self.sessions.fetch_sub(1, Ordering::Relaxed);
             return;
@@ -287,8 +276,7 @@ impl Group {
     /// Frees the place of a session that has ended.
     fn bury(&self, core: &mut Core, index: u32) {
         if let Some(slot) = core.slots.get_mut(index as usize).and_then(Option::take) {
-            // The kernel forgets the socket when its last handle closes, but the session may share it.
-            let _ = epoll::delete(&self.epoll, &*slot.socket);
+            self.events.forget(&slot.socket);
             core.free.push(index);
             self.roster.lock().remove(&index);
             slot.handle.close();
@@ -313,10 +301,9 @@ impl Group {
         let at_home = task.inbox.group == self.inbox.group;
         for _ in 0..AGAIN_MAX {
             // Away with another thread, which looks after it.
-            let Some(mut work) = task.take() else { return Some(core) };
+            let Some(mut work) = task.seat.take() else { return Some(core) };
             if at_home {
-                // An exchange: whoever found the task queued before it has its condition seen by this poll.
-                task.queued.swap(false, Ordering::AcqRel);
+                task.seat.unqueue();
             }
             core.take_woken(if at_home { task.index } else { NOBODY });
             aside::offer(at_home && self.aside.is_some() && core.has_queue());
@@ -340,7 +327,7 @@ impl Group {
                 if wanted {
                     task.inbox.send_home(task.index);
                 }
-                self.mail_woken();
+                self.leave();
                 return None;
             };
             core = baton;
@@ -374,15 +361,23 @@ impl Group {
         let polls = &self.counters.polls;
         polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         drop(core);
+        due::settle();
         let owes = self.host.turn_end();
         if let Some(mut core) = self.core.try_lock() {
             core.owes_turn_end = owes;
             return Some(core);
         }
-        // This thread may sleep from here on, and nobody else knows what it owes.
         while owes && self.host.turn_end() {}
-        self.mail_woken();
+        self.leave();
         None
+    }
+
+    /// The baton is lost, and this thread may sleep from here on: nobody else knows what it owes, and whom it woke.
+    fn leave(&self) {
+        if due::settle() {
+            while self.host.turn_end() {}
+        }
+        self.mail_woken();
     }
 
     /// What this thread woke goes through the inbox when it has no baton, and its guests go home.

@@ -6,23 +6,19 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::event::{EventfdFlags, eventfd};
+use turnstile_sys::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use turnstile_sys::sync::{Condvar, Mutex, wait_on_until};
 
 use super::aside::Aside;
 use super::core::Core;
+use super::events::{Events, Socket};
 use super::readiness::Readiness;
 use super::task::{Inbox, Mail, NewTask, Session, TaskWaker};
 use super::{Host, Settings};
-
-/// Token of the bell; tasks have their slab index.
-pub const BELL: u64 = u64::MAX;
 
 /// What INFORMATION_SCHEMA.THREAD_POOL_STATS counts.
 #[derive(Debug, Default)]
@@ -65,7 +61,7 @@ pub struct Group {
     /// What other threads hand in.
     pub inbox: Arc<Inbox>,
     /// Events of its sessions' sockets.
-    pub epoll: OwnedFd,
+    pub events: Events,
     /// The baton.
     pub core: Mutex<Core>,
     /// What the host does between polls.
@@ -110,18 +106,17 @@ impl Group {
         ends_when_empty: bool,
         aside: Option<Arc<Aside>>,
     ) -> io::Result<Arc<Group>> {
+        let (events, bell) = Events::new()?;
         let inbox = Arc::new(Inbox {
             group: number,
             mail: Mutex::new(Mail::default()),
             asleep: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            bell,
         });
-        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(&epoll, &inbox.bell, EventData::new_u64(BELL), EventFlags::IN)?;
         Ok(Arc::new(Group {
             inbox,
-            epoll,
+            events,
             core: Mutex::new(Core::default()),
             host,
             settings,
@@ -141,7 +136,7 @@ impl Group {
     }
 
     /// Gives the group a session. Runs until the session's future ends.
-    pub fn spawn(&self, connection: u64, socket: Arc<OwnedFd>, readiness: Arc<Readiness>, session: Session) {
+    pub fn spawn(&self, connection: u64, socket: Socket, readiness: Arc<Readiness>, session: Session) {
         self.sessions.fetch_add(1, Ordering::Relaxed);
         self.inbox.mail.lock().new_tasks.push(NewTask { connection, socket, readiness, session });
         self.inbox.ring();
@@ -154,7 +149,7 @@ impl Group {
 
     /// Tasks that are ready and not being polled.
     pub fn queue_length(&self) -> usize {
-        self.roster.lock().values().filter(|one| one.handle.queued.load(Ordering::Relaxed)).count()
+        self.roster.lock().values().filter(|one| one.handle.seat.is_queued()).count()
     }
 
     /// Ends it: the thread with the baton drops the sessions, the others go home.
@@ -178,7 +173,7 @@ impl Group {
         loop {
             let core = self.core.try_lock();
             self.active.fetch_add(usize::from(core.is_some()), Ordering::Relaxed);
-            self.coming.fetch_sub(1, Ordering::Relaxed);
+            self.coming.fetch_sub(1, Ordering::Release);
             if let Some(core) = core {
                 let ended = self.drive(core);
                 self.active.fetch_sub(1, Ordering::Relaxed);
@@ -199,10 +194,9 @@ impl Group {
         let mut standby = self.standby.lock();
         standby.waiting += 1;
         let idle = Duration::from_secs(self.settings.idle_timeout_s.load(Ordering::Relaxed));
-        while standby.permits == 0 && !self.is_stopping() {
-            if self.sent.wait_for(&mut standby, idle).timed_out() {
-                break;
-            }
+        let until = Instant::now() + idle;
+        while standby.permits == 0 && !self.is_stopping() && Instant::now() < until {
+            standby = wait_on_until(&self.sent, standby, until);
         }
         standby.waiting -= 1;
         let sent = standby.permits > 0;

@@ -4,6 +4,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 mod aside;
 mod core;
+#[cfg(not(shuttle))]
+mod events;
+#[cfg(shuttle)]
+#[path = "events_shuttle.rs"]
+mod events;
 mod group;
 mod pool;
 mod readiness;
@@ -12,7 +17,7 @@ mod task;
 
 pub use group::Group;
 pub use pool::Pool;
-pub use readiness::Readiness;
+pub use readiness::{Interruptible, Readiness};
 pub use solo::Solo;
 pub use task::Session;
 
@@ -58,5 +63,7 @@ impl Default for Settings {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, shuttle))]
+mod baton_shuttle;
+#[cfg(all(test, not(shuttle)))]
 mod tests;

@@ -1,15 +1,15 @@
 //! `pool-of-threads`: a fixed number of groups, and the watch that sends another thread where one is held up.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use turnstile_sys::sync::atomic::{AtomicUsize, Ordering};
+use turnstile_sys::sync::thread::{self, JoinHandle};
+use turnstile_sys::sync::{Condvar, Mutex, has_ended, wait_on_until};
 
 use super::aside::Aside;
+use super::events::Socket;
 use super::group::Group;
 use super::task::Session;
 use super::{Host, Readiness, Settings};
@@ -38,6 +38,15 @@ impl Pool {
     /// # Errors
     /// When the kernel refuses an epoll instance, an eventfd or a thread.
     pub fn start(size: usize, host: Arc<dyn Host>) -> io::Result<Arc<Pool>> {
+        let pool = Self::start_unwatched(size, host)?;
+        let watched = pool.clone();
+        let watch = thread::Builder::new().name("pool-watch".into()).spawn(move || watched.watch())?;
+        pool.threads.lock().push(watch);
+        Ok(pool)
+    }
+
+    /// As [`Pool::start`], without the watch: the model looks at the groups itself, whenever it likes.
+    pub(super) fn start_unwatched(size: usize, host: Arc<dyn Host>) -> io::Result<Arc<Pool>> {
         let settings = Arc::new(Settings::default());
         host.refresh(&settings);
         let aside = host.has_aside().then(|| Aside::new(host.clone()));
@@ -57,9 +66,6 @@ impl Pool {
         for group in &pool.groups {
             pool.add_thread(group)?;
         }
-        let watched = pool.clone();
-        let watch = thread::Builder::new().name("pool-watch".into()).spawn(move || watched.watch())?;
-        pool.threads.lock().push(watch);
         if let Some(aside) = aside {
             let builder = thread::Builder::new().name("aside".into()).stack_size(STACK_BYTES);
             pool.threads.lock().push(builder.spawn(move || aside.live())?);
@@ -69,7 +75,7 @@ impl Pool {
 
     fn add_thread(self: &Arc<Self>, group: &Arc<Group>) -> io::Result<()> {
         let mut threads = self.threads.lock();
-        threads.retain(|thread| !thread.is_finished());
+        threads.retain(|thread| !has_ended(thread));
         let (pool, mine) = (self.clone(), group.clone());
         let builder = thread::Builder::new().name(format!("worker-{}", group.inbox.group));
         group.threads.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +101,7 @@ impl Pool {
     }
 
     /// Gives a session to the group with the fewest, held-up groups last.
-    pub fn spawn(&self, connection: u64, socket: Arc<OwnedFd>, readiness: Arc<Readiness>, session: Session) {
+    pub fn spawn(&self, connection: u64, socket: Socket, readiness: Arc<Readiness>, session: Session) {
         let burden = |group: &&Arc<Group>| (group.is_stalled.load(Ordering::Relaxed), group.session_count());
         let group = self.groups.iter().min_by_key(burden).expect("a pool has at least one group");
         group.spawn(connection, socket, readiness, session);
@@ -136,7 +142,8 @@ impl Pool {
             let tick_ms = limit_ms.saturating_sub(waited_ms).clamp(1, TICK_MS_MAX);
             let mut stopping = self.stopping.lock();
             if !*stopping {
-                self.stopped.wait_for(&mut stopping, Duration::from_millis(tick_ms));
+                let until = Instant::now() + Duration::from_millis(tick_ms);
+                stopping = wait_on_until(&self.stopped, stopping, until);
             }
             if *stopping {
                 return;
@@ -153,7 +160,7 @@ impl Pool {
     }
 
     /// A group that lends its baton to the very poll of the last look is held up.
-    fn look_at(self: &Arc<Self>, group: &Arc<Group>, before: &mut u64, waited_ms: u64) {
+    pub(super) fn look_at(self: &Arc<Self>, group: &Arc<Group>, before: &mut u64, waited_ms: u64) {
         let polls = group.counters.polls.load(Ordering::Relaxed);
         let held_up = polls == *before && polls > 0 && !group.core.is_locked();
         *before = polls;
@@ -164,7 +171,9 @@ impl Pool {
         }
         group.stalled_ms.fetch_add(waited_ms as u32, Ordering::Relaxed);
         group.counters.stalls.fetch_add(1, Ordering::Relaxed);
-        let active = group.active.load(Ordering::Relaxed) + group.coming.load(Ordering::Relaxed);
+        // In this order: a thread that arrives in between counts among the active before it no longer counts as coming.
+        let coming = group.coming.load(Ordering::Acquire);
+        let active = coming + group.active.load(Ordering::Relaxed);
         let allowed = 1 + self.settings.oversubscribe.load(Ordering::Relaxed);
         let total = self.thread_count.load(Ordering::Relaxed);
         if active >= allowed {

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
-use parking_lot::Mutex;
+use turnstile_sys::sync::Mutex;
+use turnstile_sys::sync::atomic::Ordering;
+use turnstile_sys::sync::thread::{self, JoinHandle};
 
+use super::events::Socket;
 use super::group::Group;
 use super::pool::STACK_BYTES;
 use super::task::Session;
@@ -49,7 +50,7 @@ impl Solo {
     pub fn spawn(
         self: &Arc<Self>,
         connection: u64,
-        socket: Arc<OwnedFd>,
+        socket: Socket,
         readiness: Arc<Readiness>,
         session: Session,
     ) -> io::Result<()> {

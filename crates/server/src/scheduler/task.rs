@@ -3,17 +3,18 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
-use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-use parking_lot::Mutex;
 use turnstile_sys::relay;
+use turnstile_sys::seat::Seat;
+use turnstile_sys::sync::Mutex;
+use turnstile_sys::sync::atomic::{AtomicBool, Ordering};
 
 use super::Readiness;
+use super::events::{Bell, Socket};
 
 /// What a worker runs.
 pub type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -23,7 +24,7 @@ pub struct NewTask {
     /// Connection id, for INFORMATION_SCHEMA.THREAD_POOL_QUEUES.
     pub connection: u64,
     /// The socket to watch. The session holds its own handle of it.
-    pub socket: Arc<OwnedFd>,
+    pub socket: Socket,
     /// Where events are noted.
     pub readiness: Arc<Readiness>,
     /// The session.
@@ -67,15 +68,14 @@ pub struct Inbox {
     /// Ends the group after its current turn.
     pub stop: AtomicBool,
     /// Its doorbell.
-    pub bell: OwnedFd,
+    pub bell: Bell,
 }
 
 impl Inbox {
     /// Rings the bell if the group sleeps. Call after the entry is in.
     pub fn ring(&self) {
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // The counter of an eventfd only overflows after 2^64 - 2 unread rings; nothing to handle.
-            let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+            self.bell.ring();
         }
     }
 
@@ -108,7 +108,7 @@ struct Woken {
 /// No task.
 pub const NOBODY: u32 = u32::MAX;
 
-thread_local! {
+turnstile_sys::sync::thread_local! {
     static WOKEN: RefCell<Woken> =
         const { RefCell::new(Woken {
             group: 0,
@@ -143,67 +143,38 @@ pub fn next_guest() -> Option<Arc<TaskWaker>> {
     WOKEN.with(|woken| woken.borrow_mut().guests.pop_front())
 }
 
-/// The future of a task, while no thread polls it.
-#[derive(Default)]
-struct Seat {
-    work: Option<Work>,
-    /// Somebody wanted to poll it and found it away.
-    missed: bool,
-    /// The task has ended.
-    closed: bool,
-}
-
 /// A task: its future, and how it gets on its group's ready list, once.
 pub struct TaskWaker {
     /// Its place in the group's slab. May be reused after the task ends: a late wake then polls a stranger once
     /// too often, which is harmless.
     pub index: u32,
-    /// On a ready list already.
-    pub queued: AtomicBool,
     /// Its group.
     pub inbox: Arc<Inbox>,
-    seat: Mutex<Seat>,
+    /// Its future, and whether it is on a ready list.
+    pub seat: Seat<Work>,
 }
 
 impl TaskWaker {
     /// A task with a place in a slab, queued.
     pub fn new(index: u32, inbox: Arc<Inbox>, session: Session) -> Arc<TaskWaker> {
-        let task =
-            Arc::new(TaskWaker { index, queued: AtomicBool::new(true), inbox, seat: Mutex::default() });
+        let task = Arc::new(TaskWaker { index, inbox, seat: Seat::new_queued() });
         let waker = Waker::from(task.clone());
-        task.seat.lock().work = Some(Work { session, waker });
+        task.put_back(Work { session, waker });
         task
     }
 
-    /// Takes the future in order to poll it. None: another thread has it, which will look after the task once more, or
-    /// the task has ended.
-    pub fn take(&self) -> Option<Work> {
-        let mut seat = self.seat.lock();
-        let work = seat.work.take();
-        seat.missed |= work.is_none();
-        work
-    }
-
-    /// Brings it back; true if somebody wanted it meanwhile.
+    /// Brings the future back; true if somebody wanted it meanwhile.
     pub fn put_back(&self, work: Work) -> bool {
-        let mut seat = self.seat.lock();
-        if seat.closed {
-            drop(seat);
+        self.seat.put_back(work).unwrap_or_else(|work| {
             drop_session(work);
-            return false;
-        }
-        seat.work = Some(work);
-        std::mem::take(&mut seat.missed)
+            false
+        })
     }
 
     /// The task has ended: drops its future, now or when it comes back. It also breaks the circle of the task, its
     /// future and the future's waker.
     pub fn close(&self) {
-        let mut seat = self.seat.lock();
-        seat.closed = true;
-        let work = seat.work.take();
-        drop(seat);
-        if let Some(work) = work {
+        if let Some(work) = self.seat.close() {
             drop_session(work);
         }
     }
@@ -224,7 +195,7 @@ impl Wake for TaskWaker {
             WOKEN.with(|woken| woken.borrow_mut().guests.push_back(self.clone()));
             return;
         }
-        if self.queued.swap(true, Ordering::SeqCst) {
+        if !self.seat.queue() {
             return;
         }
         let local = WOKEN.with(|woken| {

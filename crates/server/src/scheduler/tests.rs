@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use parking_lot::Mutex;
-use turnstile_sys::{aside, relay};
+use turnstile_sys::{aside, due, relay};
 
 use super::{Host, Pool, Readiness, Settings, Solo};
 
@@ -324,6 +324,100 @@ fn a_guest_runs_where_it_was_woken() {
         thread::yield_now();
     }
     pool.stop();
+}
+
+/// A log: a position for each sync, and who waits for the next one.
+#[derive(Default)]
+struct Log {
+    syncs: AtomicUsize,
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl Log {
+    async fn commit(&self) {
+        let position = self.syncs.load(Ordering::SeqCst);
+        poll_fn(|context| {
+            if self.syncs.load(Ordering::SeqCst) > position {
+                return Poll::Ready(());
+            }
+            self.waiting.lock().push(context.waker().clone());
+            due::note();
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl Host for Log {
+    fn turn_end(&self) -> bool {
+        let waiting = std::mem::take(&mut *self.waiting.lock());
+        self.syncs.fetch_add(usize::from(!waiting.is_empty()), Ordering::SeqCst);
+        waiting.into_iter().for_each(Waker::wake);
+        false
+    }
+}
+
+/// A session that gets a lock from another of the same turn is polled after the turn's sync. Its commit was synced only when something
+/// else woke the worker.
+#[test]
+fn a_commit_after_the_sync_of_its_turn_is_synced_before_the_worker_sleeps() {
+    let log = Arc::new(Log::default());
+    let pool = Pool::start(1, log.clone()).unwrap();
+    let parked: Arc<[Mutex<Option<Waker>>; 2]> = Arc::default();
+    let step = Arc::new(AtomicUsize::new(0));
+    let reach = |me: usize, wanted: usize| {
+        let (parked, step) = (parked.clone(), step.clone());
+        async move {
+            poll_fn(|context| {
+                *parked[me].lock() = Some(context.waker().clone());
+                if step.load(Ordering::SeqCst) >= wanted { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
+    };
+    let (done, finished) = mpsc::channel();
+    let (owner_waits, waiter_waits) = (reach(0, 1), reach(1, 2));
+    let (handing, steps, committing) = (parked.clone(), step.clone(), log.clone());
+    let _owner = spawn(&pool, async move {
+        owner_waits.await;
+        steps.store(2, Ordering::SeqCst);
+        let waker = handing[1].lock().take();
+        waker.into_iter().for_each(Waker::wake);
+    });
+    let _waiter = spawn(&pool, async move {
+        waiter_waits.await;
+        committing.commit().await;
+        done.send(()).unwrap();
+    });
+    // Until the sockets' first events are over, one of them might wake the worker.
+    let inbox = &pool.groups()[0].inbox;
+    while parked.iter().any(|slot| slot.lock().is_none()) || !inbox.asleep.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+    step.store(1, Ordering::SeqCst);
+    let waker = parked[0].lock().take();
+    waker.into_iter().for_each(Waker::wake);
+    finished.recv_timeout(PATIENCE).expect("the commit waits for a sync that nobody makes");
+    pool.stop();
+}
+
+/// A worker notes an event of a session that another thread polls just then. The session cleared the flag after it had found nothing, and
+/// with it the event: its client waited for ever.
+#[test]
+fn a_byte_that_comes_during_a_read_is_not_forgotten() {
+    let readiness = Readiness::default();
+    let nothing = || Err(std::io::ErrorKind::WouldBlock.into());
+    let during = readiness.read(8, || {
+        readiness.note_readable();
+        nothing()
+    });
+    assert!(during.is_err());
+    assert_eq!(readiness.read(8, || Ok(3)).unwrap(), 3, "the event came after the read, perhaps");
+    let unheard = readiness.read(8, || panic!("a short read has drained it"));
+    assert_eq!(unheard.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    readiness.note_readable();
+    assert_eq!(readiness.read(8, || Ok(8)).unwrap(), 8);
+    assert_eq!(readiness.read(8, || Ok(0)).unwrap(), 0, "a full read may have left something");
 }
 
 /// The name of the thread that runs this.

@@ -55,6 +55,61 @@ fn one_holds_it_and_the_next_gets_it() {
 }
 
 #[test]
+fn who_came_first_gets_it_first() {
+    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let mut held: Vec<_> = (0..4).map(|_| HeldLocks::default()).collect();
+    assert!(take(&locks, &waits, "a", 1, &mut held[0]));
+    let nobody = HeldLocks::default();
+    let mut limits: Vec<_> = (0..3).map(|_| patience(&waits, 60, &nobody)).collect();
+    let [second, third, fourth] = &mut limits[..] else { panic!() };
+    let mut second = Box::pin(locks.acquire("a", 2, second));
+    let mut third = pin!(locks.acquire("a", 3, third));
+    let mut fourth = pin!(locks.acquire("a", 4, fourth));
+    assert!(poll(&mut second.as_mut()).is_none());
+    assert!(poll(&mut third).is_none() && poll(&mut fourth).is_none());
+    held[0].release_all();
+    // The lock is free, and the last in line runs first.
+    assert!(poll(&mut fourth).is_none() && poll(&mut third).is_none(), "it is another's turn");
+    // The first in line gives up: the next one's turn.
+    drop(second);
+    assert!(poll(&mut fourth).is_none());
+    held[2].keep(poll(&mut third).unwrap().unwrap().unwrap());
+    assert!(poll(&mut fourth).is_none());
+    held[2].release_all();
+    held[3].keep(poll(&mut fourth).unwrap().unwrap().unwrap());
+    assert_eq!(locks.owner("a"), Some(4));
+    held[3].release_all();
+    assert!(locks.by_name.lock().is_empty());
+}
+
+/// Whoever is next is woken when the one before it leaves the line, with the lock or without.
+#[test]
+fn the_next_in_line_is_woken() {
+    struct Rung(std::sync::atomic::AtomicU64);
+    impl std::task::Wake for Rung {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
+    let mut holder = HeldLocks::default();
+    assert!(take(&locks, &waits, "a", 1, &mut holder));
+    let nobody = HeldLocks::default();
+    let (mut first_limit, mut next_limit) = (patience(&waits, 60, &nobody), patience(&waits, 60, &nobody));
+    let mut first = Box::pin(locks.acquire("a", 2, &mut first_limit));
+    let mut next = pin!(locks.acquire("a", 3, &mut next_limit));
+    assert!(poll(&mut first.as_mut()).is_none());
+    holder.release_all();
+    // It looks after the release and before the first in line has run.
+    let rung = Arc::new(Rung(std::sync::atomic::AtomicU64::new(0)));
+    let waker = Waker::from(rung.clone());
+    assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(first);
+    assert_eq!(rung.0.load(Ordering::SeqCst), 1, "the lock is free, and nobody else will wake it");
+    assert!(poll(&mut next).unwrap().unwrap().is_some());
+}
+
+#[test]
 fn as_often_as_it_was_taken() {
     let (locks, waits) = (Arc::new(UserLocks::default()), GateWaits::default());
     let mut held = HeldLocks::default();

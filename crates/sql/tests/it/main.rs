@@ -17,6 +17,7 @@ use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlE
 mod admission;
 mod bulk;
 mod deadlock_text;
+mod definitions_crash;
 mod gives_way;
 mod looking;
 mod monitor;

@@ -1,11 +1,12 @@
-//! Random schedules of several transactions over few keys, against an oracle that remembers the whole history.
+//! Random schedules of several transactions over few keys, against an oracle that remembers the whole history, and who has locked what:
+//! consistent reads see their state, NOWAIT and SKIP LOCKED get what nobody else has locked.
 
 use super::stage::*;
 use crate::api::*;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::txn::Txn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use turnstile_sys::rng::Rng;
 
@@ -20,6 +21,18 @@ struct Actor {
     view: Option<State>,
     own: Changes,
     savepoint: Option<(Savepoint, Changes)>,
+    /// Rows that it has locked; true: exclusively.
+    locks: BTreeMap<u32, bool>,
+    /// Rows that it may have locked, one way or the other: in a statement that failed, or in one that was taken back.
+    perhaps: BTreeSet<u32>,
+}
+
+/// Whether a row can be locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lockable {
+    Yes,
+    No,
+    Perhaps,
 }
 
 struct World {
@@ -66,13 +79,23 @@ impl World {
             let isolation =
                 if self.rng.chance(0.5) { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
             let txn = self.engine.begin(options(isolation));
-            self.actors.push(Actor { txn, isolation, view: None, own: BTreeMap::new(), savepoint: None });
+            self.actors.push(Actor {
+                txn,
+                isolation,
+                view: None,
+                own: BTreeMap::new(),
+                savepoint: None,
+                locks: BTreeMap::new(),
+                perhaps: BTreeSet::new(),
+            });
         }
         let at = self.rng.index(self.actors.len());
         let id = if self.hot { self.rng.below(2) } else { self.rng.below(12) } as u32;
         let table = self.table.clone();
         match self.rng.below(if self.hot { 22 } else { 20 }) {
-            0..=4 => self.look(at),
+            0..=1 => self.look(at),
+            2 => self.lock_at(at, id),
+            3..=4 => self.lock_what_is_free(at),
             5..=7 => self.look_at(at, id),
             8..=15 => self.write(at, &table, id),
             16 => {
@@ -84,6 +107,14 @@ impl World {
                 if let Some((savepoint, own)) = actor.savepoint.take() {
                     block_on(actor.txn.rollback_to(savepoint)).unwrap();
                     actor.own = own;
+                    let kept = std::mem::take(&mut actor.locks);
+                    for (id, exclusive) in kept {
+                        if actor.own.contains_key(&id) {
+                            actor.locks.insert(id, exclusive);
+                        } else {
+                            actor.perhaps.insert(id);
+                        }
+                    }
                 }
             }
             18 | 20 | 21 => {
@@ -128,6 +159,95 @@ impl World {
         assert_eq!(get(&mut self.actors[at].txn, &self.table, id).as_ref(), expected.get(&id));
     }
 
+    /// Whether `at` can lock the row, as far as the others' locks are known.
+    fn lockable(&self, at: usize, id: u32, exclusive: bool) -> Lockable {
+        let others =
+            || self.actors.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, actor)| actor);
+        if others().any(|other| other.locks.get(&id).is_some_and(|held| *held || exclusive)) {
+            Lockable::No
+        } else if others().any(|other| other.perhaps.contains(&id)) {
+            Lockable::Perhaps
+        } else {
+            Lockable::Yes
+        }
+    }
+
+    /// The rows as a locking read of `at` finds them, if it can lock them.
+    fn newest(&self, at: usize) -> State {
+        overlay(&self.committed, &self.actors[at].own)
+    }
+
+    fn locking(&mut self, at: usize, wait: LockWait) -> (Read, bool) {
+        let exclusive = self.rng.chance(0.6);
+        let lock = if exclusive { RowLock::Exclusive } else { RowLock::Shared };
+        if self.actors[at].isolation == Isolation::ReadCommitted {
+            self.actors[at].txn.start_statement(1000);
+        }
+        (Read::Locking { lock, wait }, exclusive)
+    }
+
+    /// NOWAIT or SKIP LOCKED on one row.
+    fn lock_at(&mut self, at: usize, id: u32) {
+        let wait = if self.rng.chance(0.5) { LockWait::NoWait } else { LockWait::SkipLocked };
+        let (mode, exclusive) = self.locking(at, wait);
+        let lockable = self.lockable(at, id, exclusive);
+        let newest = self.newest(at).remove(&id);
+        let actor = &mut self.actors[at];
+        let read = poll_once(Box::pin(actor.txn.get(&self.table, &key(id), mode)).as_mut());
+        match read.expect("it never waits") {
+            Ok(row) if row == newest => {
+                let is_skipped = wait == LockWait::SkipLocked && row.is_none();
+                assert!(is_skipped || lockable != Lockable::No, "{id}: locked by another, and here");
+                match row {
+                    Some(_) => *actor.locks.entry(id).or_default() |= exclusive,
+                    // A row that is marked as deleted may be locked.
+                    None => _ = actor.perhaps.insert(id),
+                }
+            }
+            Ok(None) if wait == LockWait::SkipLocked => {
+                assert_ne!(lockable, Lockable::Yes, "{id}: free, and left out")
+            }
+            Err(Error::NoWait) if wait == LockWait::NoWait => {
+                assert_ne!(lockable, Lockable::Yes, "{id} is free")
+            }
+            other => panic!("{id}: {other:?} for {newest:?}"),
+        }
+    }
+
+    /// SELECT ... SKIP LOCKED of everything: what nobody else has locked, and nothing else.
+    fn lock_what_is_free(&mut self, at: usize) {
+        let (mode, exclusive) = self.locking(at, LockWait::SkipLocked);
+        let index = if self.rng.chance(0.5) { ScanIndex::Clustered } else { ScanIndex::Secondary(0) };
+        let newest = self.newest(at);
+        let lockable: BTreeMap<u32, Lockable> =
+            (0..12).map(|id| (id, self.lockable(at, id, exclusive))).collect();
+        let actor = &mut self.actors[at];
+        let mut found = State::new();
+        let mut all = Box::pin(async {
+            let mut scan = actor.txn.scan(&self.table, spec(index, mode));
+            while let Some((pk, row)) = actor.txn.scan_locked_next(&mut scan, &mut |_| true).await.unwrap() {
+                assert_eq!(found.insert(u32::from_be_bytes(pk.try_into().unwrap()), row), None, "twice");
+            }
+        });
+        poll_once(all.as_mut()).expect("it never waits");
+        drop(all);
+        for (id, lockable) in lockable {
+            match (found.get(&id), newest.get(&id)) {
+                (Some(row), Some(newest)) => {
+                    assert!(row == newest && lockable != Lockable::No, "{id}: locked by another, and here");
+                    *actor.locks.entry(id).or_default() |= exclusive;
+                }
+                (Some(_), None) => panic!("{id} is not there"),
+                (None, Some(_)) => {
+                    assert_ne!(lockable, Lockable::Yes, "{id} is free, and was left out");
+                    // One of its entries may be locked: the one in the secondary index, before the row itself was found taken.
+                    actor.perhaps.insert(id);
+                }
+                (None, None) => _ = actor.perhaps.insert(id),
+            }
+        }
+    }
+
     /// A write that never waits: whoever would have to is left alone.
     fn write(&mut self, at: usize, table: &TableDef, id: u32) {
         let bytes = self.random_row(id);
@@ -151,9 +271,15 @@ impl World {
             poll_once(write.as_mut())
         };
         match outcome {
-            Some(Ok(row)) => _ = actor.own.insert(id, row),
+            Some(Ok(row)) => {
+                actor.own.insert(id, row);
+                actor.locks.insert(id, true);
+            }
             Some(Err(error)) => panic!("{error}"),
-            None => block_on(actor.txn.rollback_to(savepoint)).unwrap(),
+            None => {
+                block_on(actor.txn.rollback_to(savepoint)).unwrap();
+                actor.perhaps.insert(id);
+            }
         }
     }
 }

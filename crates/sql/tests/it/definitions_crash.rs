@@ -1,0 +1,128 @@
+//! The power is cut at every operation of a disk in turn, while a statement makes, fills, changes or drops a table. After the restart the
+//! table is as it was before or as it should be after, whole; a statement that was acknowledged is not lost; and no tree is left that the
+//! dictionary does not name.
+
+use turnstile_engine::ids::IndexId;
+use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
+
+use super::*;
+
+fn start(disk: &FaultDisk) -> (Arc<Database>, Session) {
+    let config = Config { buffer_pool_bytes: 1 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() };
+    let engine = Engine::open_quiet(Arc::new(disk.clone()), config).unwrap();
+    let db = block_on(Database::open(engine)).unwrap();
+    let session = session(&db);
+    (db, session)
+}
+
+/// What is seen of a table: its definition and its rows by each of its keys, or that it is not there.
+fn seen(session: &mut Session, table: &str) -> String {
+    let definition = run(session, &format!("SHOW CREATE TABLE {table}"));
+    if definition.starts_with("error 1146") {
+        return "none".into();
+    }
+    let check = run(session, &format!("CHECK TABLE {table}"));
+    assert!(check.trim_end().ends_with("status | OK"), "{check}");
+    definition + &run(session, &format!("SELECT COUNT(*), MIN(id), MAX(n), SUM(LENGTH(x)) FROM {table}"))
+}
+
+/// Trees that exist, and those that the dictionary names besides its own.
+fn trees(db: &Database) -> (Vec<IndexId>, Vec<IndexId>) {
+    let mut named = vec![turnstile_engine::DICTIONARY_INDEX];
+    for schema in db.dictionary().schema_names() {
+        for table in db.dictionary().tables(&schema) {
+            named.push(table.definition.clustered);
+            named.extend(table.definition.keys.iter().map(|key| key.index));
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
+    let mut there = db.engine().indexes();
+    there.sort_unstable();
+    (there, named)
+}
+
+/// A database with a table `t` of some pages, long values among them.
+fn filled(seed: u64) -> FaultDisk {
+    let disk = FaultDisk::new(seed);
+    let (_, mut session) = start(&disk);
+    assert_eq!(run(&mut session, "CREATE DATABASE IF NOT EXISTS test").split(' ').next(), Some("ok"));
+    assert_eq!(run(&mut session, "CREATE TABLE t (id INT PRIMARY KEY, n INT, x TEXT, KEY (n))"), "ok\n");
+    for from in [0, 30, 60] {
+        let rows: Vec<_> =
+            (from..from + 30).map(|id| format!("({id}, {}, REPEAT('x', {}))", id % 7, id * 97)).collect();
+        assert!(run(&mut session, &format!("INSERT INTO t VALUES {}", rows.join(", "))).starts_with("ok"));
+    }
+    disk.crash()
+}
+
+fn cut_everywhere(statement: &str, table: &str) {
+    let mut nth = 1;
+    let (mut before, mut after) = (0, 0);
+    loop {
+        let disk = filled(nth);
+        let (_, mut session) = start(&disk);
+        let old = seen(&mut session, table);
+        disk.fail_from(nth, FaultKind::InputOutput);
+        let outcome = run(&mut session, statement);
+        drop(session);
+        let done = outcome.starts_with("ok");
+        let (db, mut session) = start(&disk.crash());
+        let now = seen(&mut session, table);
+        if now == old {
+            before += 1;
+            assert!(!done, "{statement}: acknowledged, and lost by a cut at operation {nth}");
+        } else {
+            after += 1;
+        }
+        let (there, named) = trees(&db);
+        assert_eq!(there, named, "{statement}: trees that nobody names, after a cut at operation {nth}");
+        // Whatever came of it, it can be done now, or was.
+        if !done && now == old {
+            let again = run(&mut session, statement);
+            assert!(again.starts_with("ok"), "{statement} after a cut at operation {nth}: {again}");
+        }
+        let whole = seen(&mut session, table);
+        if now != old {
+            assert_eq!(whole, now);
+        }
+        assert_eq!(whole, wanted(statement, table), "{statement}: half done by a cut at operation {nth}");
+        if done {
+            break;
+        }
+        nth += 1 + nth / 12;
+    }
+    assert!(before > 3 && after > 0, "{statement}: {before} cuts took it back, {after} did not");
+}
+
+/// What the statement does where nothing fails.
+fn wanted(statement: &str, table: &str) -> String {
+    let (_, mut session) = start(&filled(1));
+    assert!(run(&mut session, statement).starts_with("ok"));
+    seen(&mut session, table)
+}
+
+#[test]
+fn create_table_select_is_whole_or_not_there() {
+    cut_everywhere("CREATE TABLE made (KEY (n), PRIMARY KEY (id)) SELECT id, n, x FROM t", "made");
+}
+
+#[test]
+fn create_table_with_keys_leaves_no_tree() {
+    cut_everywhere("CREATE TABLE made (id INT PRIMARY KEY, n INT, x TEXT, KEY (n), UNIQUE (n, id))", "made");
+}
+
+#[test]
+fn a_rebuilt_table_is_the_old_one_or_the_new_one() {
+    cut_everywhere("ALTER TABLE t ADD COLUMN extra INT NOT NULL DEFAULT 5 FIRST", "t");
+}
+
+#[test]
+fn a_new_index_is_whole_or_not_there() {
+    cut_everywhere("CREATE UNIQUE INDEX two ON t (n, id)", "t");
+}
+
+#[test]
+fn a_dropped_table_is_gone_with_its_trees_or_there() {
+    cut_everywhere("DROP TABLE t", "t");
+}
