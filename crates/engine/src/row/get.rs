@@ -6,7 +6,7 @@
 
 use crate::api::{Isolation, LockWait, Read, RowLock, TableDef};
 use crate::btree::{Position, Tree};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
@@ -74,26 +74,52 @@ impl Txn {
         visit: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<bool> {
         admitted!(self, 1);
-        let tree = paged!(self, self.kernel.tree(table.clustered))?;
-        let one_shot = self.view.is_none()
-            && !self.one_moment
-            && (self.options.autocommit || self.options.isolation == Isolation::ReadCommitted);
-        if one_shot {
-            match paged!(self, self.look_without_view(&tree, key, visit))? {
-                Look::Nothing => return Ok(false),
-                Look::Shown => return Ok(true),
-                Look::Chained(_) | Look::NeedsView => {}
-            }
-        }
-        let sight = self.sight();
-        match paged!(self, self.look(&tree, key, &sight, visit))? {
-            Look::Shown => Ok(true),
-            Look::Nothing | Look::NeedsView => Ok(false),
+        match paged!(self, self.try_get(table, key, visit))? {
             Look::Chained(value) => {
                 visit(&self.fetch_payload(&value).await?);
                 Ok(true)
             }
+            look => Ok(matches!(look, Look::Shown)),
         }
+    }
+
+    /// As [`Txn::get_with`], as a plain call. `None`: something has to be waited for (a page, a ticket, a long row), and `visit` has seen nothing.
+    pub fn get_now(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Option<bool>> {
+        if self.admission_is_due() {
+            return Ok(None);
+        }
+        let found = match self.try_get(table, key, visit) {
+            Ok(Look::Chained(_)) | Err(Error::Miss(_)) => return Ok(None),
+            look => matches!(look?, Look::Shown),
+        };
+        self.spend(1);
+        Ok(Some(found))
+    }
+
+    /// One attempt at the whole read; `visit` sees a row in its leaf and nothing else.
+    fn try_get(
+        &mut self,
+        table: &TableDef,
+        key: &[u8],
+        visit: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Look> {
+        let tree = self.kernel.tree(table.clustered)?;
+        let one_shot = self.view.is_none()
+            && !self.one_moment
+            && (self.options.autocommit || self.options.isolation == Isolation::ReadCommitted);
+        if one_shot {
+            match self.look_without_view(&tree, key, visit)? {
+                Look::Chained(_) | Look::NeedsView => {}
+                decided => return Ok(decided),
+            }
+        }
+        let sight = self.sight();
+        self.look(&tree, key, &sight, visit)
     }
 
     fn look_without_view(

@@ -21,6 +21,7 @@ mod aggregate;
 pub mod change;
 mod hash_key;
 mod order;
+mod point;
 pub mod range;
 pub mod scan;
 mod select;

@@ -370,6 +370,7 @@ fn plan_rows(
         limit,
         calc_found_rows: false,
         outer: Vec::new(),
+        point: None,
     };
     super::finish::finish(&mut plan);
     need_all(&mut plan.steps);

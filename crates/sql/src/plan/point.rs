@@ -1,15 +1,15 @@
-//! The shape of an UPDATE or DELETE of one row by its whole primary key, the flash sale's: found once, when the change is
-//! planned, so that running it asks one question instead of going through the plan.
+//! The shape of a statement about one row, by its whole primary key: the flash sale's UPDATE, a point SELECT. It is found once, when the
+//! statement is planned, so that running it asks one question instead of going through the plan.
 
 use super::change::ChangeTarget;
-use super::query::{Filter, SelectPlan, Source, Step, TableSource};
+use super::query::{Filter, Operand, SelectPlan, Source, Step, TableSource};
 use crate::dictionary::Table;
 use crate::expr::{CompareOp, EvalContext, Expr, NoRow};
 use crate::key_codec::KeyPart;
 use crate::types::ColumnType;
 use crate::value::Value;
 
-/// What is known of a point change before it runs.
+/// What is known of a statement about one row before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointShape {
     /// Its primary key is one integer column, compared with a parameter or a literal.
@@ -25,21 +25,32 @@ impl PointShape {
     pub fn of(select: &SelectPlan, targets: &[ChangeTarget]) -> Option<PointShape> {
         let ([step], [target]) = (select.steps.as_slice(), targets) else { return None };
         let Source::Table(source) = &step.source else { return None };
-        let access = &source.access;
         let table = &target.table;
         let assigned = |column: &usize| target.assignments.iter().flatten().any(|(at, _)| at == column);
         let unique = table.keys().iter().filter(|key| key.unique);
-        let is_point = select.preconditions.is_empty()
-            && access.unique
-            && access.ranges.len() == 1
-            && access.key.is_some()
-            && access.key == table.primary()
-            && select.subqueries.is_empty()
-            && select.item_subqueries.is_empty()
-            && conditions(step).all(|filter| filter.subqueries.is_empty())
+        let is_point = finds_one(select, step, source)
             && is_independent(source, target)
             && !unique.flat_map(|key| &key.parts).any(|part| assigned(&part.column));
         is_point.then(|| PointShape::of_key(step, source, table))
+    }
+
+    /// The shape of a SELECT; `None` if it needs more than one look at one row, or if its key is something that may not be worked out
+    /// twice (`@n := @n + 1`).
+    pub fn of_select(select: &SelectPlan) -> Option<PointShape> {
+        let [step] = select.steps.as_slice() else { return None };
+        let Source::Table(source) = &step.source else { return None };
+        let is_fixed = |operand: &Operand| matches!(operand.expr, Expr::Parameter(_) | Expr::Literal(_));
+        let is_point = finds_one(select, step, source)
+            && source.locking.is_none()
+            && source.access.ranges[0].equal.iter().all(is_fixed)
+            && select.group.is_none()
+            && select.having.is_empty()
+            && select.order.is_empty()
+            && select.outer.is_empty()
+            && select.limit.offset.is_none()
+            && !select.distinct
+            && !select.calc_found_rows;
+        is_point.then(|| PointShape::of_key(step, source, &source.table))
     }
 
     fn of_key(step: &Step, source: &TableSource, table: &Table) -> PointShape {
@@ -86,6 +97,19 @@ impl PointShape {
     pub fn implied(&self) -> Option<usize> {
         self.implied
     }
+}
+
+/// One range, equal in every part of the primary key, and nothing but plain conditions.
+fn finds_one(select: &SelectPlan, step: &Step, source: &TableSource) -> bool {
+    let access = &source.access;
+    select.preconditions.is_empty()
+        && access.unique
+        && access.ranges.len() == 1
+        && access.key.is_some()
+        && access.key == source.table.primary()
+        && select.subqueries.is_empty()
+        && select.item_subqueries.is_empty()
+        && conditions(step).all(|filter| filter.subqueries.is_empty())
 }
 
 /// The conditions of a step, in the order they are tested.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use turnstile_engine::{LockWait, RowLock};
 
+use super::point::PointShape;
 use crate::ast::SetOperator;
 use crate::collation::Collation;
 use crate::dictionary::Table;
@@ -39,6 +40,11 @@ impl QueryPlan {
             QueryPlan::Set(plan) => &plan.columns,
             QueryPlan::Values(plan) => &plan.columns,
         }
+    }
+
+    /// It is about one row, by its whole primary key.
+    pub fn is_point(&self) -> bool {
+        matches!(self, QueryPlan::Select(plan) if plan.point.is_some())
     }
 
     /// Places to fill from the frame around: (position there, position here).
@@ -175,6 +181,8 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// Places to fill from the frame around: (position there, position here).
     pub outer: Vec<(usize, usize)>,
+    /// It is about one row, which needs no future to be read.
+    pub point: Option<PointShape>,
 }
 
 /// One table of a join.

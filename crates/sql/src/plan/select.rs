@@ -14,6 +14,7 @@ use crate::sink::ColumnMeta;
 use crate::types::{ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
+use super::point::PointShape;
 use super::query::{Filter, GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use super::scope::Scope;
 use super::steps::{Condition, StepPlanner};
@@ -105,10 +106,12 @@ pub fn plan(
         limit,
         calc_found_rows: select.calc_found_rows,
         outer: Vec::new(),
+        point: None,
     };
     finish::finish(&mut plan);
     plan.width = block.scope.width();
     plan.outer = block.scope.outer_places();
+    plan.point = PointShape::of_select(&plan);
     Ok(plan)
 }
 

@@ -322,7 +322,7 @@ impl Session {
         into: &[ast::Name],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        match self.begin_rows(plan, params) {
+        match self.begin_rows(plan, params, into, out) {
             Attempt::Done(outcome) => Ok(outcome),
             Attempt::Committed(outcome, lsn) => {
                 self.await_commit(lsn).await?;
@@ -336,29 +336,94 @@ impl Session {
         }
     }
 
-    /// As far as a plan can be run without a wait: a point change to its end, and nothing of the others. What waits becomes a
+    /// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the others. What waits becomes a
     /// future in a box, so that a small one is all that the levels above copy and keep.
-    fn begin_rows(&mut self, plan: &RowPlan, params: &[Value]) -> Attempt {
-        let RowPlan::Change(change, update) = plan else { return Attempt::Waits(None) };
-        if change.point.is_none() {
-            return Attempt::Waits(None);
+    fn begin_rows(
+        &mut self,
+        plan: &RowPlan,
+        params: &[Value],
+        into: &[ast::Name],
+        out: &mut dyn ResultSink,
+    ) -> Attempt {
+        match plan {
+            RowPlan::Query(query) if query.is_point() && into.is_empty() => {
+                self.begin_select(plan, query, params, out)
+            }
+            RowPlan::Change(change, update) if change.point.is_some() => {
+                self.begin_change(plan, change, *update, params)
+            }
+            _ => Attempt::Waits(None),
         }
+    }
+
+    fn begin_change(
+        &mut self,
+        plan: &RowPlan,
+        change: &ChangePlan,
+        update: bool,
+        params: &[Value],
+    ) -> Attempt {
         let open = self.enter_quietly();
         if open.read_only {
             return Attempt::Waits(None);
         }
-        let (autocommit, savepoint) = (open.autocommit, open.txn.savepoint());
+        let savepoint = open.txn.savepoint();
         let mut draft = PointDraft::default();
-        match self.change_now(plan, change, *update, params, &mut draft) {
+        match self.change_now(plan, change, update, params, &mut draft) {
             Ok(None) if draft.is_empty() => Attempt::Waits(None),
             Ok(None) => Attempt::Waits(Some(Box::new(draft))),
-            Ok(Some(outcome)) if !autocommit => Attempt::Done(outcome),
-            Ok(Some(outcome)) if self.commits_at_once() => match self.commit_now() {
+            result => self.end_now(savepoint, result.map(Option::unwrap_or_default)),
+        }
+    }
+
+    fn begin_select(
+        &mut self,
+        plan: &RowPlan,
+        query: &QueryPlan,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> Attempt {
+        // A statement that may be ended by the clock waits for its end in a future.
+        if self.settings.max_execution_ms != 0 {
+            return Attempt::Waits(None);
+        }
+        let savepoint = self.enter_quietly().txn.savepoint();
+        match self.select_now(plan, query, params, out).transpose() {
+            None => Attempt::Waits(None),
+            Some(result) => self.end_now(savepoint, result),
+        }
+    }
+
+    /// Ends a statement that has not waited, as far as that needs no wait either.
+    fn end_now(&mut self, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
+        let autocommit = self.open.as_ref().is_some_and(|open| open.autocommit);
+        match result {
+            Ok(outcome) if !autocommit => Attempt::Done(outcome),
+            Ok(outcome) if self.commits_at_once() => match self.commit_now() {
                 Ok(lsn) => Attempt::Committed(outcome, lsn),
                 Err(error) => Attempt::Failed(error),
             },
-            result => Attempt::Ran(savepoint, result.map(Option::unwrap_or_default)),
+            result => Attempt::Ran(savepoint, result),
         }
+    }
+
+    /// A point SELECT, if no step of it has to wait.
+    fn select_now(
+        &mut self,
+        plan: &RowPlan,
+        query: &QueryPlan,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Option<Outcome>> {
+        let settings = change_settings(plan, &self.settings);
+        let Session { db, state, interrupt, open, .. } = self;
+        let Some(open) = open else { return Ok(None) };
+        let context =
+            EvalContext { settings, parameters: params, session: &**state, warnings: &state.warnings };
+        let mut exec = Exec::new(db, state, &mut open.txn, &context, interrupt, plan.operation());
+        let Some(found) = exec.query_now(query, out)? else { return Ok(None) };
+        exec.session.set_found_rows(found);
+        Ok(Some(Outcome { rows: true, ..Outcome::default() }))
     }
 
     /// A point change, if no step of it has to wait.

@@ -49,6 +49,31 @@ fn rows_come_back_after_commit_and_reopen() {
 }
 
 #[test]
+fn what_is_read_at_once_has_nothing_to_wait_for() {
+    let (disk, engine, table) = open(5);
+    let mut txn = begin(&engine);
+    for id in 0..500 {
+        insert(&mut txn, &table, id, &row(id % 10, id, "first"));
+    }
+    let lsn = txn.commit().unwrap().unwrap();
+    block_on(engine.wait_durable(lsn)).unwrap();
+    engine.close().unwrap();
+    drop(engine);
+    let engine = Engine::open_quiet(Arc::new(disk), small_config()).unwrap();
+    let mut reader = begin(&engine);
+    let mut shown = Vec::new();
+    let mut show = |bytes: &[u8]| shown.push(bytes.to_vec());
+    // Its page is not in memory: nothing is shown, and the read that waits for the page shows it once.
+    assert_eq!(reader.get_now(&table, &key(300), &mut show).unwrap(), None);
+    assert!(block_on(reader.get_with(&table, &key(300), &mut show)).unwrap());
+    // Now it is.
+    assert_eq!(reader.get_now(&table, &key(300), &mut show).unwrap(), Some(true));
+    assert_eq!(shown, [row(0, 300, "first"), row(0, 300, "first")]);
+    assert!(!block_on(reader.get_with(&table, &key(500), &mut |_| ())).unwrap());
+    assert_eq!(reader.get_now(&table, &key(500), &mut |_| ()).unwrap(), Some(false));
+}
+
+#[test]
 fn update_delete_and_reinsert() {
     let (_disk, engine, table) = open(3);
     let mut txn = begin(&engine);

@@ -13,8 +13,9 @@ use super::apply::{Storing, changed_columns};
 use super::{Changed, StoredRow};
 use crate::dictionary::check::is_broken_check;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::tail::{FrameRow, limits};
-use crate::exec::{Exec, range};
+use crate::exec::Exec;
+use crate::exec::point::PointKey;
+use crate::exec::tail::limits;
 use crate::expr::WarningLevel;
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::point::{PointShape, conditions};
@@ -44,16 +45,6 @@ impl PointDraft {
     pub fn is_empty(&self) -> bool {
         self.key.is_none()
     }
-}
-
-/// The key of a point change.
-enum Key {
-    /// There is no such row.
-    Nowhere,
-    /// It is not one whole key after all (a value that the column cannot hold): the general path.
-    Many,
-    /// The key, and which condition says no more than it.
-    One(Vec<u8>, Option<usize>),
 }
 
 /// How a row is changed, for the engine's closure.
@@ -126,9 +117,9 @@ impl<'e> Exec<'e> {
             return Ok(Some(Changed::default()));
         }
         let (key, implied) = match self.point_key(shape, source)? {
-            Key::Nowhere => return Ok(Some(Changed::default())),
-            Key::Many => return Ok(None),
-            Key::One(key, implied) => (draft.key.insert(key), implied),
+            PointKey::Nowhere => return Ok(Some(Changed::default())),
+            PointKey::Many => return Ok(None),
+            PointKey::One(key, implied) => (draft.key.insert(key), implied),
         };
         let mut decision = self.decision(plan, step, target, implied);
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
@@ -150,9 +141,9 @@ impl<'e> Exec<'e> {
         let key = match draft.key {
             Some(key) => key,
             None => match self.point_key(shape, source)? {
-                Key::Nowhere => return Ok(Some(Changed::default())),
-                Key::Many => return Ok(None),
-                Key::One(key, _) => key,
+                PointKey::Nowhere => return Ok(Some(Changed::default())),
+                PointKey::Many => return Ok(None),
+                PointKey::One(key, _) => key,
             },
         };
         let mut decision = self.decision(plan, step, target, None);
@@ -160,18 +151,6 @@ impl<'e> Exec<'e> {
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
         let updated = self.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
         decision.outcome(updated).map(Some)
-    }
-
-    fn point_key(&self, shape: PointShape, source: &TableSource) -> SqlResult<Key> {
-        if let Some(key) = shape.integer_key(source, self.eval) {
-            return Ok(Key::One(key, shape.implied()));
-        }
-        let ranges = range::ranges(&source.table, &source.access, &FrameRow(&[]), self.eval)?;
-        Ok(match ranges.into_iter().next() {
-            None => Key::Nowhere,
-            Some(range) if !range.point => Key::Many,
-            Some(range) => Key::One(range.lower.unwrap_or_default(), None),
-        })
     }
 
     fn decision<'d>(
