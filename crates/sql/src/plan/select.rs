@@ -105,12 +105,11 @@ pub fn plan(
         order,
         limit,
         calc_found_rows: select.calc_found_rows,
-        outer: Vec::new(),
+        outer: block.scope.outer_places(),
         point: None,
     };
     finish::finish(&mut plan);
     plan.width = block.scope.width();
-    plan.outer = block.scope.outer_places();
     plan.point = PointShape::of_select(&plan);
     Ok(plan)
 }
