@@ -17,6 +17,7 @@ use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
 use crate::status::deadlock::Deadlocks;
+use crate::status::foreign_key::ForeignKeyErrors;
 use crate::status::metrics::Meters;
 use crate::status::monitor::Monitor;
 use crate::thread_pool::ThreadPoolView;
@@ -42,6 +43,7 @@ pub struct Database {
     status: Status,
     statements: StatementCache,
     deadlocks: Deadlocks,
+    foreign_key_errors: ForeignKeyErrors,
     meters: Meters,
     monitor: Monitor,
     thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
@@ -110,6 +112,7 @@ impl Database {
             status,
             statements,
             deadlocks,
+            foreign_key_errors: ForeignKeyErrors::default(),
             meters,
             monitor,
             thread_pool,
@@ -190,6 +193,11 @@ impl Database {
     /// The body of LATEST DETECTED DEADLOCK; None if there was none.
     pub fn latest_deadlock_text(&self) -> Option<String> {
         self.deadlocks.latest().map(|report| report.text(self))
+    }
+
+    /// The last foreign key that stood against a change.
+    pub fn foreign_key_errors(&self) -> &ForeignKeyErrors {
+        &self.foreign_key_errors
     }
 
     /// Counters.

@@ -24,6 +24,7 @@ mod check;
 mod definition;
 mod explain;
 mod explain_forms;
+mod foreign_key;
 mod lock_tables;
 mod maintain;
 mod persist;

@@ -7,6 +7,7 @@ use crate::database::Database;
 
 pub mod deadlock;
 mod engine;
+pub mod foreign_key;
 pub mod intentions;
 pub mod lock_text;
 pub mod metrics;

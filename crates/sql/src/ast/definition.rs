@@ -145,7 +145,7 @@ pub enum KeyTarget {
 pub struct KeyDef {
     /// Its kind.
     pub kind: KeyKind,
-    /// The index's name, else the constraint's, when written.
+    /// The index's name, else the constraint's, when written; of a foreign key the other way round.
     pub name: Option<Name>,
     /// Its columns, at least one.
     pub parts: Vec<KeyPart>,
@@ -180,6 +180,8 @@ pub enum ReferenceAction {
 /// REFERENCES of a foreign key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct References {
+    /// CONSTRAINT name; None when it is to be generated.
+    pub constraint: Option<Name>,
     /// The parent.
     pub table: TableName,
     /// Its columns.

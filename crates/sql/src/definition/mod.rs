@@ -13,6 +13,7 @@ pub mod check;
 pub mod column;
 pub mod default;
 pub mod expression;
+pub mod foreign_key;
 pub mod key;
 mod text;
 
@@ -111,6 +112,7 @@ pub fn build(
         columns,
         keys: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         clustered: IndexId(0),
         collation: options.collation,
         comment: options.comment,
@@ -120,9 +122,12 @@ pub fn build(
     for written in &create.columns {
         add_column_keys(&mut definition, written)?;
     }
-    for written in &create.keys {
+    let (foreign, keys): (Vec<_>, Vec<_>) =
+        create.keys.iter().partition(|key| matches!(key.kind, KeyKind::Foreign(_)));
+    for written in keys {
         add_key(&mut definition, written)?;
     }
+    foreign_key::add(&mut definition, &foreign)?;
     check(&definition)?;
     key::sort(&mut definition.keys);
     Ok(definition)

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::expression::expression_text;
+use super::foreign_key;
 use crate::collation::Collation;
 use crate::dictionary::{Column, DefaultValue, Key, Table};
 use crate::types::ColumnType;
@@ -132,6 +133,9 @@ pub fn create_table_text(table: &Table) -> String {
         table.columns().iter().map(|column| column_line(column, definition.collation)).collect();
     lines.extend(table.keys().iter().map(|key| key_line(key, table)));
     lines.extend(definition.checks.iter().map(super::check::line));
+    let mut foreign: Vec<_> = definition.foreign_keys.iter().collect();
+    foreign.sort_by_key(|key| &key.name);
+    lines.extend(foreign.iter().map(|key| format!("  {}", foreign_key::line(key, &definition.schema))));
     let next = table
         .counters
         .auto_increment

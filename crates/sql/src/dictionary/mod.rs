@@ -10,7 +10,7 @@
 //! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never a table
 //! without its tree: trees are made before the row that names them is committed, and dropped after the row is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,9 +29,11 @@ use crate::rank;
 
 pub mod check;
 pub mod encoding;
+pub mod foreign_key;
 pub mod table;
 
 pub use check::Check;
+pub use foreign_key::{Action, ForeignKey};
 pub use table::{Column, DefaultValue, Key, Table};
 
 /// Row keys begin with one of these.
@@ -60,9 +62,42 @@ pub struct Schema {
     pub tables: BTreeMap<Box<str>, Arc<Table>>,
 }
 
+/// A table's database and name.
+pub type TableName = (Box<str>, Box<str>);
+
+/// What is known, under one latch.
+#[derive(Default)]
+struct Contents {
+    schemas: BTreeMap<Box<str>, Schema>,
+    /// For every table that is named as a parent, whether it is there or not: the tables with such a foreign key.
+    children: BTreeMap<TableName, BTreeSet<TableName>>,
+}
+
+impl Contents {
+    /// Forgets what a definition says of parents.
+    fn unlink(&mut self, child: &table::Definition) {
+        for key in &child.foreign_keys {
+            let parent = (key.parent_schema.clone(), key.parent.clone());
+            if let Some(children) = self.children.get_mut(&parent) {
+                children.remove(&(child.schema.clone(), child.name.clone()));
+                if children.is_empty() {
+                    self.children.remove(&parent);
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, child: &table::Definition) {
+        for key in &child.foreign_keys {
+            let parent = (key.parent_schema.clone(), key.parent.clone());
+            self.children.entry(parent).or_default().insert((child.schema.clone(), child.name.clone()));
+        }
+    }
+}
+
 /// Databases and tables in memory.
 pub struct Dictionary {
-    schemas: RankedRwLock<BTreeMap<Box<str>, Schema>>,
+    contents: RankedRwLock<Contents>,
     version: AtomicU64,
     next_table: AtomicU64,
 }
@@ -70,7 +105,7 @@ pub struct Dictionary {
 impl Default for Dictionary {
     fn default() -> Self {
         Dictionary {
-            schemas: RankedRwLock::new(rank::SHORT, &rank::DICTIONARY, BTreeMap::new()),
+            contents: RankedRwLock::new(rank::SHORT, &rank::DICTIONARY, Contents::default()),
             version: AtomicU64::new(0),
             next_table: AtomicU64::new(0),
         }
@@ -90,18 +125,19 @@ impl Dictionary {
 
     /// Names of the databases.
     pub fn schema_names(&self) -> Vec<Box<str>> {
-        self.schemas.read().keys().cloned().collect()
+        self.contents.read().schemas.keys().cloned().collect()
     }
 
     /// Default collation of a database; None if there is no such database.
     pub fn schema_collation(&self, name: &str) -> Option<Collation> {
-        self.schemas.read().get(name).map(|schema| schema.collation.unwrap_or(Collation::DEFAULT))
+        self.contents.read().schemas.get(name).map(|schema| schema.collation.unwrap_or(Collation::DEFAULT))
     }
 
     /// All tables of a database by name.
     pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
-        self.schemas
+        self.contents
             .read()
+            .schemas
             .get(schema)
             .map(|schema| schema.tables.values().cloned().collect())
             .unwrap_or_default()
@@ -109,42 +145,58 @@ impl Dictionary {
 
     /// One table.
     pub fn find(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
-        self.schemas.read().get(schema)?.tables.get(name).cloned()
+        self.contents.read().schemas.get(schema)?.tables.get(name).cloned()
     }
 
     /// One table, or the error MySQL gives.
     pub fn table(&self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
-        let schemas = self.schemas.read();
-        let found = schemas.get(schema).ok_or_else(|| SqlError::unknown_database(schema))?;
+        let contents = self.contents.read();
+        let found = contents.schemas.get(schema).ok_or_else(|| SqlError::unknown_database(schema))?;
         found.tables.get(name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
+    }
+
+    /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself perhaps among them.
+    pub fn children(&self, schema: &str, name: &str) -> Vec<Arc<Table>> {
+        let contents = self.contents.read();
+        let Some(names) = contents.children.get(&(Box::from(schema), Box::from(name))) else {
+            return Vec::new();
+        };
+        let find = |(schema, name): &TableName| contents.schemas.get(schema)?.tables.get(name).cloned();
+        names.iter().filter_map(find).collect()
     }
 
     /// Adds or changes a database.
     pub fn put_schema(&self, name: &str, collation: Collation) {
-        self.schemas.write().entry(name.into()).or_default().collation = Some(collation);
+        self.contents.write().schemas.entry(name.into()).or_default().collation = Some(collation);
         self.changed();
     }
 
     /// Forgets a database.
     pub fn remove_schema(&self, name: &str) {
-        self.schemas.write().remove(name);
+        self.contents.write().schemas.remove(name);
         self.changed();
     }
 
     /// Adds or replaces a table under the name in its definition.
     pub fn put_table(&self, table: Arc<Table>) {
-        let mut schemas = self.schemas.write();
-        let schema = schemas.entry(table.definition.schema.clone()).or_default();
-        schema.tables.insert(table.definition.name.clone(), table);
-        drop(schemas);
+        let mut contents = self.contents.write();
+        let schema = contents.schemas.entry(table.definition.schema.clone()).or_default();
+        if let Some(old) = schema.tables.insert(table.definition.name.clone(), table.clone()) {
+            contents.unlink(&old.definition);
+        }
+        contents.link(&table.definition);
+        drop(contents);
         self.changed();
     }
 
     /// Forgets a table.
     pub fn remove_table(&self, schema: &str, name: &str) {
-        if let Some(schema) = self.schemas.write().get_mut(schema) {
-            schema.tables.remove(name);
+        let mut contents = self.contents.write();
+        let removed = contents.schemas.get_mut(schema).and_then(|schema| schema.tables.remove(name));
+        if let Some(old) = removed {
+            contents.unlink(&old.definition);
         }
+        drop(contents);
         self.changed();
     }
 

@@ -12,6 +12,7 @@ use turnstile_engine::{RowKeys, ScanIndex, SecondaryDef, TableDef};
 
 use super::check::{self, BoundCheck, Check};
 use super::encoding::{Damaged, Reader, Writer};
+use super::foreign_key::ForeignKey;
 use crate::ast;
 use crate::collation::Collation;
 use crate::definition::expression::{expression_text, parse_expression};
@@ -102,6 +103,8 @@ pub struct Definition {
     pub keys: Vec<Key>,
     /// Its CHECK constraints, by name.
     pub checks: Vec<Check>,
+    /// Its foreign keys, as a child.
+    pub foreign_keys: Vec<ForeignKey>,
     /// The tree of its rows.
     pub clustered: IndexId,
     /// Default of its character columns.
@@ -287,12 +290,19 @@ const PLAIN: u8 = 1;
 /// that knows nothing of a constraint does not break it.
 const SECTIONED: u8 = 2;
 /// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before there were sections.
+const FOREIGN_KEYS: u8 = 1;
 const CHECKS: u8 = 2;
 
 impl Definition {
     /// Bytes of its dictionary row.
     pub fn encode(&self) -> Vec<u8> {
         let mut sections = Writer::default();
+        if !self.foreign_keys.is_empty() {
+            let mut body = Writer::default();
+            body.list(&self.foreign_keys, |body, key| key.encode(body));
+            sections.u8(FOREIGN_KEYS);
+            sections.bytes(&body.0);
+        }
         if !self.checks.is_empty() {
             let mut body = Writer::default();
             body.list(&self.checks, |body, check| check.encode(body));
@@ -367,12 +377,14 @@ impl Definition {
             columns: row.list(Column::decode)?,
             keys: row.list(Key::decode)?,
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
         };
         while sectioned && !row.is_empty() {
             let tag = row.u8()?;
             let body = &mut Reader::section(row.bytes()?);
             match tag {
                 CHECKS => definition.checks = body.list(Check::decode)?,
+                FOREIGN_KEYS => definition.foreign_keys = body.list(ForeignKey::decode)?,
                 _ => return Err(Damaged),
             }
             if !body.is_empty() {
@@ -452,6 +464,7 @@ mod tests {
             name: "t".into(),
             columns: vec![column],
             keys: Vec::new(),
+            foreign_keys: Vec::new(),
             checks,
             clustered: IndexId(9),
             collation: Collation::DEFAULT,

@@ -6,6 +6,7 @@
 
 pub mod apply;
 mod counters;
+mod foreign_key;
 mod insert;
 mod point;
 
@@ -13,6 +14,7 @@ use std::collections::HashSet;
 
 use turnstile_engine::Visit;
 
+use apply::Rewrite;
 pub use point::PointDraft;
 
 use super::Exec;
@@ -206,13 +208,23 @@ impl Exec<'_> {
         match &target.assignments {
             None => {
                 done.matched += 1;
-                if self.txn.delete(&target.table.engine, pk).await? {
-                    done.changed += 1;
-                }
+                let table = &target.table;
+                let deleted = match target.foreign.as_deref() {
+                    None => self.txn.delete(&table.engine, pk).await?,
+                    Some(foreign) => Box::pin(self.delete_parent(table, foreign, pk, plan.ignore)).await?,
+                };
+                done.changed += u64::from(deleted);
                 Ok(())
             }
             Some(assignments) => {
-                self.update_row(&target.table, target.base, assignments, pk, frame, plan.ignore, done).await
+                let rewrite = Rewrite {
+                    table: &target.table,
+                    base: target.base,
+                    assignments,
+                    foreign: target.foreign.as_deref(),
+                    ignore: plan.ignore,
+                };
+                self.update_row(rewrite, pk, frame, done).await
             }
         }
     }

@@ -44,7 +44,8 @@ pub fn schemata(db: &Database, session: &SessionState) -> Rows {
     schema_names(db, session).into_iter().map(line).collect()
 }
 
-fn all_tables(db: &Database, session: &SessionState) -> Vec<Arc<Table>> {
+/// The tables that a session may see.
+pub(super) fn all_tables(db: &Database, session: &SessionState) -> Vec<Arc<Table>> {
     let names = db.dictionary().schema_names().into_iter().filter(|name| visible(session, name));
     names.flat_map(|name| db.dictionary().tables(&name)).collect()
 }
@@ -284,7 +285,9 @@ pub fn key_column_usage(db: &Database, session: &SessionState) -> Rows {
             Value::Null,
         ])
     };
-    each_part(&tables).filter(|(_, key, _)| key.unique).map(line).collect()
+    let mut rows: Rows = each_part(&tables).filter(|(_, key, _)| key.unique).map(line).collect();
+    rows.extend(super::foreign_keys::key_columns(&tables));
+    rows
 }
 
 /// Rows of TABLE_CONSTRAINTS.
@@ -311,7 +314,9 @@ pub fn table_constraints(db: &Database, session: &SessionState) -> Rows {
             text(enforced),
         ])
     };
-    keys.filter(|(_, key)| key.unique).map(line).chain(checks.map(check_line)).collect()
+    let unique = keys.filter(|(_, key)| key.unique).map(line);
+    let foreign = super::foreign_keys::constraints(&tables);
+    unique.chain(foreign).chain(checks.map(check_line)).collect()
 }
 
 /// Rows of CHECK_CONSTRAINTS. As in MySQL, the text is escaped as in a string.

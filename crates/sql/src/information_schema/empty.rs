@@ -1,4 +1,4 @@
-//! Tables of information_schema about what this server does not have: views, routines, triggers, foreign keys, histograms and
+//! Tables of information_schema about what this server does not have: views, routines, triggers, histograms and
 //! the like. Tools ask for them at their start and take an empty answer for what it is; their columns are MySQL's.
 
 use super::Shape;
@@ -239,22 +239,6 @@ pub(super) const TABLES: &[Shape] = &[
             ("CHECKSUM", 'S'),
             ("STATUS", 'S'),
             ("EXTRA", 'S'),
-        ],
-    ),
-    (
-        "REFERENTIAL_CONSTRAINTS",
-        &[
-            ("CONSTRAINT_CATALOG", 's'),
-            ("CONSTRAINT_SCHEMA", 's'),
-            ("CONSTRAINT_NAME", 's'),
-            ("UNIQUE_CONSTRAINT_CATALOG", 's'),
-            ("UNIQUE_CONSTRAINT_SCHEMA", 's'),
-            ("UNIQUE_CONSTRAINT_NAME", 'S'),
-            ("MATCH_OPTION", 's'),
-            ("UPDATE_RULE", 's'),
-            ("DELETE_RULE", 's'),
-            ("TABLE_NAME", 's'),
-            ("REFERENCED_TABLE_NAME", 's'),
         ],
     ),
     (

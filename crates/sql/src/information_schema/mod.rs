@@ -19,6 +19,7 @@ mod accounts;
 pub mod activity;
 pub mod catalog;
 mod empty;
+mod foreign_keys;
 mod locks;
 mod server;
 mod shapes;
@@ -41,6 +42,9 @@ pub enum VirtualTable {
     KeyColumnUsage,
     TableConstraints,
     CheckConstraints,
+    ReferentialConstraints,
+    InnodbForeign,
+    InnodbForeignCols,
     Processlist,
     Engines,
     CharacterSets,
@@ -386,7 +390,7 @@ impl VirtualTable {
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = VirtualTable> {
-        let filled = SHAPES.iter().chain(shapes::SHAPES).map(|(table, _)| *table);
+        let filled = SHAPES.iter().chain(shapes::SHAPES).chain(foreign_keys::SHAPES).map(|(table, _)| *table);
         let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
         let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
         let of_mysql = (0..accounts::EMPTY.len()).map(VirtualTable::MysqlEmpty);
@@ -406,7 +410,7 @@ impl VirtualTable {
             VirtualTable::MysqlEmpty(nth) => return accounts::EMPTY[nth],
             _ => {}
         }
-        let mut all = SHAPES.iter().chain(shapes::SHAPES);
+        let mut all = SHAPES.iter().chain(shapes::SHAPES).chain(foreign_keys::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 
@@ -457,6 +461,8 @@ impl VirtualTable {
             | V::InnodbMetrics
             | V::InnodbCmp
             | V::InnodbCmpmem
+            | V::InnodbForeign
+            | V::InnodbForeignCols
                 if !account.may(Privileges::PROCESS, None) =>
             {
                 Err(SqlError::specific_access_denied("PROCESS"))
@@ -579,6 +585,11 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::KeyColumnUsage => catalog::key_column_usage(db, session),
         V::TableConstraints => catalog::table_constraints(db, session),
         V::CheckConstraints => catalog::check_constraints(db, session),
+        V::ReferentialConstraints => {
+            foreign_keys::referential_constraints(db, &catalog::all_tables(db, session))
+        }
+        V::InnodbForeign => foreign_keys::innodb_foreign(&catalog::all_tables(db, session)),
+        V::InnodbForeignCols => foreign_keys::innodb_foreign_columns(&catalog::all_tables(db, session)),
         V::Engines => server::engines(),
         V::CharacterSets => server::character_sets(),
         V::Collations => server::collations(),

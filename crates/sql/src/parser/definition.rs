@@ -259,7 +259,8 @@ impl Parser<'_> {
         self.key_type(&mut options)?;
         let parts = self.parenthesized_list(Self::key_part)?;
         if first == Keyword::Foreign {
-            kind = KeyKind::Foreign(Box::new(self.references()?));
+            let references = References { constraint: constraint.clone(), ..self.references()? };
+            kind = KeyKind::Foreign(Box::new(references));
         } else {
             self.key_options(&mut options)?;
         }
@@ -326,7 +327,8 @@ impl Parser<'_> {
         {
             return Err(self.unexpected());
         }
-        let mut references = References { table, columns, on_delete: None, on_update: None };
+        let mut references =
+            References { constraint: None, table, columns, on_delete: None, on_update: None };
         while self.at(Keyword::On) && (self.peek_is(Keyword::Delete) || self.peek_is(Keyword::Update)) {
             self.advance();
             let is_delete = self.eat(Keyword::Delete);

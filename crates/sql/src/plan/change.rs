@@ -12,6 +12,7 @@ use crate::expr::Expr;
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
+use super::foreign_key::{self, ForeignPlan};
 use super::from;
 use super::point::PointShape;
 use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Subquery};
@@ -41,6 +42,8 @@ pub struct InsertPlan {
     pub width: usize,
     /// Sub-queries among the values.
     pub subqueries: Vec<Subquery>,
+    /// What it asks of parents and children.
+    pub foreign: Option<Box<ForeignPlan>>,
 }
 
 /// Where inserted rows come from.
@@ -63,12 +66,15 @@ pub struct ChangePlan {
     pub ignore: bool,
     /// It changes one row, found by its whole primary key.
     pub point: Option<PointShape>,
+    /// One of its targets has a [`ForeignPlan`].
+    pub has_foreign: bool,
 }
 
 impl ChangePlan {
     fn new(select: SelectPlan, targets: Vec<ChangeTarget>, ignore: bool) -> ChangePlan {
-        let point = PointShape::of(&select, &targets);
-        ChangePlan { select, targets, ignore, point }
+        let has_foreign = targets.iter().any(|target| target.foreign.is_some());
+        let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
+        ChangePlan { select, targets, ignore, point, has_foreign }
     }
 }
 
@@ -80,6 +86,8 @@ pub struct ChangeTarget {
     pub base: usize,
     /// SET; None for DELETE. Columns count from the table's first.
     pub assignments: Option<Vec<Assigned>>,
+    /// What the change asks of parents and children.
+    pub foreign: Option<Box<ForeignPlan>>,
 }
 
 /// The base table a change names.
@@ -130,6 +138,8 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     if block.subqueries.iter().any(|one| one.correlated) {
         return Err(SqlError::not_supported_yet("correlated sub-queries in INSERT"));
     }
+    let assigned: Vec<usize> = on_duplicate.iter().map(|(column, _)| *column).collect();
+    let foreign = foreign_key::of_insert(context.db.dictionary(), &table, insert.replace, &assigned);
     Ok(InsertPlan {
         targets,
         source,
@@ -139,6 +149,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         width: block.scope.width(),
         subqueries: std::mem::take(&mut block.subqueries),
         table,
+        foreign,
     })
 }
 
@@ -263,9 +274,14 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
             Some(target) => target.assignments.get_or_insert_default().push(assigned),
             None => {
                 let table = context.db.dictionary().table(&schema, &name)?;
-                targets.push(ChangeTarget { table, base, assignments: Some(vec![assigned]) });
+                let assignments = Some(vec![assigned]);
+                targets.push(ChangeTarget { table, base, assignments, foreign: None });
             }
         }
+    }
+    for target in &mut targets {
+        let assigned: Vec<usize> = target.assignments.iter().flatten().map(|(column, _)| *column).collect();
+        target.foreign = foreign_key::of_update(context.db.dictionary(), &target.table, &assigned);
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
     Ok(ChangePlan::new(select, targets, update.ignore))
@@ -298,7 +314,8 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
                 return Err(SqlError::non_updatable_table(&table.alias, "DELETE"));
             }
             let found = context.db.dictionary().table(&table.schema, &table.name)?;
-            targets.push(ChangeTarget { table: found, base: table.base, assignments: None });
+            let foreign = foreign_key::of_delete(context.db.dictionary(), &found);
+            targets.push(ChangeTarget { table: found, base: table.base, assignments: None, foreign });
         }
     }
     if targets.len() < delete.targets.len() {

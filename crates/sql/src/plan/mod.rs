@@ -9,6 +9,8 @@
 //! | `access` | which key a table is read by |
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
+//! | `change`, `point` | INSERT, UPDATE, DELETE; changes of one row by its primary key |
+//! | `foreign_key` | what a change asks of parents and children |
 //! | `finish` | columns to deliver, covering indexes, order by index |
 
 pub mod access;
@@ -16,6 +18,7 @@ mod aggregate;
 pub mod block;
 pub mod change;
 mod finish;
+pub mod foreign_key;
 mod from;
 mod grouping;
 pub mod point;

@@ -13,15 +13,19 @@ use crate::ast::{self, Statement, TableName};
 use crate::collation::Collation;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{RowKind, Table, row_key, write_rows};
+use crate::dictionary::{Dictionary, RowKind, Table, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
 use crate::mdl::{Hold, Mode};
 
+use foreign_key::{children_of, name_of, parents_named};
+
 mod alter;
 mod copy;
 mod create_select;
+mod foreign_key;
+mod foreign_key_alter;
 
 impl Session {
     /// Runs a statement that defines.
@@ -189,8 +193,12 @@ impl Session {
         }
         let tables = self.db.dictionary().tables(name);
         let affected = tables.len() as u64;
+        let going: Vec<_> = tables.iter().map(|table| name_of(&table.definition)).collect();
+        for table in &tables {
+            self.check_no_children(name, table.name(), &going)?;
+        }
         for table in tables {
-            self.drop_table(name, table.name()).await?;
+            self.drop_table(name, table.name(), &going).await?;
         }
         write_rows(self.db.engine(), &[(row_key(RowKind::Schema, name.as_bytes()), None)]).await?;
         self.db.dictionary().remove_schema(name);
@@ -246,13 +254,20 @@ impl Session {
         if self.table_locks.is_some() {
             return Err(SqlError::table_not_locked(&create.name.table));
         }
+        let _holds = self.take_for_create(create, &schema).await?;
         let id = self.db.dictionary().next_table_id();
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
                 let other = self.db.dictionary().table(&self.schema_of(like)?, &like.table)?;
                 let (here, name) = (schema.clone(), create.name.table.clone());
-                let mut definition =
-                    Definition { id, schema: here, name, auto_increment: 0, ..other.definition.clone() };
+                let mut definition = Definition {
+                    id,
+                    schema: here,
+                    name,
+                    auto_increment: 0,
+                    foreign_keys: Vec::new(),
+                    ..other.definition.clone()
+                };
                 let taken = |name: &str| self.is_check_name(&schema, "", name);
                 definition::check::rename(&mut definition, "", true, &taken)?;
                 definition
@@ -270,11 +285,30 @@ impl Session {
                 definition
             }
         };
+        self.fit_parents(&mut definition, 0)?;
+        self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
         self.db.save_tables(&[(&definition, true)]).await?;
         let table = Table::new(definition, Arc::default(), Arc::<Counters>::default());
         self.db.dictionary().put_table(Arc::new(table));
         Ok(Outcome::default())
+    }
+
+    /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table of its name.
+    async fn take_for_create(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Vec<Hold>> {
+        let parents = parents_named(create.keys.iter(), schema);
+        self.check_may_refer(&parents)?;
+        if create.query.is_some() && !parents.is_empty() {
+            return Err(SqlError::not_supported_yet("foreign keys in CREATE TABLE ... SELECT"));
+        }
+        let name = &create.name.table;
+        let wanted =
+            |dictionary: &Dictionary| [parents.clone(), children_of(dictionary, schema, name)].concat();
+        let holds = self.take_all_alone(&wanted).await?;
+        if !holds.is_empty() && self.db.dictionary().find(schema, name).is_some() {
+            return Err(SqlError::table_exists(name));
+        }
+        Ok(holds)
     }
 
     /// Takes a table alone. What is found then is what stays until the hold ends. No hold if LOCK TABLES has it.
@@ -300,8 +334,15 @@ impl Session {
         }
     }
 
-    async fn drop_table(&mut self, schema: &str, name: &str) -> SqlResult<()> {
+    /// Drops a table; `going`: tables that are dropped with it.
+    async fn drop_table(
+        &mut self,
+        schema: &str,
+        name: &str,
+        going: &[crate::dictionary::TableName],
+    ) -> SqlResult<()> {
         let (table, hold) = self.take_alone(schema, name).await?;
+        self.check_no_children(schema, name, going)?;
         self.db.save_tables(&[(&table.definition, false)]).await?;
         self.db.dictionary().remove_table(schema, name);
         drop(hold);
@@ -328,11 +369,16 @@ impl Session {
         for name in missing {
             self.state.warnings.push(WarningLevel::Note, SqlError::bad_table(name));
         }
+        let mut going = Vec::new();
         for name in &drop.names {
-            let schema = self.schema_of(name)?;
-            if self.db.dictionary().find(&schema, &name.table).is_some() && !drop.temporary {
-                self.drop_table(&schema, &name.table).await?;
-            }
+            going.push((self.schema_of(name)?, name.table.clone()));
+        }
+        going.retain(|(schema, name)| self.db.dictionary().find(schema, name).is_some() && !drop.temporary);
+        for (schema, name) in &going {
+            self.check_no_children(schema, name, &going)?;
+        }
+        for (schema, name) in &going {
+            self.drop_table(schema, name, &going).await?;
         }
         Ok(())
     }
@@ -341,7 +387,13 @@ impl Session {
         let (from, to) = (self.schema_of(old)?, self.schema_of(new)?);
         self.allow(Privileges::ALTER.with(Privileges::DROP), &from)?;
         self.allow(Privileges::CREATE, &to)?;
-        let (table, _hold) = self.take_alone(&from, &old.table).await?;
+        let named = |dictionary: &Dictionary| {
+            let children = children_of(dictionary, &from, &old.table);
+            let waiting = children_of(dictionary, &to, &new.table);
+            [vec![(from.clone(), old.table.clone())], children, waiting].concat()
+        };
+        let _holds = self.take_all_alone(&named).await?;
+        let table = self.db.dictionary().table(&from, &old.table)?;
         if self.db.dictionary().schema_collation(&to).is_none() {
             return Err(SqlError::unknown_database(&to));
         }
@@ -353,10 +405,25 @@ impl Session {
         let itself = if from == to { &*old.table } else { "" };
         let taken = |name: &str| self.is_check_name(&to, itself, name);
         definition::check::rename(&mut definition, &old.table, false, &taken)?;
-        self.db.save_tables(&[(&definition, true)]).await?;
+        definition::foreign_key::rename(&mut definition, (&from, &old.table));
+        for key in &definition.foreign_keys {
+            self.check_name_is_free(&to, if from == to { &old.table } else { "" }, &key.name)?;
+        }
+        self.fit_children(&definition)?;
+        let mut others = Vec::new();
+        for child in self.db.dictionary().children(&from, &old.table) {
+            let mut child = child.definition.clone();
+            if child.id != definition.id {
+                definition::foreign_key::follow_parent(&mut child, (&from, &old.table), (&to, &new.table));
+                others.push(child);
+            }
+        }
+        let all: Vec<_> = std::iter::once(&definition).chain(&others).map(|one| (one, true)).collect();
+        self.db.save_tables(&all).await?;
         self.db.dictionary().remove_table(&from, &old.table);
         let renamed = Table::new(definition, table.gate.clone(), table.counters.clone());
         self.db.dictionary().put_table(Arc::new(renamed));
+        self.put_others(&others);
         if let Some(locks) = &mut self.table_locks {
             locks.rename((&from, &old.table), (&to, &new.table));
         }
@@ -368,6 +435,7 @@ impl Session {
         let schema = self.schema_of(name)?;
         self.allow(Privileges::DROP, &schema)?;
         let (table, hold) = self.take_alone(&schema, &name.table).await?;
+        self.check_may_truncate(&schema, &name.table)?;
         let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
         self.make_trees(&mut definition)?;
         let made_by = self.db.save_tables(&[(&definition, true)]).await?;

@@ -7,6 +7,9 @@
 //! The locks end with UNLOCK TABLES, another LOCK TABLES, START TRANSACTION, the end or a reset of the connection. COMMIT and
 //! ROLLBACK leave them. LOCK TABLES commits first, UNLOCK TABLES only if there was something to unlock.
 //!
+//! Tables at the other end of a WRITE-locked table's foreign keys are locked with it, without a name for statements: READ if their
+//! rows are looked at, WRITE if a cascade may change them.
+//!
 //! Gates are taken in the order of their tables' names, so two LOCK TABLES never wait for each other in a circle.
 //!
 //! **FLUSH TABLES WITH READ LOCK** closes the gate of definitions, then takes the `ReadLock` of every table. It waits for the
@@ -24,6 +27,7 @@ use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::information_schema::VirtualTable;
 use crate::mdl::{Hold, Mode};
+use crate::plan::foreign_key;
 use turnstile_engine::session_card::WaitingFor;
 
 /// The tables a session has locked.
@@ -141,20 +145,26 @@ impl Session {
                 return Err(SqlError::non_unique_table(&one.shown));
             }
         }
+        let mut order: Vec<(Box<str>, Box<str>, bool)> = Vec::new();
+        for one in &entries {
+            order.push((one.schema.clone(), one.table.clone(), !one.write));
+            if one.write && self.settings.foreign_key_checks {
+                self.related_by_foreign_keys(&one.schema, &one.table, &mut order);
+            }
+        }
         // Of one table WRITE comes first, and is enough.
-        let mut order: Vec<&Entry> = entries.iter().collect();
-        order.sort_by_key(|one| (&one.schema, &one.table, !one.write));
-        order.dedup_by_key(|one| (&one.schema, &one.table));
+        order.sort();
+        order.dedup_by(|one, before| (&one.0, &one.1) == (&before.0, &before.1));
         let mut holds = Vec::new();
         let mut patience = self.gate_patience();
         let card = self.entry.card.clone();
         let _note = card.waits(WaitingFor::Definition);
-        for one in order {
-            let mode = if one.write { Mode::Exclusive } else { Mode::ReadLock };
+        for (schema, name, reads) in order {
+            let mode = if reads { Mode::ReadLock } else { Mode::Exclusive };
             loop {
-                let table = self.db.dictionary().table(&one.schema, &one.table)?;
+                let table = self.db.dictionary().table(&schema, &name)?;
                 let hold = table.gate.lock(mode, &mut patience).await?;
-                let now = self.db.dictionary().table(&one.schema, &one.table)?;
+                let now = self.db.dictionary().table(&schema, &name)?;
                 if Arc::ptr_eq(&now.gate, hold.gate()) {
                     holds.push(hold);
                     break;
@@ -164,6 +174,21 @@ impl Session {
         drop(patience);
         self.table_locks = Some(Box::new(TableLocks { entries, holds }));
         Ok(())
+    }
+
+    /// What changes of a table's rows may ask for at the other ends of foreign keys: locked with it, to be read or to be changed.
+    fn related_by_foreign_keys(&self, schema: &str, name: &str, order: &mut Vec<(Box<str>, Box<str>, bool)>) {
+        let dictionary = self.db.dictionary();
+        let Some(table) = dictionary.find(schema, name) else { return };
+        let all: Vec<usize> = (0..table.columns().len()).collect();
+        let plans = [
+            foreign_key::of_insert(dictionary, &table, true, &[]),
+            foreign_key::of_update(dictionary, &table, &all),
+        ];
+        for (table, mode) in plans.iter().flatten().flat_map(|plan| &plan.gates) {
+            let definition = &table.definition;
+            order.push((definition.schema.clone(), definition.name.clone(), *mode == Mode::Read));
+        }
     }
 
     /// UNLOCK TABLES

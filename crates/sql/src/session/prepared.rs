@@ -188,9 +188,14 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.enter_for(&prepared.tables).await?;
-        let plan = match self.kept_plan(prepared, params) {
-            Ok(plan) => plan,
-            Err(error) => return Box::pin(self.abandon(error)).await,
+        let plan = loop {
+            let plan = match self.kept_plan(prepared, params) {
+                Ok(plan) => plan,
+                Err(error) => return Box::pin(self.abandon(error)).await,
+            };
+            if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
+                break plan;
+            }
         };
         let into = match &prepared.statement {
             ast::Statement::Select(query) => query.into.clone(),

@@ -221,10 +221,14 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.enter_for(&of_statement(statement)).await?;
-        let plan = self.plan_rows(statement, params, false);
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(error) => return self.abandon(error).await,
+        let plan = loop {
+            let plan = match self.plan_rows(statement, params, false) {
+                Ok(plan) => plan,
+                Err(error) => return self.abandon(error).await,
+            };
+            if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
+                break plan;
+            }
         };
         let into = match statement {
             Statement::Select(query) => query.into.clone(),

@@ -396,7 +396,7 @@ impl Session {
 
 impl OpenTxn {
     /// How it holds a gate; the stronger mode if it holds it twice.
-    fn held(&self, gate: &Arc<Gate>) -> Option<Mode> {
+    pub(super) fn held(&self, gate: &Arc<Gate>) -> Option<Mode> {
         let modes = self.holds.iter().filter(|hold| Arc::ptr_eq(hold.gate(), gate)).map(Hold::mode);
         modes.reduce(|one, other| if one == Mode::Write { one } else { other })
     }

@@ -113,6 +113,10 @@ fn head(db: &Database, span: &Span, picture: &Activity) -> String {
     let _ = writeln!(out, "Per second averages calculated from the last {seconds} seconds");
     server::background_thread(&mut out, span);
     server::semaphores(&mut out);
+    if let Some(text) = db.foreign_key_errors().latest() {
+        heading(&mut out, "LATEST FOREIGN KEY ERROR");
+        out.push_str(&text);
+    }
     if let Some(text) = db.latest_deadlock_text() {
         heading(&mut out, "LATEST DETECTED DEADLOCK");
         out.push_str(&text);

@@ -99,6 +99,10 @@ pub struct SessionSettings {
     pub max_execution_ms: u64,
     pub chain: bool,
     pub release: bool,
+    /// `foreign_key_checks`
+    pub foreign_key_checks: bool,
+    /// `restrict_fk_on_non_standard_key`
+    pub standard_foreign_keys: bool,
 }
 
 /// A time zone by its name in the variable `time_zone`.
@@ -168,6 +172,8 @@ impl SessionSettings {
             max_execution_ms: number("max_execution_time"),
             chain: completion == "CHAIN",
             release: completion == "RELEASE",
+            foreign_key_checks: on("foreign_key_checks"),
+            standard_foreign_keys: on("restrict_fk_on_non_standard_key"),
         }
     }
 }

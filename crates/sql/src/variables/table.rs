@@ -108,7 +108,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "extra_port" Global uint(0, 65535), "0", fixed, "A second TCP port, 0 for none, for an administrator who must get in when max_connections is reached or the pool is held up: each of its connections has a thread of its own.";
     "external_user" Session Kind::Text, "", fixed, "Reported only.";
     "flush" Global Kind::Bool, "OFF", fixed, "Reported only.";
-    "foreign_key_checks" Both Kind::Bool, "ON", dynamic, "Foreign keys are not enforced here.";
+    "foreign_key_checks" Both Kind::Bool, "ON", dynamic, "OFF: rows are changed without a look at foreign keys, tables may name parents that do not exist yet, and parents may be dropped. For loading dumps; what was let in meanwhile is not checked later.";
     "general_log" Global Kind::Bool, "OFF", fixed, "There is no general log.";
     "general_log_file" Global Kind::Text, "", fixed, "Reported only.";
     "group_concat_max_len" Both uint(4, u64::MAX), "1024", dynamic, "Longest result of GROUP_CONCAT in bytes.";
@@ -241,6 +241,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "read_buffer_size" Both uint(8192, 1 << 31), "131072", dynamic, "No effect.";
     "read_only" Global Kind::Bool, "OFF", dynamic, "Accounts without CONNECTION_ADMIN may not write.";
     "read_rnd_buffer_size" Both uint(1, 1 << 31), "262144", dynamic, "No effect.";
+    "restrict_fk_on_non_standard_key" Both Kind::Bool, "ON", dynamic, "A foreign key must refer to a unique key of just its columns (error 6125). OFF: any key of the parent that begins with them will do, as before MySQL 8.4.";
     "require_secure_transport" Global Kind::Bool, "OFF", dynamic, "Refuse connections without TLS or Unix socket.";
     "secure_file_priv" Global Kind::Text, "NULL", fixed, "Files cannot be read or written by statements.";
     "server_id" Global uint(0, U32), "1", dynamic, "Reported only.";

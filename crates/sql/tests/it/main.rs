@@ -18,6 +18,7 @@ mod admission;
 mod bulk;
 mod deadlock_text;
 mod definitions_crash;
+mod foreign_keys;
 mod gives_way;
 mod looking;
 mod monitor;

@@ -403,3 +403,36 @@ fn who_may_look() {
     assert_eq!(run(&mut bob, "SELECT * FROM information_schema.innodb_trx"), "");
     assert_eq!(run(&mut bob, "SHOW PROCESSLIST").lines().count(), 2);
 }
+
+#[test]
+fn the_latest_foreign_key_error_is_shown() {
+    let db = super::database();
+    let mut one = super::session(&db);
+    assert!(!super::run(&mut one, "SHOW ENGINE INNODB STATUS").contains("LATEST FOREIGN KEY ERROR"));
+    for text in [
+        "CREATE TABLE p (id INT PRIMARY KEY)",
+        "CREATE TABLE c (pid INT, FOREIGN KEY (pid) REFERENCES p (id))",
+        "INSERT INTO c VALUES (7)",
+    ] {
+        super::run(&mut one, text);
+    }
+    let shown = super::run(&mut one, "SHOW ENGINE INNODB STATUS");
+    for line in [
+        "LATEST FOREIGN KEY ERROR",
+        "Foreign key constraint fails for table `test`.`c`:",
+        "  CONSTRAINT `c_ibfk_1` FOREIGN KEY (`pid`) REFERENCES `p` (`id`)",
+        "Trying to add in child table, in index pid tuple: (7)",
+        "But in parent table `test`.`p`, in index PRIMARY,",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    for text in ["INSERT INTO p VALUES (7)", "INSERT INTO c VALUES (7)", "DELETE FROM p"] {
+        super::run(&mut one, text);
+    }
+    let shown = super::run(&mut one, "SHOW ENGINE INNODB STATUS");
+    assert!(
+        shown.contains("Trying to delete or update in parent table, in index PRIMARY tuple: (7)"),
+        "{shown}"
+    );
+    assert!(shown.contains("But in child table `test`.`c`, in index pid, there is a record."), "{shown}");
+}

@@ -4,12 +4,14 @@ use smallvec::SmallVec;
 use turnstile_engine::{Change, Error as EngineError, Updated};
 
 use super::Changed;
+use super::foreign_key::{Images, is_broken};
 use crate::datetime::DateTime;
 use crate::dictionary::check::{is_broken_check, verify};
-use crate::dictionary::{DefaultValue, Table};
+use crate::dictionary::{DefaultValue, Key, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
 use crate::expr::{EvalContext, Expr, Row, WarningLevel};
+use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
 use crate::value::{StoreContext, Value, column_text, store};
@@ -188,21 +190,58 @@ pub fn changed_columns(
     Ok(changes)
 }
 
+/// How rows of one table are updated.
+#[derive(Clone, Copy)]
+pub struct Rewrite<'p> {
+    /// The table.
+    pub table: &'p Table,
+    /// Frame position of its first column.
+    pub base: usize,
+    /// SET
+    pub assignments: &'p [(usize, Option<Expr>)],
+    /// What that asks of parents and children.
+    pub foreign: Option<&'p ForeignPlan>,
+    /// IGNORE
+    pub ignore: bool,
+}
+
 impl Exec<'_> {
     /// Changes one row by its primary key.
-    #[allow(clippy::too_many_arguments)]
     pub(super) async fn update_row(
         &mut self,
-        table: &Table,
-        base: usize,
-        assignments: &[(usize, Option<Expr>)],
+        rewrite: Rewrite<'_>,
         pk: &[u8],
         frame: &[Value],
-        ignore: bool,
         done: &mut Changed,
     ) -> SqlResult<()> {
-        let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: done.matched + 1 };
         let savepoint = self.txn.savepoint();
+        let (updated, refused) = self.try_update_row(rewrite, pk, frame, done.matched + 1).await?;
+        if let Some(error) = refused {
+            if !rewrite.ignore {
+                return Err(error);
+            }
+            self.txn.rollback_to(savepoint).await?;
+            self.eval.warnings.push(WarningLevel::Warning, error);
+            done.matched += 1;
+        } else if updated != Updated::Missing {
+            done.matched += 1;
+            done.changed += u64::from(!matches!(updated, Updated::Kept | Updated::Aborted));
+        }
+        Ok(())
+    }
+
+    /// Changes a row, the statement's `number`th, and gives the error that IGNORE forgives apart from all others.
+    async fn try_update_row(
+        &mut self,
+        rewrite: Rewrite<'_>,
+        pk: &[u8],
+        frame: &[Value],
+        number: u64,
+    ) -> SqlResult<(Updated, Option<SqlError>)> {
+        let Rewrite { table, base, assignments, ignore, .. } = rewrite;
+        let foreign = rewrite.foreign.filter(|_| self.checks_foreign_keys());
+        let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: number };
+        let mut images = None;
         let mut failed = None;
         let mut moved: Option<(Vec<u8>, Vec<u8>)> = None;
         let mut change = |old: &[u8], new: &mut Vec<u8>| {
@@ -215,6 +254,9 @@ impl Exec<'_> {
                 }
                 let encoded = table.layout.encode_changed(old, &changes, new);
                 encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
+                if foreign.is_some() {
+                    images = Some(Images::of(&view, &changes));
+                }
                 if let Some(key) = new_key(table, &changes, new)
                     && key != pk
                 {
@@ -230,7 +272,7 @@ impl Exec<'_> {
         };
         let outcome = self.txn.update(&table.engine, pk, &mut change).await;
         if let Some(error) = failed {
-            return self.leave_row(error, ignore, done);
+            return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
         }
         let mut new_row = None;
         let outcome = match (outcome, moved) {
@@ -241,45 +283,27 @@ impl Exec<'_> {
             }
             (outcome, _) => outcome,
         };
-        match outcome {
-            Ok(Updated::Missing) => {}
-            Ok(changed) => {
-                done.matched += 1;
-                done.changed += u64::from(!matches!(changed, Updated::Kept | Updated::Aborted));
-            }
-            Err(error @ EngineError::DuplicateKey { .. }) => {
-                let error =
-                    self.duplicate(table, &error, assignments, base, pk, frame, new_row, storing).await?;
-                if !ignore {
-                    return Err(error);
+        match (outcome, foreign, images) {
+            (Ok(updated), Some(foreign), Some(images)) => {
+                match Box::pin(self.row_updated(foreign, images)).await {
+                    Err(error) if is_broken(&error) => Ok((updated, Some(error))),
+                    kept => kept.map(|()| (updated, None)),
                 }
-                self.txn.rollback_to(savepoint).await?;
-                done.matched += 1;
-                self.eval.warnings.push(WarningLevel::Warning, error);
             }
-            Err(error) => return Err(error.into()),
+            (Ok(updated), ..) => Ok((updated, None)),
+            (Err(error @ EngineError::DuplicateKey { .. }), ..) => {
+                let error = self.duplicate(rewrite, &error, pk, frame, new_row, storing).await?;
+                Ok((Updated::Aborted, Some(error)))
+            }
+            (Err(error), ..) => Err(error.into()),
         }
-        Ok(())
-    }
-
-    /// Leaves a row as it is whose new values break a constraint, if IGNORE says so.
-    fn leave_row(&self, error: SqlError, ignore: bool, done: &mut Changed) -> SqlResult<()> {
-        if !ignore || !is_broken_check(&error) {
-            return Err(error);
-        }
-        done.matched += 1;
-        self.eval.warnings.push(WarningLevel::Warning, error);
-        Ok(())
     }
 
     /// The error for a duplicate key of an UPDATE; the new row is computed again for its text.
-    #[allow(clippy::too_many_arguments)]
     async fn duplicate(
         &mut self,
-        table: &Table,
+        Rewrite { table, base, assignments, .. }: Rewrite<'_>,
         error: &EngineError,
-        assignments: &[(usize, Option<Expr>)],
-        base: usize,
         pk: &[u8],
         frame: &[Value],
         moved: Option<Vec<u8>>,
@@ -312,7 +336,7 @@ impl Exec<'_> {
 }
 
 /// The primary key of a changed row, if the change touches it.
-fn new_key(table: &Table, changes: &[(usize, Value)], row: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn new_key(table: &Table, changes: &[(usize, Value)], row: &[u8]) -> Option<Vec<u8>> {
     let primary = &table.keys()[table.primary()?];
     let touched = primary.parts.iter().any(|part| changes.iter().any(|(column, _)| *column == part.column));
     if !touched {
@@ -327,11 +351,23 @@ fn new_key(table: &Table, changes: &[(usize, Value)], row: &[u8]) -> Option<Vec<
 /// Error 1062 with the values of the key.
 pub fn duplicate_entry(table: &Table, error: &EngineError, values: &[Value]) -> SqlError {
     let EngineError::DuplicateKey { nth, .. } = error else { return error.clone().into() };
+    match duplicated(table, *nth, values) {
+        Some((shown, key)) => SqlError::duplicate_entry(shown, format!("{}.{}", table.name(), key.name)),
+        None => SqlError::duplicate_key_write(table.name()),
+    }
+}
+
+/// The values of the secondary tree's key (of the primary key for None) as they are shown, and the key.
+pub(super) fn duplicated<'t>(
+    table: &'t Table,
+    nth: Option<usize>,
+    values: &[Value],
+) -> Option<(String, &'t Key)> {
     let key = match nth {
         None => table.primary().unwrap_or(0),
-        Some(nth) => table.key_of_secondary(*nth),
+        Some(nth) => table.key_of_secondary(nth),
     };
-    let Some(key) = table.keys().get(key) else { return SqlError::duplicate_key_write(table.name()) };
+    let key = table.keys().get(key)?;
     let text = |part: &crate::dictionary::table::Part| match &values[part.column] {
         Value::Null => "NULL".to_string(),
         value => {
@@ -343,6 +379,5 @@ pub fn duplicate_entry(table: &Table, error: &EngineError, values: &[Value]) -> 
         }
     };
     let values = key.parts.iter().map(text).collect::<Vec<_>>().join("-");
-    let shown: String = values.chars().take(64 * 3).collect();
-    SqlError::duplicate_entry(shown, format!("{}.{}", table.name(), key.name))
+    Some((values.chars().take(64 * 3).collect(), key))
 }

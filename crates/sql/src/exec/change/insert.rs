@@ -1,9 +1,10 @@
 //! INSERT, INSERT ... SELECT, REPLACE, ON DUPLICATE KEY UPDATE.
 
-use turnstile_engine::{Error as EngineError, LockWait, Read, RowLock, RowRun};
+use turnstile_engine::{Error as EngineError, LockWait, Read, RowLock, RowRun, Savepoint};
 
 use super::Changed;
-use super::apply::{Storing, duplicate_entry};
+use super::apply::{Rewrite, Storing, duplicate_entry};
+use super::foreign_key::is_broken;
 use crate::ast::LiteralRows;
 use crate::dictionary::Table;
 use crate::dictionary::check::{is_broken_check, verify};
@@ -12,6 +13,7 @@ use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, Kept};
 use crate::expr::{Expr, SqlMode, WarningLevel, literal_value};
 use crate::plan::change::{InsertPlan, InsertSource};
+use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
 use crate::value::{Value, between_columns};
 
@@ -40,6 +42,7 @@ fn gathers(plan: &InsertPlan) -> bool {
         && !plan.replace
         && !plan.ignore
         && plan.on_duplicate.is_empty()
+        && plan.foreign.is_none()
         && plan.table.engine.secondaries.is_empty()
 }
 
@@ -273,16 +276,38 @@ impl Exec<'_> {
             }
             return if run.bytes() < RUN_BYTES { Ok(()) } else { self.insert_run(plan, buffers, done).await };
         }
+        self.insert_encoded(plan, frame, generated, buffers, done).await
+    }
+
+    /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A duplicate comes first: what
+    /// ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no parent for it.
+    async fn insert_encoded(
+        &mut self,
+        plan: &InsertPlan,
+        frame: &mut [Value],
+        generated: Option<u64>,
+        buffers: &mut Buffers,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        let table = &plan.table;
+        let count = table.columns().len();
         let mut savepoint = self.txn.savepoint();
         loop {
+            let orphan = match plan.foreign.as_deref() {
+                None => None,
+                Some(foreign) => Box::pin(self.orphan(foreign, &frame[..count])).await?,
+            };
             let error = match self.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
-                Ok(()) => {
-                    done.changed += 1;
-                    if let Some(id) = generated {
-                        buffers.first_generated.get_or_insert(id);
+                Ok(()) => match orphan {
+                    Some(error) => return self.take_orphan_back(plan, savepoint, error, done).await,
+                    None => {
+                        done.changed += 1;
+                        if let Some(id) = generated {
+                            buffers.first_generated.get_or_insert(id);
+                        }
+                        return Ok(());
                     }
-                    return Ok(());
-                }
+                },
                 Err(error @ EngineError::DuplicateKey { .. }) => error,
                 Err(error) => return Err(error.into()),
             };
@@ -292,11 +317,16 @@ impl Exec<'_> {
             done.duplicates += 1;
             if plan.replace && !is_spent(table, nth, generated) {
                 self.txn.rollback_to(savepoint).await?;
-                if self.is_there_already(table, nth, &pk, &buffers.row).await? {
+                if !self.has_children_checked(plan)
+                    && self.is_there_already(table, nth, &pk, &buffers.row).await?
+                {
                     done.changed += 1;
                     return Ok(());
                 }
-                self.txn.delete(&table.engine, &pk).await?;
+                match plan.foreign.as_deref() {
+                    None => self.txn.delete(&table.engine, &pk).await?,
+                    Some(foreign) => Box::pin(self.delete_parent(table, foreign, &pk, false)).await?,
+                };
                 savepoint = self.txn.savepoint();
                 done.changed += 1;
                 continue;
@@ -331,6 +361,41 @@ impl Exec<'_> {
         if !plan.ignore || !is_broken_check(&error) {
             return Err(error);
         }
+        done.duplicates += 1;
+        self.eval.warnings.push(WarningLevel::Warning, error);
+        Ok(())
+    }
+
+    /// Whether what REPLACE deletes may have children, which a row that is left alone would keep.
+    fn has_children_checked(&self, plan: &InsertPlan) -> bool {
+        let foreign = plan.foreign.as_deref();
+        foreign.is_some_and(|foreign| !foreign.nodes[0].children.is_empty()) && self.checks_foreign_keys()
+    }
+
+    /// Error 1452, if the row that is about to be inserted lacks a parent. A parent that is there is locked, and stays.
+    async fn orphan(&mut self, foreign: &ForeignPlan, row: &[Value]) -> SqlResult<Option<SqlError>> {
+        if !self.checks_foreign_keys() {
+            return Ok(None);
+        }
+        match self.check_parents(&foreign.nodes[0], row, None, None).await {
+            Ok(()) => Ok(None),
+            Err(error) if is_broken(&error) => Ok(Some(error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes a row back that was inserted without a parent.
+    async fn take_orphan_back(
+        &mut self,
+        plan: &InsertPlan,
+        before: Savepoint,
+        error: SqlError,
+        done: &mut Changed,
+    ) -> SqlResult<()> {
+        if !plan.ignore {
+            return Err(error);
+        }
+        self.txn.rollback_to(before).await?;
         done.duplicates += 1;
         self.eval.warnings.push(WarningLevel::Warning, error);
         Ok(())
@@ -410,7 +475,9 @@ impl Exec<'_> {
         new[..count].clone_from_slice(old);
         let mut changed = Changed::default();
         let before = changed;
-        self.update_row(table, 0, &plan.on_duplicate, pk, frame, plan.ignore, &mut changed).await?;
+        let (assignments, foreign) = (plan.on_duplicate.as_slice(), plan.foreign.as_deref());
+        let rewrite = Rewrite { table, base: 0, assignments, foreign, ignore: plan.ignore };
+        self.update_row(rewrite, pk, frame, &mut changed).await?;
         if changed.changed > before.changed {
             done.changed += 2;
         } else {

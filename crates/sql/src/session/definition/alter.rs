@@ -6,35 +6,44 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use turnstile_engine::ids::IndexId;
+use turnstile_engine::ids::{IndexId, TxnId};
 use turnstile_engine::{Error as EngineError, Read};
 
 use super::super::Session;
 use super::super::statement::Outcome;
 use super::copy::Origin;
+use super::foreign_key::{children_of, parents_named};
+use super::foreign_key_alter::{settle, settle_children};
 use crate::accounts::Privileges;
-use crate::ast::{AlterAction, AlterTable, ColumnDef, ColumnPosition, TableName};
+use crate::ast::{AlterAction, AlterTable, ColumnDef, ColumnPosition, KeyDef, KeyKind, TableName};
 use crate::collation::Collation;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{Column, DefaultValue, Key, Table};
+use crate::dictionary::{Column, DefaultValue, Dictionary, Key, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::apply::duplicate_entry;
 use crate::expr::EvalContext;
+use crate::mdl::Hold;
 use crate::row_codec::RowView;
 
 /// The tree of a key that has none yet.
 const NO_TREE: IndexId = IndexId(0);
 
 /// A definition being altered.
-struct Alteration {
-    definition: Definition,
+pub(super) struct Alteration {
+    pub(super) definition: Definition,
     /// For every column, the old column it was.
-    origins: Vec<Option<usize>>,
+    pub(super) origins: Vec<Option<usize>>,
     /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
     old_names: Vec<Box<str>>,
     rebuild: bool,
     rename: Option<TableName>,
+    /// Foreign keys to be added when all else is done.
+    foreign: Vec<KeyDef>,
+    /// How many foreign keys were there before these.
+    known: usize,
+    /// Definitions of children that change with it.
+    others: Vec<Definition>,
 }
 
 impl Session {
@@ -42,14 +51,9 @@ impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&alter.name)?;
         self.allow(Privileges::ALTER, &schema)?;
-        let (table, hold) = self.take_alone(&schema, &alter.name.table).await?;
-        let mut work = Alteration {
-            definition: table.definition.clone(),
-            origins: (0..table.columns().len()).map(Some).collect(),
-            old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
-            rebuild: false,
-            rename: None,
-        };
+        let holds = self.take_for_alter(alter, &schema).await?;
+        let table = self.db.dictionary().table(&schema, &alter.name.table)?;
+        let mut work = Alteration::of(&table);
         // The old primary key goes first: a column is defined without it.
         let (dropped, others): (Vec<_>, Vec<_>) =
             alter.actions.iter().partition(|one| matches!(one, AlterAction::DropPrimaryKey));
@@ -57,21 +61,22 @@ impl Session {
         self.with_eval(&[], |eval| actions.try_for_each(|action| work.apply(action, eval)))?;
         work.change_checks(alter, &|name| self.is_check_name(&schema, &alter.name.table, name))?;
         work.check_names()?;
+        self.settle_foreign_keys(&table, &mut work)?;
         definition::check(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
-            self.redefine(&table, &mut work).await?;
-            0
+            self.redefine(&table, &mut work).await?
         };
-        drop(hold);
+        drop(holds);
         if let Some(new) = &work.rename
             && (&*self.schema_of(new)?, &*new.table) != (&*schema, &*alter.name.table)
         {
             self.rename_table(&alter.name, new).await?;
         }
-        let affected = if alter.actions.iter().any(counts_rows) { affected } else { 0 };
+        let looked = !work.foreign.is_empty() && self.settings.foreign_key_checks;
+        let affected = if looked || alter.actions.iter().any(counts_rows) { affected } else { 0 };
         // What touches no row at all says nothing.
         let quiet = |one: &AlterAction| matches!(one, AlterAction::Rename(_) | AlterAction::EnableKeys(_));
         if alter.actions.iter().all(quiet) {
@@ -81,17 +86,85 @@ impl Session {
         Ok(Outcome { affected, info, ..Outcome::default() })
     }
 
-    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first.
-    async fn redefine(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<()> {
+    /// Takes the table alone, and those that the change concerns besides.
+    async fn take_for_alter(&mut self, alter: &AlterTable, schema: &str) -> SqlResult<Vec<Hold>> {
+        let keys = alter.actions.iter().filter_map(|action| match action {
+            AlterAction::AddKey(key) => Some(key),
+            _ => None,
+        });
+        let parents = parents_named(keys, schema);
+        self.check_may_refer(&parents)?;
+        let renames = alter.actions.iter().any(|action| match action {
+            AlterAction::ChangeColumn { old_name, column, .. } => *old_name != column.name,
+            AlterAction::RenameColumn { .. } => true,
+            _ => false,
+        });
+        let itself = (Box::from(schema), alter.name.table.clone());
+        let wanted = |dictionary: &Dictionary| {
+            let children = if renames { children_of(dictionary, &itself.0, &itself.1) } else { Vec::new() };
+            [std::slice::from_ref(&itself), &parents, &children].concat()
+        };
+        self.take_all_alone(&wanted).await
+    }
+
+    fn settle_foreign_keys(&self, table: &Table, work: &mut Alteration) -> SqlResult<()> {
+        let rules = self.foreign_rules();
+        work.known = work.definition.foreign_keys.len();
+        let written = work.foreign.clone();
+        settle(table, work, &written, rules)?;
+        self.fit_parents(&mut work.definition, work.known)?;
+        let children = self.db.dictionary().children(&table.definition.schema, table.name());
+        work.others = settle_children(table, &children, work, rules)?;
+        Ok(())
+    }
+
+    /// Whether the rows have parents by the foreign keys that are new; how many rows were looked at.
+    async fn check_new_foreign_keys(&mut self, work: &Alteration) -> SqlResult<u64> {
+        let keys = &work.definition.foreign_keys[work.known..];
+        if keys.is_empty() || !self.settings.foreign_key_checks {
+            return Ok(0);
+        }
+        let new = Table::new(work.definition.clone(), Arc::default(), Arc::default());
+        Box::pin(self.check_rows_have_parents(&new, keys)).await
+    }
+
+    /// Makes the new definitions durable: the table's, and those of children that change with it.
+    async fn save_altered(&self, work: &Alteration) -> SqlResult<TxnId> {
+        let all: Vec<_> =
+            std::iter::once(&work.definition).chain(&work.others).map(|one| (one, true)).collect();
+        self.db.save_tables(&all).await
+    }
+
+    /// Shows new definitions of children to everybody.
+    pub(super) fn put_others(&self, others: &[Definition]) {
+        for definition in others {
+            let Some(old) = self.db.dictionary().find(&definition.schema, &definition.name) else { continue };
+            let new = Table::new(definition.clone(), old.gate.clone(), old.counters.clone());
+            self.db.dictionary().put_table(Arc::new(new.made_by(old.made_by)));
+        }
+    }
+
+    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns how many rows were looked at.
+    async fn redefine(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
         let built = self.build_indexes(table, work).await?;
-        let made_by = self.db.save_tables(&[(&work.definition, true)]).await?;
+        let looked = match self.check_new_foreign_keys(work).await {
+            Ok(looked) => looked,
+            Err(error) => {
+                let new = |key: &&Key| !table.keys().iter().any(|old| old.index == key.index);
+                self.drop_trees(work.definition.keys.iter().filter(new).map(|key| key.index))?;
+                return Err(error);
+            }
+        };
+        let made_by = self.save_altered(work).await?;
         let counters = table.counters.clone();
         counters.auto_increment.fetch_max(work.definition.auto_increment.min(u64::MAX - 1), Ordering::AcqRel);
         let changed = Table::new(work.definition.clone(), table.gate.clone(), counters);
         let changed = changed.made_by(if built { made_by } else { table.made_by });
         self.db.dictionary().put_table(Arc::new(changed));
+        self.put_others(&work.others);
         let kept = |key: &&Key| !work.definition.keys.iter().any(|new| new.index == key.index);
-        self.drop_trees(table.keys().iter().filter(|key| !key.primary).filter(kept).map(|key| key.index))
+        self.drop_trees(table.keys().iter().filter(|key| !key.primary).filter(kept).map(|key| key.index))?;
+        Ok(looked)
     }
 
     /// Makes and fills the trees of keys that are new. Whether there were any.
@@ -148,13 +221,17 @@ impl Session {
             secondary.chain([definition.clustered]).collect::<Vec<_>>()
         };
         let copied = match self.copy_rows(table, &new, &origins).await {
+            Ok(copied) => self.check_new_foreign_keys(work).await.map(|_| copied),
+            failed => failed,
+        };
+        let copied = match copied {
             Ok(copied) => copied,
             Err(error) => {
                 self.drop_trees(trees(&work.definition))?;
                 return Err(error);
             }
         };
-        let made_by = self.db.save_tables(&[(&work.definition, true)]).await?;
+        let made_by = self.save_altered(work).await?;
         let new = new.made_by(made_by);
         // The counter is found again from the rows, unless the column and so the counter stayed.
         if new.auto_column.is_some() && table.auto_column.is_some() {
@@ -165,6 +242,7 @@ impl Session {
         }
         counters.rows.store(copied, Ordering::Relaxed);
         self.db.dictionary().put_table(Arc::new(new));
+        self.put_others(&work.others);
         self.drop_trees(trees(&table.definition))?;
         Ok(copied)
     }
@@ -183,6 +261,19 @@ fn counts_rows(action: &AlterAction) -> bool {
 }
 
 impl Alteration {
+    fn of(table: &Table) -> Alteration {
+        Alteration {
+            definition: table.definition.clone(),
+            origins: (0..table.columns().len()).map(Some).collect(),
+            old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
+            rebuild: false,
+            rename: None,
+            foreign: Vec::new(),
+            known: 0,
+            others: Vec::new(),
+        }
+    }
+
     fn apply(&mut self, action: &AlterAction, eval: &EvalContext<'_>) -> SqlResult<()> {
         match action {
             AlterAction::AddColumn { column, position } => {
@@ -199,9 +290,12 @@ impl Alteration {
             AlterAction::SetDefault { column, default } => {
                 self.set_default(column, default.as_ref(), eval)?
             }
+            AlterAction::AddKey(key) if matches!(key.kind, KeyKind::Foreign(_)) => {
+                self.foreign.push(key.clone());
+            }
             AlterAction::AddKey(key) => {
                 definition::add_key(&mut self.definition, key)?;
-                self.rebuild |= key.kind == crate::ast::KeyKind::Primary;
+                self.rebuild |= key.kind == KeyKind::Primary;
             }
             AlterAction::DropKey(name) => self.drop_key(name)?,
             AlterAction::DropCheck(name) => {
@@ -243,7 +337,7 @@ impl Alteration {
             AlterAction::Force => self.rebuild = true,
             // When all columns are there.
             AlterAction::AddCheck(_) => {}
-            AlterAction::DropForeignKey(name) => return Err(SqlError::cannot_drop_field_or_key(name)),
+            AlterAction::DropForeignKey(name) => self.drop_foreign_key(name)?,
         }
         Ok(())
     }
@@ -405,26 +499,40 @@ impl Alteration {
         Ok(())
     }
 
+    fn is_foreign_key(&self, name: &str) -> bool {
+        self.definition.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name))
+    }
+
+    fn drop_foreign_key(&mut self, name: &str) -> SqlResult<()> {
+        let found = self.definition.foreign_keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+        let at = found.ok_or_else(|| SqlError::cannot_drop_field_or_key(name))?;
+        self.definition.foreign_keys.remove(at);
+        Ok(())
+    }
+
+    /// A CHECK, a unique key or a foreign key, whichever has the name.
     fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
         let check = definition::check::position(&self.definition, name);
-        let is_key = |key: &&Key| key.unique && key.name.eq_ignore_ascii_case(name);
-        match (check, self.definition.keys.iter().any(|key| is_key(&key))) {
-            (Some(_), true) => Err(SqlError::constraint_name_not_unique(name)),
-            (Some(at), false) => {
+        let key = self.definition.keys.iter().any(|key| key.unique && key.name.eq_ignore_ascii_case(name));
+        match (check, key, self.is_foreign_key(name)) {
+            (None, false, false) => Err(SqlError::constraint_not_found(name)),
+            (Some(at), false, false) => {
                 self.definition.checks.remove(at);
                 Ok(())
             }
-            (None, true) => self.drop_key(name),
-            (None, false) => Err(SqlError::constraint_not_found(name)),
+            (None, true, false) => self.drop_key(name),
+            (None, false, true) => self.drop_foreign_key(name),
+            _ => Err(SqlError::constraint_name_not_unique(name)),
         }
     }
 
     fn enforce(&mut self, name: &str, enforced: bool, check: bool) -> SqlResult<()> {
         let Some(at) = definition::check::position(&self.definition, name) else {
             let is_key = |key: &Key| key.unique && key.name.eq_ignore_ascii_case(name);
+            let always = self.is_foreign_key(name) || self.definition.keys.iter().any(is_key);
             return Err(match () {
                 () if check => SqlError::check_not_found(name),
-                () if self.definition.keys.iter().any(is_key) => SqlError::constraint_always_enforced(name),
+                () if always => SqlError::constraint_always_enforced(name),
                 () => SqlError::constraint_not_found(name),
             });
         };

@@ -86,6 +86,7 @@ impl Session {
             on_duplicate: Vec::new(),
             width,
             subqueries: Vec::new(),
+            foreign: None,
         };
         Ok((definition, plan))
     }

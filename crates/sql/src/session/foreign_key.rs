@@ -1,0 +1,75 @@
+//! Metadata gates of the tables at the other end of foreign keys.
+//!
+//! A statement takes the gates of the tables it names, is planned, and then takes those that its plan asks for besides: parents and
+//! children that are read `Read`, children that a cascade may change `Write`. If a definition has changed meanwhile it is planned again.
+//! So when it runs, what the plan says of all these tables is true, as rule 1 of this crate asks.
+//!
+//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's gate exclusively. So the children that a
+//! plan has found are all there are for as long as it holds the parent's gate.
+
+use turnstile_engine::session_card::WaitingFor;
+
+use super::Session;
+use super::statement::RowPlan;
+use crate::error::{SqlError, SqlResult};
+use crate::mdl::Mode;
+use crate::plan::foreign_key::ForeignPlan;
+
+impl RowPlan {
+    /// Whether foreign keys take part.
+    pub(super) fn has_foreign(&self) -> bool {
+        match self {
+            RowPlan::Query(_) => false,
+            RowPlan::Insert(plan) => plan.foreign.is_some(),
+            RowPlan::Change(plan, _) => plan.has_foreign,
+        }
+    }
+
+    fn foreign(&self) -> Vec<&ForeignPlan> {
+        match self {
+            RowPlan::Query(_) => Vec::new(),
+            RowPlan::Insert(plan) => plan.foreign.iter().map(|one| &**one).collect(),
+            RowPlan::Change(plan, _) => {
+                plan.targets.iter().filter_map(|target| target.foreign.as_deref()).collect()
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Takes the gates that a plan asks for besides those of its statement's tables. False: the plan is out of date.
+    pub(super) async fn hold_related(&mut self, plan: &RowPlan) -> SqlResult<bool> {
+        if !self.settings.foreign_key_checks {
+            return Ok(true);
+        }
+        let wanted = plan.foreign();
+        if self.table_locks.is_none() {
+            for (table, mode) in wanted.iter().flat_map(|foreign| &foreign.gates) {
+                let gate = &table.gate;
+                let held = self.open.as_ref().and_then(|open| open.held(gate));
+                if held.is_some_and(|held| held == Mode::Write || *mode == Mode::Read) {
+                    continue;
+                }
+                let hold = match gate.try_enter(*mode, held.is_some()) {
+                    Some(hold) => hold,
+                    None if *mode == Mode::Write && self.global_read_lock.is_some() => {
+                        return self.abandon(SqlError::conflicting_read_lock()).await;
+                    }
+                    None => {
+                        self.db.status().gate_wait();
+                        let card = self.entry.card.clone();
+                        let _note = card.waits(WaitingFor::Definition);
+                        let entered = gate.enter(*mode, held.is_some(), &mut self.gate_patience()).await;
+                        match entered {
+                            Ok(hold) => hold,
+                            Err(error) => return self.abandon(error).await,
+                        }
+                    }
+                };
+                self.enter_quietly().holds.push(hold);
+            }
+        }
+        let version = self.db.dictionary().version();
+        Ok(wanted.iter().all(|foreign| foreign.version == version))
+    }
+}
