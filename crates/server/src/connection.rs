@@ -4,7 +4,6 @@
 //! engine waits) and owns no thread. Every answer goes through the stream's output buffer and is sent once, when the
 //! command is done.
 
-use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sql::error::SqlError;
 use turnstile_sql::session::{Session, SessionInit};
@@ -86,7 +86,8 @@ struct Connection {
     peer: Peer,
     capabilities: u32,
     scramble: [u8; handshake::SCRAMBLE_BYTES],
-    statements: HashMap<u32, StatementState>,
+    /// By the ids that the session gave them, so nobody else chooses the keys.
+    statements: FxHashMap<u32, StatementState>,
     /// `max_allowed_packet` as it stood when the client came: SET GLOBAL is for connections to come.
     packet_bytes_max: usize,
 }
@@ -150,7 +151,7 @@ async fn enter(
                 peer,
                 capabilities,
                 scramble,
-                statements: HashMap::new(),
+                statements: FxHashMap::default(),
                 packet_bytes_max,
             }))
         }

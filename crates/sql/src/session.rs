@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 
 use crate::accounts::AccountName;
@@ -91,7 +92,8 @@ pub struct Session {
     /// FLUSH TABLES WITH READ LOCK: every table's gate.
     global_read_lock: Option<Vec<Hold>>,
     next_txn: transaction::NextTxn,
-    prepared: HashMap<u32, Arc<prepared::Statement>>,
+    /// By ids that are given one after the other: nobody else chooses the keys.
+    prepared: FxHashMap<u32, Arc<prepared::Statement>>,
     named: HashMap<Box<str>, Arc<prepared::Statement>>,
     next_prepared: u32,
     multi_statements: bool,
@@ -118,7 +120,7 @@ impl Session {
             table_locks: None,
             global_read_lock: None,
             next_txn: transaction::NextTxn::default(),
-            prepared: HashMap::new(),
+            prepared: FxHashMap::default(),
             named: HashMap::new(),
             next_prepared: 1,
             multi_statements: init.multi_statements,
