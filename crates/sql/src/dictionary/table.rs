@@ -474,6 +474,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn defaults_come_back() {
+        for default in [
+            DefaultValue::None,
+            DefaultValue::Value(Value::Int(-7)),
+            DefaultValue::Now(3),
+            DefaultValue::Computed(Arc::new(parse_expression("concat(_utf8mb4'it''s',uuid())").unwrap())),
+        ] {
+            let mut written = definition(Vec::new());
+            written.columns[0].default = default;
+            assert_eq!(Definition::decode(&written.encode()), Ok(written));
+        }
+    }
+
     fn check(enforced: bool) -> Check {
         Check { name: "t_chk_1".into(), expr: parse_expression("(`a` > 0)").unwrap(), enforced }
     }

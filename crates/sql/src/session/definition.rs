@@ -26,6 +26,7 @@ mod copy;
 mod create_select;
 mod foreign_key;
 mod foreign_key_alter;
+mod verify;
 
 impl Session {
     /// Runs a statement that defines.

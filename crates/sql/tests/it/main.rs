@@ -16,6 +16,7 @@ use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlE
 
 mod admission;
 mod bulk;
+mod constraints;
 mod deadlock_text;
 mod definitions_crash;
 mod foreign_keys;

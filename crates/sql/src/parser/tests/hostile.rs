@@ -45,6 +45,8 @@ fn deep_nesting_is_refused() {
             ("1 = any (select ", ")"),
             ("trim(both ", " from 'a')"),
             ("(1, ", ")"),
+            ("(with a as (select 1) select ", ")"),
+            ("(with a as (select ", ") select 1)"),
         ];
         for (open, close) in pairs {
             let text = format!("SELECT {}1{}", open.repeat(deep), close.repeat(deep));

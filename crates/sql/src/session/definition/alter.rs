@@ -37,6 +37,8 @@ pub(super) struct Alteration {
     /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
     old_names: Vec<Box<str>>,
     rebuild: bool,
+    /// Rows that stay where they are have to meet constraints that they need not have met before.
+    verify: bool,
     rename: Option<TableName>,
     /// Foreign keys to be added when all else is done.
     foreign: Vec<KeyDef>,
@@ -67,7 +69,8 @@ impl Session {
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
-            self.redefine(&table, &mut work).await?
+            let met = if work.verify { self.verify_rows(&table, &work.definition).await? } else { 0 };
+            met.max(self.redefine(&table, &mut work).await?)
         };
         drop(holds);
         if let Some(new) = &work.rename
@@ -267,6 +270,7 @@ impl Alteration {
             origins: (0..table.columns().len()).map(Some).collect(),
             old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
             rebuild: false,
+            verify: false,
             rename: None,
             foreign: Vec::new(),
             known: 0,
@@ -537,12 +541,12 @@ impl Alteration {
             });
         };
         let before = std::mem::replace(&mut self.definition.checks[at].enforced, enforced);
-        self.rebuild |= enforced && !before;
+        self.verify |= enforced && !before;
         Ok(())
     }
 
-    /// What becomes of CHECK constraints when all columns are as they will be: those whose column goes, and new ones. The rows are tested
-    /// while they are copied.
+    /// What becomes of CHECK constraints when all columns are as they will be: those whose column goes, and new ones. Rows that are copied
+    /// are tested on the way.
     fn change_checks(&mut self, alter: &AlterTable, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
         let name_now = |old: usize| {
             let at = self.origins.iter().position(|origin| *origin == Some(old))?;
@@ -562,7 +566,7 @@ impl Alteration {
             _ => None,
         });
         let new: Vec<_> = new.collect();
-        self.rebuild |= new.iter().any(|check| check.enforced);
+        self.verify |= new.iter().any(|check| check.enforced);
         definition::check::add(&mut self.definition, &new, taken)
     }
 
