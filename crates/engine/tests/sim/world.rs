@@ -22,7 +22,9 @@ pub type Verdict<T = ()> = Result<T, String>;
 /// Tables at one time.
 const TABLES_MAX: usize = 3;
 /// Every so many seeds there are a few rows that are larger than the whole redo.
-const GIANTS_EVERY: u64 = 25;
+const GIANTS_EVERY: u64 = 50;
+/// So many are drawn at most; three of four drawn rows are not used. Each costs as much as a thousand others.
+const GIANTS_MAX: u64 = 12;
 /// Steps shown when a seed fails; `SIM_TRACE` asks for more.
 const TRACE_STEPS: usize = 25;
 
@@ -356,6 +358,7 @@ impl World {
         let long = self.rng.chance(self.swarm.long);
         let mut len = if long { 4000 + self.rng.index(36_000) } else { self.rng.index(self.swarm.text_max) };
         if let Some(giants) = &mut self.giants
+            && self.totals.giants < GIANTS_MAX
             && giants.chance(0.01)
         {
             len = self.swarm.redo_bytes as usize + giants.index(1 << 20);
