@@ -127,3 +127,42 @@ fn a_new_index_is_whole_or_not_there() {
 fn a_dropped_table_is_gone_with_its_trees_or_there() {
     cut_everywhere("DROP TABLE t", "t");
 }
+
+#[test]
+fn a_foreign_key_comes_whole() {
+    cut_everywhere(
+        "ALTER TABLE t ADD CONSTRAINT one FOREIGN KEY (n) REFERENCES t (id) ON DELETE CASCADE",
+        "t",
+    );
+}
+
+#[test]
+fn a_parent_is_renamed_with_its_children_or_not_at_all() {
+    let mut nth = 1;
+    let (mut before, mut after) = (0, 0);
+    loop {
+        let disk = filled(nth);
+        let (_, mut session) = start(&disk);
+        let child = "CREATE TABLE child (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES t (id))";
+        assert_eq!(run(&mut session, child), "ok\n");
+        assert_eq!(run(&mut session, "INSERT INTO child VALUES (7)"), "ok 1\n");
+        disk.fail_from(nth, FaultKind::InputOutput);
+        let done = run(&mut session, "RENAME TABLE t TO u").starts_with("ok");
+        drop(session);
+        let (_, mut session) = start(&disk.crash());
+        let renamed = run(&mut session, "SELECT COUNT(*) FROM u") == "90\n";
+        assert!(renamed || !done, "acknowledged, and lost by a cut at operation {nth}");
+        *(if renamed { &mut after } else { &mut before }) += 1;
+        let parent = if renamed { "u" } else { "t" };
+        let shown = run(&mut session, "SHOW CREATE TABLE child");
+        assert!(shown.contains(&format!("REFERENCES `{parent}` (`id`)")), "cut at operation {nth}: {shown}");
+        let deleted = run(&mut session, &format!("DELETE FROM {parent} WHERE id = 7"));
+        assert!(deleted.starts_with("error 1451"), "cut at operation {nth}: {deleted}");
+        assert!(run(&mut session, "INSERT INTO child VALUES (700)").starts_with("error 1452"));
+        if done {
+            break;
+        }
+        nth += 1;
+    }
+    assert!(before > 0 && after > 0, "{before} cuts took it back, {after} did not");
+}

@@ -348,6 +348,7 @@ fn the_exporter_with_its_defaults() {
          FROM information_schema.innodb_cmp",
         "SELECT page_size, buffer_pool_instance, pages_used, pages_free, relocation_ops, relocation_time
          FROM information_schema.innodb_cmpmem",
+        "SELECT * FROM performance_schema.file_summary_by_event_name",
         "SHOW REPLICA STATUS",
         "SELECT * FROM performance_schema.file_summary_by_event_name",
     ] {
