@@ -254,7 +254,16 @@ errors! {
     order_by_distinct(position, column) = 3065 b"HY000" "Expression #{position} of ORDER BY clause is not in SELECT list, references column '{column}' which is not in SELECT list; this is incompatible with DISTINCT";
     wrong_user_lock_name(name) = 3057 b"42000" "Incorrect user-level lock name '{name}'.";
     user_lock_deadlock() = 3058 b"HY000" "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
-    invalid_json_text(position, why) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column.";
+    invalid_json_text(why, position, column) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'.";
+    invalid_json_argument(nth, function, why, position) = 3141 b"22032" "Invalid JSON text in argument {nth} to function {function}: \"{why}\" at position {position}.";
+    invalid_json_path(position) = 3143 b"42000" "Invalid JSON path expression. The error is around character position {position}.";
+    json_of_binary() = 3144 b"22032" "Cannot create a JSON value from a string with CHARACTER SET 'binary'.";
+    invalid_json_type(nth, function) = 3146 b"22032" "Invalid data type for JSON data in argument {nth} to function {function}; a JSON string or JSON type is required.";
+    json_path_with_wildcard() = 3149 b"42000" "In this situation, path expressions may not contain the * and ** tokens or an array range.";
+    json_key(column) = 3152 b"42000" "JSON column '{column}' supports indexing only via generated columns on a specified JSON path.";
+    json_path_not_allowed() = 3153 b"42000" "The path expression '$' is not allowed in this context.";
+    json_one_or_all(function) = 3154 b"42000" "The oneOrAll argument to {function} may take these values: 'one' or 'all'.";
+    json_member_name_null() = 3158 b"22032" "JSON documents may not contain NULL member names.";
     variable_not_persisted() = 3549 b"HY000" "Variables cannot be persisted. Please retry.";
     not_in_persisted_file(name) = 3615 b"HY000" "Variable {name} does not exist in persisted config file";
     recursion_without_union(name) = 3573 b"HY000" "Recursive Common Table Expression '{name}' should contain a UNION";

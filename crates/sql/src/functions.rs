@@ -19,6 +19,7 @@ mod date;
 mod digest;
 mod encode;
 mod info;
+mod json;
 mod numeric;
 mod regexp;
 mod string;
@@ -28,6 +29,7 @@ mod tests;
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
 pub(crate) use digest::crc32;
+pub(crate) use json::{as_order, cast_as_document, takes_value as takes_document, truth as truth_document};
 
 use std::sync::Arc;
 
@@ -75,6 +77,7 @@ fn tables() -> impl Iterator<Item = &'static Entry> {
         .chain(info::FUNCTIONS)
         .chain(regexp::FUNCTIONS)
         .chain(address::FUNCTIONS)
+        .chain(json::FUNCTIONS)
 }
 
 fn find(name: &str) -> Option<&'static Entry> {
@@ -99,6 +102,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     if arguments.len() < entry.least || arguments.len() > entry.most {
         return Err(SqlError::wrong_parameter_count(entry.name));
     }
+    let arguments = json::arguments(entry.name, arguments)?;
     let text = text_arguments(entry);
     let read = |(nth, typed)| if text.contains(&nth) { as_shown(typed) } else { typed };
     let arguments: Vec<Typed> = arguments.into_iter().enumerate().map(read).collect();
@@ -127,6 +131,11 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         deterministic: entry.traits & VOLATILE == 0,
     };
     Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, nullable } })
+}
+
+/// What rows are sorted by: of a document what orders documents.
+pub(crate) fn in_order(typed: Typed) -> Typed {
+    if typed.kind.column == ColumnType::Json { as_order(typed) } else { typed }
 }
 
 /// A FLOAT, YEAR, BIT or ZEROFILL operand as the text its column shows; every other value knows its own text.

@@ -296,6 +296,11 @@ impl ColumnType {
         }
     }
 
+    /// Collation that a column of this type is said to have: documents have none.
+    pub fn shown_collation(&self) -> Option<Collation> {
+        if *self == ColumnType::Json { None } else { self.collation() }
+    }
+
     /// Collation of a character type.
     pub fn collation(&self) -> Option<Collation> {
         match self {

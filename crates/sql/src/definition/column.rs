@@ -81,7 +81,7 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         TypeKind::Set => {
             Ok(ColumnType::Set { names: members(name, written, true)?, collation: collation()? })
         }
-        TypeKind::Json => Err(SqlError::not_supported_yet("JSON columns")),
+        TypeKind::Json => Ok(ColumnType::Json),
     }
 }
 

@@ -67,7 +67,7 @@ fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u
         }
         ColumnType::Binary { length } | ColumnType::Varbinary { length } => (*length, 1),
         ColumnType::Blob { size } => (u32::try_from(size.max_bytes()).unwrap_or(u32::MAX), 1),
-        ColumnType::Json => return Err(SqlError::key_column_not_indexable(&column.name)),
+        ColumnType::Json => return Err(SqlError::json_key(&column.name)),
         _ if length.is_some() => return Err(SqlError::wrong_sub_key()),
         _ => return Ok((None, 8)),
     };

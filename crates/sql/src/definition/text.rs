@@ -52,7 +52,9 @@ pub fn default_text(column: &Column) -> Option<String> {
 fn default_clause(column: &Column) -> String {
     match &column.default {
         DefaultValue::None => String::new(),
-        DefaultValue::Value(Value::Null) if column.kind.is_blob() => String::new(),
+        DefaultValue::Value(Value::Null) if column.kind.is_blob() && column.kind != ColumnType::Json => {
+            String::new()
+        }
         DefaultValue::Value(Value::Null) => " DEFAULT NULL".into(),
         DefaultValue::Now(_) => format!(" DEFAULT {}", default_text(column).unwrap_or_default()),
         DefaultValue::Computed(expr) => format!(" DEFAULT ({})", expression_text(expr)),
@@ -67,7 +69,7 @@ fn default_clause(column: &Column) -> String {
 
 fn column_line(column: &Column, table: Collation) -> String {
     let mut line = format!("  {} {}", quote_name(&column.name), column.kind);
-    if let Some(collation) = column.kind.collation() {
+    if let Some(collation) = column.kind.shown_collation() {
         if collation != table {
             let _ = write!(line, " CHARACTER SET {}", collation.charset());
         }

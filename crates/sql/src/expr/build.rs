@@ -332,6 +332,11 @@ impl Builder<'_> {
         {
             one = number;
         }
+        if let ast::Expr::Literal(ast::Literal::Bool(value)) = right
+            && one.kind.column == ColumnType::Json
+        {
+            other = functions::truth_document(*value);
+        }
         Ok(compare_typed(op, one, other, explicit))
     }
 
@@ -392,6 +397,9 @@ impl Builder<'_> {
             ast::Expr::Between { operand, low, high, negated } => {
                 let explicit = self.explicit_collation(&[operand, low, high])?;
                 let bound = self.build_alike(&[&**operand, &**low, &**high])?;
+                let documents = bound.iter().any(|part| part.kind.column == ColumnType::Json);
+                let bound =
+                    if documents { bound.into_iter().map(functions::as_order).collect() } else { bound };
                 let [operand, low, high] = <[Typed; 3]>::try_from(bound).expect("three were bound");
                 let collation = pair_collation(&operand, &low, explicit);
                 Ok(truth(
@@ -456,11 +464,14 @@ impl Builder<'_> {
             self.build(operand)?
         };
         let numeric = operand.kind.column.is_numeric();
+        let of_documents = operand.kind.column == ColumnType::Json;
+        let operand = functions::in_order(operand);
         let mut candidates = Vec::new();
         let mut collation = explicit;
         let mut bytes = operand.kind.column.is_binary_string();
         for candidate in list {
             let candidate = if numeric { self.number(candidate)? } else { self.build(candidate)? };
+            let candidate = if of_documents { functions::as_order(candidate) } else { candidate };
             collation.get_or_insert_with(|| pair_collation(&operand, &candidate, None));
             bytes |= candidate.kind.column.is_binary_string();
             candidates.push(candidate.expr);
@@ -483,7 +494,16 @@ impl Builder<'_> {
         let mut nullable = otherwise.is_none();
         for (when, then) in branches {
             let when = match operand {
-                Some(operand) => self.comparison(CompareOp::Equal, operand, when)?,
+                // CASE compares a document as its text.
+                Some(operand) => match self.build(operand)? {
+                    document if document.kind.column == ColumnType::Json => {
+                        let text =
+                            ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin };
+                        let kind = ExprType { column: text, nullable: document.kind.nullable };
+                        compare_typed(CompareOp::Equal, Typed { kind, ..document }, self.build(when)?, None)
+                    }
+                    _ => self.comparison(CompareOp::Equal, operand, when)?,
+                },
                 None => self.number(when)?,
             };
             let then = self.build(then)?;
@@ -514,6 +534,9 @@ impl Builder<'_> {
                         | ast::CastType::Double
                 );
                 let operand = if numeric { self.number(operand)? } else { self.build(operand)? };
+                if matches!(target, ast::CastType::Json) {
+                    return Ok(functions::cast_as_document(operand));
+                }
                 let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
                 let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
                 let kind = ExprType::nullable(to.clone());
@@ -635,18 +658,30 @@ impl Builder<'_> {
                     let arguments = self.build_alike(&parts)?;
                     return functions::bind_function(name, arguments, self.settings);
                 }
-                let numeric = functions::takes_numbers(name);
-                let mut arguments = Vec::new();
-                for argument in &call.arguments {
-                    let mut bound = if numeric { self.number(argument)? } else { self.build(argument)? };
-                    if !numeric {
-                        round_quotient(&mut bound);
-                    }
-                    arguments.push(bound);
-                }
+                let arguments = self.arguments(name, &call.arguments)?;
                 functions::bind_function(name, arguments, self.settings)
             }
         }
+    }
+
+    /// Binds the arguments of an ordinary function.
+    fn arguments(&mut self, name: &str, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
+        let numeric = functions::takes_numbers(name);
+        let mut arguments = Vec::new();
+        for (nth, argument) in parts.iter().enumerate() {
+            if let ast::Expr::Literal(ast::Literal::Bool(value)) = argument
+                && functions::takes_document(name, nth)
+            {
+                arguments.push(functions::truth_document(*value));
+                continue;
+            }
+            let mut bound = if numeric { self.number(argument)? } else { self.build(argument)? };
+            if !numeric {
+                round_quotient(&mut bound);
+            }
+            arguments.push(bound);
+        }
+        Ok(arguments)
     }
 }
 
@@ -671,9 +706,19 @@ fn pair_collation(left: &Typed, right: &Typed, explicit: Option<Collation>) -> C
     .unwrap_or_else(|| common_collation(&left.kind.column, &right.kind.column))
 }
 
+/// If one operand is a document, both as what orders documents.
+fn as_documents(left: Typed, right: Typed) -> (Typed, Typed) {
+    let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
+    if is_document(&left) || is_document(&right) {
+        return (functions::as_order(left), functions::as_order(right));
+    }
+    (left, right)
+}
+
 /// A comparison of two bound operands, with the collation their types ask for.
 pub fn compare_typed(op: CompareOp, left: Typed, right: Typed, explicit: Option<Collation>) -> Typed {
     let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
+    let (left, right) = as_documents(left, right);
     let collation = pair_collation(&left, &right, explicit);
     truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable)
 }

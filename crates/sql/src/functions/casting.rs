@@ -61,7 +61,7 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
         CastType::Float(Some(bits)) if *bits > 24 => ColumnType::DOUBLE,
         CastType::Float(_) => ColumnType::Float { unsigned: false, digits: None },
         CastType::Double => ColumnType::DOUBLE,
-        CastType::Json => return Err(SqlError::not_supported_yet("CAST AS JSON")),
+        CastType::Json => ColumnType::Json,
     })
 }
 

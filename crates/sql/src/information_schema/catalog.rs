@@ -143,6 +143,7 @@ fn lengths(kind: &ColumnType) -> [Value; 5] {
         ColumnType::Text { size, .. } | ColumnType::Blob { size } => {
             [number(size.max_bytes()), number(size.max_bytes()), none(), none(), none()]
         }
+        ColumnType::Json => [none(), none(), none(), none(), none()],
         kind if kind.is_string() => {
             [number(kind.text_length().into()), number(kind.wire_length().into()), none(), none(), none()]
         }
@@ -214,7 +215,7 @@ fn column_row(table: &Table, at: usize, column: &Column) -> Vec<Value> {
         text(data_type(&column.kind)),
     ];
     line.extend(lengths(&column.kind));
-    let collation = column.kind.collation();
+    let collation = column.kind.shown_collation();
     line.push(collation.map_or(Value::Null, |one| text(one.charset())));
     line.push(collation.map_or(Value::Null, |one| text(one.name())));
     line.extend([

@@ -61,7 +61,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         return Err(SqlError::wrong_parameter_count(&call.name));
     }
     let order = call.order_by.iter().map(|item| {
-        let typed = block.bind(&item.expr, clause)?;
+        let typed = crate::functions::in_order(block.bind(&item.expr, clause)?);
         let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
         Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
     });

@@ -362,7 +362,7 @@ fn plan_rows(
         StepPlanner::new(block, locking, joined.straight).plan(joined.tables, conditions)?;
     let mut order = Vec::new();
     for item in rows.order_by {
-        let typed = block.bind(&item.expr, "order clause")?;
+        let typed = crate::functions::in_order(block.bind(&item.expr, "order clause")?);
         let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
         order.push(OrderKey { expr: typed.expr, descending: item.descending, collation });
     }

@@ -203,7 +203,7 @@ fn order_keys(block: &mut Block<'_, '_>, order: &[OrderItem], items: &[Item]) ->
     for item in order {
         let expr = positional(&item.expr, items, "order clause")?;
         let expr = with_aliases(block, &expr, items, true);
-        let typed = block.bind(&expr, "order clause")?;
+        let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
         if typed.expr.is_constant() && typed.expr.columns().is_empty() {
             continue;
         }

@@ -118,7 +118,7 @@ fn tail(
             }
             other => other.clone(),
         };
-        let typed = block.bind(&expr, "order clause")?;
+        let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
         let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
         order.push(OrderKey { expr: typed.expr, descending: *descending, collation });
     }

@@ -508,7 +508,7 @@ fn column_row(full: bool, line: [Value; 6], kind: &ColumnType, comment: &str) ->
     if !full {
         return vec![field, written, null, key, default, extra];
     }
-    let collation = kind.collation().map_or(Value::Null, |one| text(one.name()));
+    let collation = kind.shown_collation().map_or(Value::Null, |one| text(one.name()));
     let privileges = text("select,insert,update,references");
     vec![field, written, collation, null, key, default, extra, privileges, text(comment)]
 }

@@ -134,13 +134,26 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
         ColumnType::Timestamp { fsp } => store_moment(value, *fsp, true, context),
         ColumnType::Time { fsp } => store_time(value, *fsp, context),
         ColumnType::Enum { .. } | ColumnType::Set { .. } => store_enum(value, kind, context),
-        ColumnType::Json => Err(SqlError::not_supported_yet("storing into JSON columns")),
+        ColumnType::Json => store_document(value, context),
     }
 }
 
 /// The implicit default of a NOT NULL column outside strict mode.
+/// The normal form of a document. What is none is an error in every mode: there is no nearest document.
+fn store_document(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let text = match value {
+        Value::Bytes(_) => return Err(SqlError::json_of_binary()),
+        value => to_text(value),
+    };
+    let document = crate::json::parse(&text);
+    let document =
+        document.map_err(|error| SqlError::invalid_json_text(error.why, error.position, context.column))?;
+    Ok(Value::from(crate::json::write(&document)))
+}
+
 fn zero_of(kind: &ColumnType) -> Value {
     match kind {
+        ColumnType::Json => Value::text("null"),
         ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => {
             Value::DateTime(DateTime::ZERO)
         }

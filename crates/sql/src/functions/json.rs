@@ -1,0 +1,353 @@
+//! JSON functions. A document is passed as its text: an argument that is meant as a document is parsed, whatever its type; one that is
+//! meant as a value becomes a document when the call is bound ([`as_value`]), so that a text is a string and a number a number.
+//! What MySQL's manual says of each is done by [`crate::json`].
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::{Entry, NEVER_NULL, bigint, entry, text_long};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
+use crate::json::{self, Change, order, path::Path};
+use crate::types::{ColumnType, ExprType, IntWidth};
+use crate::value::{Value, to_text};
+
+const MANY: usize = usize::MAX;
+
+fn document(_: &[Typed]) -> ColumnType {
+    ColumnType::Json
+}
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("json_array", (0, MANY), json_array, document, NEVER_NULL),
+    entry("json_object", (0, MANY), json_object, document, NEVER_NULL),
+    entry("json_quote", (1, 1), json_quote, text_long, 0),
+    entry("json_unquote", (1, 1), json_unquote, text_long, 0),
+    entry("json_valid", (1, 1), json_valid, bigint, 0),
+    entry("json_type", (1, 1), json_type, text_long, 0),
+    entry("json_depth", (1, 1), json_depth, bigint, 0),
+    entry("json_length", (1, 2), json_length, bigint, 0),
+    entry("json_keys", (1, 2), json_keys, document, 0),
+    entry("json_extract", (2, MANY), json_extract, document, 0),
+    entry("json_contains", (2, 3), json_contains, bigint, 0),
+    entry("json_contains_path", (3, MANY), json_contains_path, bigint, 0),
+    entry("json_overlaps", (2, 2), json_overlaps, bigint, 0),
+    entry("json_set", (3, MANY), json_change, document, 0),
+    entry("json_insert", (3, MANY), json_change, document, 0),
+    entry("json_replace", (3, MANY), json_change, document, 0),
+    entry("json_array_append", (3, MANY), json_change, document, 0),
+    entry("json_remove", (2, MANY), json_remove, document, 0),
+    entry("json_merge_patch", (2, MANY), json_merge, document, 0),
+    entry("json_merge_preserve", (2, MANY), json_merge, document, 0),
+    entry("json_pretty", (1, 1), json_pretty, text_long, 0),
+];
+
+/// `true` and `false` as documents: bound, TRUE is the number 1.
+pub(crate) fn truth(truth: bool) -> Typed {
+    let expr = Expr::Literal(Value::text(if truth { "true" } else { "false" }));
+    Typed { expr, kind: ExprType { column: ColumnType::Json, nullable: false } }
+}
+
+/// Whether an argument is meant as a value, not as a document, a path or a word.
+pub(crate) fn takes_value(name: &str, nth: usize) -> bool {
+    match name {
+        "json_array" => true,
+        "json_object" => nth % 2 == 1,
+        "json_set" | "json_insert" | "json_replace" | "json_array_append" => {
+            nth >= 2 && nth.is_multiple_of(2)
+        }
+        _ => false,
+    }
+}
+
+/// The arguments of a call as its function takes them.
+pub(super) fn arguments(name: &str, arguments: Vec<Typed>) -> SqlResult<Vec<Typed>> {
+    let odd = match name {
+        "json_object" => !arguments.len().is_multiple_of(2),
+        "json_set" | "json_insert" | "json_replace" | "json_array_append" => {
+            arguments.len().is_multiple_of(2)
+        }
+        _ => false,
+    };
+    if odd {
+        return Err(SqlError::wrong_parameter_count(name));
+    }
+    let one = |(nth, typed)| if takes_value(name, nth) { as_value(typed) } else { typed };
+    Ok(arguments.into_iter().enumerate().map(one).collect())
+}
+
+fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: ColumnType) -> Typed {
+    let call = Call {
+        name,
+        function,
+        arguments: vec![argument.expr],
+        collation: Collation::Utf8mb4Bin,
+        kind: kind.clone(),
+        deterministic: true,
+    };
+    Typed {
+        expr: Expr::Call(Arc::new(call)),
+        kind: ExprType { column: kind, nullable: argument.kind.nullable },
+    }
+}
+
+/// A value as a document: a text is a string, TRUE and comparisons are `true` and `false`.
+pub(crate) fn as_value(typed: Typed) -> Typed {
+    if typed.kind.column == ColumnType::Json {
+        return typed;
+    }
+    let is_truth = matches!(
+        typed.kind.column,
+        ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
+    ) && !matches!(typed.expr, Expr::Column(_) | Expr::Literal(_));
+    let function = if is_truth { of_truth } else { of_value };
+    called("json of value", function, typed, ColumnType::Json)
+}
+
+/// A document, or a value as one, as bytes that compare as documents do.
+pub(crate) fn as_order(typed: Typed) -> Typed {
+    let kind = ColumnType::Varbinary { length: u32::MAX };
+    called("json order", order_of, as_value(typed), kind)
+}
+
+/// CAST(text AS JSON); anything else is cast as the value it is.
+pub(crate) fn cast_as_document(typed: Typed) -> Typed {
+    if typed.kind.column.is_character() && typed.kind.column != ColumnType::Json {
+        return called("cast_as_json", of_text, typed, ColumnType::Json);
+    }
+    as_value(typed)
+}
+
+fn value_of(value: &Value) -> SqlResult<Json> {
+    Ok(match value {
+        Value::Null => Json::Null,
+        Value::Int(number) => Json::from(*number),
+        Value::UInt(number) => Json::from(*number),
+        Value::Double(number) => Json::from(*number),
+        Value::Decimal(_) => json::parse(&to_text(value)).unwrap_or(Json::Null),
+        Value::DateTime(moment) => {
+            let mut moment = *moment;
+            moment.fsp = 6;
+            Json::from(&*to_text(&Value::DateTime(moment)))
+        }
+        Value::Time(time) => {
+            let mut time = *time;
+            time.fsp = 6;
+            Json::from(&*to_text(&Value::Time(time)))
+        }
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Json::from(text),
+            Err(_) => return Err(SqlError::json_of_binary()),
+        },
+        Value::Str(_) | Value::Date(_) | Value::Enum(_) => Json::from(&*to_text(value)),
+    })
+}
+
+fn of_value(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(given(&value_of(&arguments[0])?))
+}
+
+fn of_truth(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(match &arguments[0] {
+        Value::Int(0) => Value::text("false"),
+        Value::Int(1) => Value::text("true"),
+        Value::Null => Value::Null,
+        other => given(&value_of(other)?),
+    })
+}
+
+fn of_text(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(given(&parsed(call, arguments, 0)?))
+}
+
+fn order_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::bytes(order::key(&parsed(call, arguments, 0)?)))
+}
+
+/// A document as a value.
+fn given(document: &Json) -> Value {
+    Value::from(json::write(document))
+}
+
+/// An argument that is a document.
+fn parsed(call: &Call, arguments: &[Value], nth: usize) -> SqlResult<Json> {
+    match &arguments[nth] {
+        Value::Str(text) => json::parse_argument(text, nth, call.name),
+        Value::Enum(_) => json::parse_argument(&to_text(&arguments[nth]), nth, call.name),
+        _ => Err(SqlError::invalid_json_type(nth + 1, call.name)),
+    }
+}
+
+fn json_array(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let parts = arguments.iter().map(document_or_null).collect::<SqlResult<Vec<Json>>>()?;
+    Ok(given(&Json::Array(parts)))
+}
+
+/// A value argument, which is a document already; SQL NULL becomes `null`.
+fn document_or_null(value: &Value) -> SqlResult<Json> {
+    match value {
+        Value::Null => Ok(Json::Null),
+        value => json::parse_argument(&to_text(value), 0, "json_array"),
+    }
+}
+
+fn json_object(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut members = Map::new();
+    for pair in arguments.chunks_exact(2) {
+        if pair[0].is_null() {
+            return Err(SqlError::json_member_name_null());
+        }
+        members.insert(to_text(&pair[0]).to_string(), document_or_null(&pair[1])?);
+    }
+    Ok(given(&Json::Object(members)))
+}
+
+fn json_quote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::from(json::quote(&to_text(&arguments[0]))))
+}
+
+fn json_unquote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::from(json::unquote(&to_text(&arguments[0]))?))
+}
+
+fn json_valid(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let valid = matches!(&arguments[0], Value::Str(text) if json::parse(text).is_ok());
+    Ok(Value::boolean(valid))
+}
+
+fn json_type(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::text(json::type_name(&parsed(call, arguments, 0)?)))
+}
+
+fn json_depth(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(json::depth(&parsed(call, arguments, 0)?) as i64))
+}
+
+/// The document of the first argument, or what the path in the second leads to.
+fn at_path(call: &Call, arguments: &[Value]) -> SqlResult<Option<Json>> {
+    let document = parsed(call, arguments, 0)?;
+    let Some(path) = arguments.get(1) else { return Ok(Some(document)) };
+    let path = Path::parse_single(&to_text(path))?;
+    Ok(path.select(&document).first().map(|found| (*found).clone()))
+}
+
+fn json_length(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(at_path(call, arguments)?.map_or(Value::Null, |found| Value::Int(json::length(&found) as i64)))
+}
+
+fn json_keys(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match at_path(call, arguments)? {
+        Some(Json::Object(members)) => {
+            let names = json::in_order(&members).into_iter().map(|(name, _)| Json::from(name)).collect();
+            given(&Json::Array(names))
+        }
+        _ => Value::Null,
+    })
+}
+
+/// JSON_EXTRACT: what one plain path leads to, or an array of all that several paths or wildcards do.
+fn json_extract(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let document = parsed(call, arguments, 0)?;
+    let paths = arguments[1..].iter().map(|path| Path::parse(&to_text(path)));
+    let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
+    let found: Vec<&Json> = paths.iter().flat_map(|path| path.select(&document)).collect();
+    if found.is_empty() {
+        return Ok(Value::Null);
+    }
+    if let [path] = &paths[..]
+        && !path.is_wild()
+    {
+        return Ok(given(found[0]));
+    }
+    Ok(given(&Json::Array(found.into_iter().cloned().collect())))
+}
+
+fn json_contains(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (target, candidate) = (parsed(call, arguments, 0)?, parsed(call, arguments, 1)?);
+    let Some(path) = arguments.get(2) else {
+        return Ok(Value::boolean(json::contains(&target, &candidate)));
+    };
+    let path = Path::parse_single(&to_text(path))?;
+    let found = path.select(&target);
+    Ok(found.first().map_or(Value::Null, |found| Value::boolean(json::contains(found, &candidate))))
+}
+
+fn json_contains_path(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let document = parsed(call, arguments, 0)?;
+    let all = match to_text(&arguments[1]).to_ascii_lowercase().as_str() {
+        "one" => false,
+        "all" => true,
+        _ => return Err(SqlError::json_one_or_all(call.name)),
+    };
+    let leads = |path: &Value| Ok(!Path::parse(&to_text(path))?.select(&document).is_empty());
+    let found = arguments[2..].iter().map(leads).collect::<SqlResult<Vec<bool>>>()?;
+    Ok(Value::boolean(if all { !found.contains(&false) } else { found.contains(&true) }))
+}
+
+fn json_overlaps(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::boolean(json::overlaps(&parsed(call, arguments, 0)?, &parsed(call, arguments, 1)?)))
+}
+
+/// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL value is `null`.
+fn json_change(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let change = match call.name {
+        "json_insert" => Change::Insert,
+        "json_replace" => Change::Replace,
+        "json_array_append" => Change::Append,
+        _ => Change::Set,
+    };
+    if arguments[0].is_null() || arguments[1..].chunks_exact(2).any(|pair| pair[0].is_null()) {
+        return Ok(Value::Null);
+    }
+    let mut document = parsed(call, arguments, 0)?;
+    for pair in arguments[1..].chunks_exact(2) {
+        let path = Path::parse_single(&to_text(&pair[0]))?;
+        json::change(&mut document, &path, document_or_null(&pair[1])?, change);
+    }
+    Ok(given(&document))
+}
+
+fn json_remove(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let mut document = parsed(call, arguments, 0)?;
+    for path in &arguments[1..] {
+        let path = Path::parse_single(&to_text(path))?;
+        if path.legs().is_empty() {
+            return Err(SqlError::json_path_not_allowed());
+        }
+        json::remove(&mut document, &path);
+    }
+    Ok(given(&document))
+}
+
+fn json_merge(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let merge = if call.name == "json_merge_patch" { json::merge_patch } else { json::merge_preserve };
+    let mut merged = parsed(call, arguments, 0)?;
+    for nth in 1..arguments.len() {
+        merged = merge(merged, parsed(call, arguments, nth)?);
+    }
+    Ok(given(&merged))
+}
+
+fn json_pretty(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let sorted = json::parse_argument(&json::write(&parsed(call, arguments, 0)?), 0, call.name)?;
+    Ok(Value::from(serde_json::to_string_pretty(&sorted).unwrap_or_default()))
+}

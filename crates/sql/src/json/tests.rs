@@ -1,0 +1,152 @@
+//! Documents from text to text, against results that MySQL's manual documents.
+#![allow(clippy::unwrap_used)]
+
+use super::path::Path;
+use super::*;
+
+fn normal(text: &str) -> String {
+    write(&parse(text).unwrap())
+}
+
+#[test]
+fn the_normal_form() {
+    for (text, wanted) in [
+        (" {\"bb\":1,\"a\":2 , \"b\" : [ ] } ", "{\"a\": 2, \"b\": [], \"bb\": 1}"),
+        ("{\"x\": 17, \"x\": \"red\", \"x\": [3, 5, 7]}", "{\"x\": [3, 5, 7]}"),
+        ("[1,2.50,1e2,-0.0,true,null,\"a\\u00e9\\n\\/\"]", "[1, 2.5, 100.0, -0.0, true, null, \"aé\\n/\"]"),
+        ("18446744073709551615", "18446744073709551615"),
+        ("-9223372036854775808", "-9223372036854775808"),
+    ] {
+        assert_eq!(normal(text), wanted);
+        assert_eq!(normal(wanted), wanted, "written again it stays");
+    }
+    for text in ["", "{", "[1,]", "{\"a\":}", "nul", "'a'", "1 2", "\"\\x\"", "{1: 2}"] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    assert_eq!(parse("[1, 2,\n oops]").unwrap_err().position, 8);
+    // Nothing a client sends may exhaust the stack.
+    assert!(parse(&"[".repeat(100_000)).is_err());
+}
+
+#[test]
+fn paths_lead_where_the_manual_says() {
+    let document = parse("[3, {\"a\": [5, 6], \"b\": 10}, [99, 100]]").unwrap();
+    for (path, wanted) in [
+        ("$", "[3, {\"a\": [5, 6], \"b\": 10}, [99, 100]]"),
+        ("$[0]", "3"),
+        ("$[1].a[1]", "6"),
+        ("$[1].b[0]", "10"),
+        ("$[last][last-1]", "99"),
+        ("$[ 2 ] [ 0 ]", "99"),
+        ("$[1].\"b\"", "10"),
+        ("$[0 to 1]", "3|{\"a\": [5, 6], \"b\": 10}"),
+        ("$[last-1 to last]", "{\"a\": [5, 6], \"b\": 10}|[99, 100]"),
+        ("$[1].*", "[5, 6]|10"),
+        ("$[*][*]", "99|100"),
+        ("$**.b", "10"),
+        ("$[3]", ""),
+        ("$[1].c", ""),
+        ("$[last-3]", ""),
+    ] {
+        let found = Path::parse(path).unwrap();
+        let found: Vec<String> = found.select(&document).into_iter().map(write).collect();
+        assert_eq!(found.join("|"), wanted, "{path}");
+    }
+    for path in
+        ["", "a", "$.", "$.1a", "$[", "$[a]", "$[-1]", "$**", "$.a.", "$[1 to]", "$\"a\"", "$[99999999999]"]
+    {
+        assert_eq!(Path::parse(path).unwrap_err().code, 3143, "{path}");
+    }
+    assert_eq!(Path::parse_single("$[*]").unwrap_err().code, 3149);
+}
+
+#[test]
+fn changes() {
+    let changed = |document: &str, path: &str, value: &str, how: Change| {
+        let mut document = parse(document).unwrap();
+        change(&mut document, &Path::parse_single(path).unwrap(), parse(value).unwrap(), how);
+        write(&document)
+    };
+    let document = "{\"a\": 1, \"b\": [2, 3]}";
+    assert_eq!(changed(document, "$.a", "10", Change::Set), "{\"a\": 10, \"b\": [2, 3]}");
+    assert_eq!(changed(document, "$.a", "10", Change::Insert), document);
+    assert_eq!(
+        changed(document, "$.c", "[true]", Change::Insert),
+        "{\"a\": 1, \"b\": [2, 3], \"c\": [true]}"
+    );
+    assert_eq!(changed(document, "$.c", "10", Change::Replace), document);
+    assert_eq!(changed(document, "$.b[7]", "4", Change::Set), "{\"a\": 1, \"b\": [2, 3, 4]}");
+    assert_eq!(changed(document, "$.a[1]", "4", Change::Set), "{\"a\": [1, 4], \"b\": [2, 3]}");
+    assert_eq!(changed(document, "$.a[0]", "4", Change::Set), "{\"a\": 4, \"b\": [2, 3]}");
+    assert_eq!(changed(document, "$.x.y", "4", Change::Set), document);
+    assert_eq!(changed(document, "$", "4", Change::Set), "4");
+    assert_eq!(changed(document, "$.b", "4", Change::Append), "{\"a\": 1, \"b\": [2, 3, 4]}");
+    assert_eq!(changed(document, "$.a", "4", Change::Append), "{\"a\": [1, 4], \"b\": [2, 3]}");
+    let removed = |path: &str| {
+        let mut document = parse(document).unwrap();
+        remove(&mut document, &Path::parse_single(path).unwrap());
+        write(&document)
+    };
+    assert_eq!(removed("$.b[0]"), "{\"a\": 1, \"b\": [3]}");
+    assert_eq!(removed("$.a"), "{\"b\": [2, 3]}");
+    assert_eq!(removed("$.z"), document);
+}
+
+#[test]
+fn the_order_of_documents() {
+    let rising = [
+        "null",
+        "-1e300",
+        "-2",
+        "-1.5",
+        "0",
+        "0.5",
+        "1",
+        "9",
+        "10",
+        "9007199254740992",
+        "9007199254740993",
+        "9223372036854775807",
+        "18446744073709551615",
+        "1e30",
+        "\"\"",
+        "\"A\"",
+        "\"a\"",
+        "\"a\\u0000\"",
+        "\"ab\"",
+        "{\"a\": 1}",
+        "[]",
+        "[1]",
+        "[1, 2]",
+        "[2]",
+        "[[]]",
+        "false",
+        "true",
+    ];
+    for pair in rising.windows(2) {
+        let key = |text: &str| order::key(&parse(text).unwrap());
+        assert!(key(pair[0]) < key(pair[1]), "{} < {}", pair[0], pair[1]);
+    }
+    let key = |text: &str| order::key(&parse(text).unwrap());
+    assert_eq!(key("1"), key("1.0"));
+    assert_eq!(key("{\"a\": 1, \"bc\": [2]}"), key("{\"bc\": [2.0], \"a\": 1}"));
+    assert_eq!(key("0"), key("-0.0"));
+}
+
+#[test]
+fn merging_and_containing() {
+    let merged = |one: &str, other: &str| write(&merge_patch(parse(one).unwrap(), parse(other).unwrap()));
+    assert_eq!(
+        merged("{\"a\": 1, \"b\": 2}", "{\"b\": null, \"c\": {\"d\": null}}"),
+        "{\"a\": 1, \"c\": {}}"
+    );
+    assert_eq!(merged("[1, 2]", "true"), "true");
+    let kept = |one: &str, other: &str| write(&merge_preserve(parse(one).unwrap(), parse(other).unwrap()));
+    assert_eq!(kept("[1, 2]", "true"), "[1, 2, true]");
+    assert_eq!(kept("{\"a\": 1}", "{\"a\": [2], \"b\": 3}"), "{\"a\": [1, 2], \"b\": 3}");
+    let holds = |one: &str, other: &str| contains(&parse(one).unwrap(), &parse(other).unwrap());
+    assert!(holds("{\"a\": 1, \"b\": {\"c\": [4, 5]}}", "{\"b\": {\"c\": [5]}}"));
+    assert!(
+        holds("[1, [2, 3]]", "[1.0]") && holds("[1, 2]", "2") && !holds("2", "[2]") && !holds("[1]", "\"1\"")
+    );
+}
