@@ -284,6 +284,7 @@ errors! {
     check_unknown_column(name, column) = 3820 b"HY000" "Check constraint '{name}' refers to non-existing column '{column}'.";
     check_not_found(name) = 3821 b"HY000" "Check constraint '{name}' is not found in the table.";
     duplicate_check_name(name) = 3822 b"HY000" "Duplicate check constraint name '{name}'.";
+    check_on_action_column(column, name, foreign_key) = 3823 b"HY000" "Column '{column}' cannot be used in a check constraint '{name}': needed in a foreign key constraint '{foreign_key}' referential action.";
     constraint_name_not_unique(name) = 3939 b"HY000" "Table has multiple constraints with the name '{name}'. Please use constraint specific 'DROP' clause.";
     constraint_not_found(name) = 3940 b"HY000" "Constraint '{name}' does not exist.";
     constraint_always_enforced(name) = 3941 b"HY000" "Altering constraint enforcement is not supported for the constraint '{name}'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";

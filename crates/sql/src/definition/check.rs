@@ -5,7 +5,8 @@
 //! `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
 
 use super::expression::{canonical, columns_of};
-use crate::ast::{BinaryOp, CheckDef, Expr, Literal, UnaryOp};
+use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
+use crate::dictionary::Action;
 use crate::dictionary::check::{Check, bind_expression};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
@@ -26,6 +27,23 @@ pub fn add(definition: &mut Definition, written: &[CheckDef], taken: &dyn Fn(&st
         definition.checks.push(check);
     }
     sort(definition);
+    against_actions(definition)
+}
+
+/// Error 3823 for a constraint over a column that a foreign key's action writes: those rows are changed with their parents, and nobody
+/// tests them.
+pub fn against_actions(definition: &Definition) -> SqlResult<()> {
+    for key in &definition.foreign_keys {
+        if !key.on_update.changes_children() && key.on_delete != Action::SetNull {
+            continue;
+        }
+        for check in &definition.checks {
+            let written = |name: &ast::Name| key.columns.iter().any(|own| own.eq_ignore_ascii_case(name));
+            if let Some(column) = columns_of(&check.expr).iter().find(|name| written(name)) {
+                return Err(SqlError::check_on_action_column(column, &check.name, &key.name));
+            }
+        }
+    }
     Ok(())
 }
 

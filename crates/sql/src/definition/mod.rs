@@ -186,6 +186,7 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
         }
     }
     default::check(definition)?;
+    check::against_actions(definition)?;
     if definition.keys.len() > 64 {
         return Err(SqlError::too_many_keys(64));
     }
