@@ -11,7 +11,7 @@
 
 use super::{NO_PAGE, damaged};
 use crate::buffer::{Mtr, ReadGuard, Storage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo};
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView, edit};
 
@@ -127,6 +127,9 @@ impl ChainReader {
 
 /// Cuts one bounded piece out of the chain, right behind its first page. `Ok(true)`: only the first page is left. Each call is a mini-transaction that leaves
 /// a valid chain, so it may be repeated after a miss or a crash. For chains that nobody reads any more.
+///
+/// The piece ends before a page that is not in memory, so that two pages in memory are enough to go on: were the whole piece wanted at once, a
+/// pool that keeps new pages for a short time only (`buffer/evict.rs`) could evict its beginning while its end is read, again and again.
 pub fn free_tail_step(storage: &Storage, first: PageNo) -> Result<bool> {
     let mut victims = Vec::with_capacity(FREES_PER_MTR);
     let mut after = {
@@ -135,7 +138,10 @@ pub fn free_tail_step(storage: &Storage, first: PageNo) -> Result<bool> {
         page.next()
     };
     while after != NO_PAGE && victims.len() < FREES_PER_MTR {
-        let page = latch(storage, after)?;
+        let page = match latch(storage, after) {
+            Err(Error::Miss(_)) if !victims.is_empty() => break,
+            page => page?,
+        };
         chunk(&page)?;
         victims.push(after);
         after = page.next();

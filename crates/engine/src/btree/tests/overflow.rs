@@ -1,6 +1,7 @@
 //! Overflow chains of all lengths: written, read back, freed in pieces.
 
 use super::harness::*;
+use crate::btree::NO_PAGE;
 use crate::btree::overflow::{CHUNK_BYTES, ChainReader, ChainWriter, free_first, free_tail_step};
 use crate::buffer::Mtr;
 use crate::error::Error;
@@ -31,4 +32,39 @@ fn chains_of_all_lengths() {
         });
         assert_eq!(pages_used(&storage), before);
     }
+}
+
+#[test]
+fn a_chain_is_freed_although_hardly_any_of_it_fits_into_the_pool() {
+    // Found by the crash simulator with a giant row and 64 frames: purge wanted 17 pages of the chain at once, and every one that it read
+    // evicted another of them, for ever.
+    const PAGES: usize = 60;
+    let storage = storage_of(64);
+    let write = |pages: usize| {
+        let value = vec![7; pages * CHUNK_BYTES];
+        write_chain(&storage, &mut ChainWriter::new(IndexId(3), &value))
+    };
+    let (first, busy) = (write(PAGES), write(50));
+    let mut pins = Vec::new();
+    let mut at = busy;
+    while at != NO_PAGE {
+        pins.push(storage.pool.load_blocking(at).unwrap());
+        at = storage.pool.try_pin(at).unwrap().read().next();
+    }
+    let before = pages_used(&storage);
+    let mut misses = 0;
+    loop {
+        storage.reserve_blocking().unwrap();
+        match free_tail_step(&storage, first) {
+            Ok(true) => break,
+            Ok(false) => {}
+            Err(Error::Miss(page_no)) => {
+                misses += 1;
+                assert!(misses <= 4 * PAGES, "no end to it");
+                drop(storage.pool.load_blocking(page_no).unwrap());
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(before - pages_used(&storage), PAGES - 1);
 }
