@@ -133,7 +133,7 @@ pub fn room_ranks(source: &Source) -> Vec<String> {
 
 /// Crates may name only crates below them.
 pub fn crate_order() -> Vec<String> {
-    let order = ["sys", "engine", "sql", "server", "lab"];
+    let order = ["sys", "engine", "sql", "server", "lab", "oracle"];
     let mut findings = Vec::new();
     for (rank, name) in order.iter().enumerate() {
         let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
@@ -142,9 +142,10 @@ pub fn crate_order() -> Vec<String> {
                 findings.push(format!("crates/{name} depends on {above}"));
             }
         }
-        if *name == "lab" && ["sql", "server"].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
+        if ["lab", "oracle"].contains(name)
+            && ["sql", "server"].iter().any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
         {
-            findings.push("crates/lab must speak only the wire".to_string());
+            findings.push(format!("crates/{name} must speak only the wire"));
         }
     }
     findings

@@ -264,7 +264,7 @@ impl Client {
         self.socket
     }
 
-    fn read_packet(&mut self) -> Result<Vec<u8>, ClientError> {
+    pub(crate) fn read_packet(&mut self) -> Result<Vec<u8>, ClientError> {
         let mut header = [0; 4];
         self.socket.read_exact(&mut header)?;
         let mut payload = vec![0; u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize];

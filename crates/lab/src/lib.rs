@@ -14,6 +14,7 @@ pub mod manifest;
 pub mod measure;
 pub mod process;
 pub mod progress;
+pub mod reply;
 pub mod report;
 pub mod skim;
 pub mod sliced;
