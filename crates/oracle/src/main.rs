@@ -5,16 +5,21 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use turnstile_lab::client::{ClientError, Target};
+use turnstile_lab::client::{Client, ClientError, Target};
 use turnstile_lab::process::{ServerProcess, free_port, scratch_folder};
 
 mod answer;
+mod random;
 mod script;
+
+use random::compare::{Outcome, Pair};
 
 const USAGE: &str = "\
 usage: oracle record mysql://USER@HOST:PORT FILE...       writes the answers of that server into the scripts
        oracle replay BINARY|mysql://USER@HOST:PORT [--differs] [FILE...]
                                             compares answers with the recorded ones; --differs writes the lists of differences anew
+       oracle compare BINARY|URL mysql://USER@HOST:PORT [N] [SEED]   N random statements at both
+       oracle logic BINARY|URL [N] [SEED]        N random statements checked against each other
 ";
 
 fn main() -> ExitCode {
@@ -23,6 +28,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["record", target, files @ ..] if !files.is_empty() => record(target, files),
         ["replay", server, rest @ ..] => replay(server, rest),
+        ["compare", server, other, rest @ ..] => at_random(server, Some(other), rest),
+        ["logic", server, rest @ ..] => at_random(server, None, rest),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
@@ -111,4 +118,44 @@ fn replay(server: &str, rest: &[&str]) -> Result<bool, ClientError> {
         total.faults.len()
     );
     Ok(total.faults.is_empty() && total.statements > 0)
+}
+
+/// Random statements, at two servers or checked against each other at one.
+fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, ClientError> {
+    let number = |at: usize, default: u64| rest.get(at).map_or(Some(default), |word| word.parse().ok());
+    let (Some(count), Some(first)) = (number(0, 20_000), number(1, 1)) else {
+        return Err(ClientError::Protocol("N and SEED are numbers"));
+    };
+    let other = match other.map(|url| Target::parse(url).ok_or(url)) {
+        None => None,
+        Some(Ok(target)) => Some(target),
+        Some(Err(_)) => return Err(ClientError::Protocol("a target is mysql://USER@HOST:PORT")),
+    };
+    let server = Server::open(server)?;
+    let mut outcome = Outcome::default();
+    let mut shown = 0;
+    let mut pair = other.map(|other| Pair::open(&server.target, &other)).transpose()?;
+    let mut client = Client::connect(&server.target)?;
+    let mut seed = first;
+    while outcome.statements < count {
+        match &mut pair {
+            Some(pair) => pair.seed(seed, &mut outcome)?,
+            None => random::logic::seed(&mut client, seed, &mut outcome)?,
+        }
+        outcome.differences[shown..].iter().for_each(|text| println!("{text}"));
+        shown = outcome.differences.len();
+        seed += 1;
+    }
+    client.query("DROP DATABASE IF EXISTS oracle")?;
+    drop(client);
+    server.close()?;
+    println!(
+        "{} statements of seeds {first} to {}: {} refused, {} left out for their order of evaluation, {} differ",
+        outcome.statements,
+        seed - 1,
+        outcome.refused,
+        outcome.unordered,
+        outcome.differences.len()
+    );
+    Ok(outcome.differences.is_empty())
 }

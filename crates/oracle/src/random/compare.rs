@@ -1,0 +1,193 @@
+//! The same random statements at two servers: rows, counts and errors must agree.
+
+use turnstile_lab::client::{Client, ClientError, Target};
+use turnstile_lab::reply::Reply;
+use turnstile_sys::rng::Rng;
+
+use super::{Maker, Query, Schema};
+use crate::answer::row_text;
+
+/// Errors that a server raises or not depending on what it evaluates first; the order is its own affair.
+const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 3157];
+
+/// Statements over one schema.
+const STATEMENTS_A_SEED: u64 = 25;
+
+/// What came out of a run.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Statements compared.
+    pub statements: u64,
+    /// Those that both servers refused with one number.
+    pub refused: u64,
+    /// Those left out because evaluation order decides about an error.
+    pub unordered: u64,
+    /// Differences, as text.
+    pub differences: Vec<String>,
+}
+
+/// Two servers with the same data.
+pub struct Pair {
+    one: Client,
+    two: Client,
+}
+
+/// An answer with all that depends on chance taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Answer {
+    Rows(Vec<String>),
+    Count(u64),
+    Error(u16),
+}
+
+impl Pair {
+    /// Connects to both, in an empty database.
+    ///
+    /// # Errors
+    /// When a connection fails.
+    pub fn open(one: &Target, two: &Target) -> Result<Pair, ClientError> {
+        let open = |target: &Target| -> Result<Client, ClientError> {
+            let mut client = Client::connect(target)?;
+            for statement in ["SET NAMES utf8mb4", "SET time_zone = '+00:00'"] {
+                client.query(statement)?;
+            }
+            Ok(client)
+        };
+        Ok(Pair { one: open(one)?, two: open(two)? })
+    }
+
+    fn both(&mut self, statement: &str) -> Result<(), ClientError> {
+        self.one.query(statement)?;
+        self.two.query(statement).map(|_| ())
+    }
+
+    fn prepare(&mut self, schema: &Schema) -> Result<(), ClientError> {
+        for statement in ["DROP DATABASE IF EXISTS oracle", "CREATE DATABASE oracle", "USE oracle"] {
+            self.both(statement)?;
+        }
+        schema.statements().iter().try_for_each(|statement| self.both(statement))
+    }
+
+    fn answers(&mut self, statement: &str) -> Result<(Answer, Answer), ClientError> {
+        Ok((answer(&mut self.one, statement)?, answer(&mut self.two, statement)?))
+    }
+
+    /// Whether the two differ on a statement in a way that counts.
+    fn differ(&mut self, statement: &str) -> Result<bool, ClientError> {
+        let (one, two) = self.answers(statement)?;
+        Ok(one != two && !by_order(&one) && !by_order(&two))
+    }
+
+    /// Leaves parts out while the two still differ.
+    fn shrink(&mut self, mut query: Query) -> Result<Query, ClientError> {
+        'again: loop {
+            for smaller in query.smaller() {
+                if self.differ(&smaller.text())? {
+                    query = smaller;
+                    continue 'again;
+                }
+            }
+            return Ok(query);
+        }
+    }
+
+    /// Runs the statements of one seed.
+    ///
+    /// # Errors
+    /// When a connection fails.
+    pub fn seed(&mut self, seed: u64, outcome: &mut Outcome) -> Result<(), ClientError> {
+        let mut rng = Rng::new(seed);
+        let schema = Schema::make(&mut rng);
+        self.prepare(&schema)?;
+        for nth in 0..STATEMENTS_A_SEED {
+            let mut rng = rng.fork();
+            outcome.statements += 1;
+            if nth % 8 == 7 {
+                let (change, table) = Maker::new(&mut rng, &schema).change();
+                self.compare_change(seed, &change, &table, outcome)?;
+                continue;
+            }
+            let query = Maker::new(&mut rng, &schema).query();
+            let (one, two) = self.answers(&query.text())?;
+            if one == two {
+                outcome.refused += u64::from(matches!(one, Answer::Error(_)));
+            } else if by_order(&one) || by_order(&two) {
+                outcome.unordered += 1;
+            } else {
+                let text = self.shrink(query)?.text();
+                let (one, two) = self.answers(&text)?;
+                outcome.differences.push(difference(seed, &text, &one, &two));
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_change(
+        &mut self,
+        seed: u64,
+        change: &str,
+        table: &str,
+        outcome: &mut Outcome,
+    ) -> Result<(), ClientError> {
+        self.both("START TRANSACTION")?;
+        let (one, two) = self.answers(change)?;
+        let (rows_one, rows_two) = self.answers(&format!("SELECT * FROM {table}"))?;
+        self.both("ROLLBACK")?;
+        if by_order(&one) || by_order(&two) {
+            outcome.unordered += 1;
+        } else if one != two {
+            outcome.differences.push(difference(seed, change, &one, &two));
+        } else if rows_one != rows_two {
+            let text = format!("{change}; SELECT * FROM {table}");
+            outcome.differences.push(difference(seed, &text, &rows_one, &rows_two));
+        }
+        Ok(())
+    }
+}
+
+fn by_order(answer: &Answer) -> bool {
+    matches!(answer, Answer::Error(code) if BY_ORDER.contains(code))
+}
+
+fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
+    Ok(match client.ask(statement)? {
+        Reply::Error { code, .. } => Answer::Error(code),
+        Reply::Ok { affected, .. } => Answer::Count(affected),
+        Reply::Rows { columns, mut rows, .. } => {
+            for row in &mut rows {
+                for (value, column) in row.iter_mut().zip(&columns) {
+                    *value = value.as_deref().map(|value| {
+                        if matches!(column.kind, 4 | 5) { rounded(value) } else { folded(value) }
+                    });
+                }
+            }
+            let mut texts: Vec<String> = rows.iter().map(|row| row_text(row)).collect();
+            texts.sort();
+            Answer::Rows(texts)
+        }
+    })
+}
+
+/// Ten digits of a double: sums come in the order in which a server reads its rows.
+fn rounded(text: &[u8]) -> Vec<u8> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    number.map_or_else(|| text.to_vec(), |number| format!("{:.9e}", number + 0.0).into_bytes())
+}
+
+/// Text as its collation sees it: which of several equal texts MIN, DISTINCT or GROUP BY shows is the server's choice.
+fn folded(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text).to_lowercase().replace('ä', "a");
+    text.trim_end().as_bytes().to_vec()
+}
+
+fn difference(seed: u64, statement: &str, one: &Answer, two: &Answer) -> String {
+    let shown = |answer: &Answer| match answer {
+        Answer::Rows(rows) => {
+            let some: Vec<&str> = rows.iter().take(12).map(String::as_str).collect();
+            format!("{} rows: {}", rows.len(), some.join(" / "))
+        }
+        Answer::Count(count) => format!("ok {count}"),
+        Answer::Error(code) => format!("error {code}"),
+    };
+    format!("seed {seed}: {statement}\n    ours   {}\n    theirs {}", shown(one), shown(two))
+}

@@ -1,0 +1,235 @@
+//! Random expressions of a wanted kind over the columns in sight, with subqueries that refer to every query around them.
+
+use super::{Kind, Maker, Visible};
+use crate::random::schema::literal;
+
+const KINDS: &[Kind] =
+    &[Kind::Number, Kind::Number, Kind::Number, Kind::Text, Kind::Text, Kind::Date, Kind::Double];
+
+impl Maker<'_> {
+    /// A kind, numbers and texts more often than others.
+    pub(super) fn any_kind(&mut self) -> Kind {
+        *self.pick(KINDS)
+    }
+
+    /// A column of the wanted kind: mostly of the innermost query, sometimes of one around it.
+    fn column(&mut self, kind: Kind) -> Option<String> {
+        let depth = self.scopes.len();
+        let level =
+            if depth > 1 && self.once_in(3) { self.rng.index(depth) } else { depth.checked_sub(1)? };
+        let fit: Vec<&Visible> = self.scopes[level].iter().filter(|column| column.kind == kind).collect();
+        if fit.is_empty() {
+            return None;
+        }
+        let at = self.rng.index(fit.len());
+        Some(fit[at].name.clone())
+    }
+
+    fn leaf(&mut self, kind: Kind) -> String {
+        if self.once_in(8) {
+            return "NULL".into();
+        }
+        let column = if self.once_in(4) { None } else { self.column(kind) };
+        column.unwrap_or_else(|| literal(self.rng, kind))
+    }
+
+    /// An expression of a kind, `depth` operators deep at most.
+    pub(super) fn value(&mut self, kind: Kind, depth: usize) -> String {
+        if depth == 0 || self.once_in(3) {
+            return self.leaf(kind);
+        }
+        let deeper = depth - 1;
+        match self.rng.below(10) {
+            0 => {
+                let (condition, one) = (self.condition(deeper), self.value(kind, deeper));
+                format!("CASE WHEN {condition} THEN {one} ELSE {} END", self.value(kind, deeper))
+            }
+            1 => format!("COALESCE({}, {})", self.value(kind, deeper), self.value(kind, deeper)),
+            2 => {
+                let condition = self.condition(deeper);
+                format!("IF({condition}, {}, {})", self.value(kind, deeper), self.value(kind, deeper))
+            }
+            3 => format!("NULLIF({}, {})", self.value(kind, deeper), self.leaf(kind)),
+            4 if self.may_nest() => self.scalar_subquery(kind),
+            5 => {
+                let function = *self.pick(&["GREATEST", "LEAST", "IFNULL"]);
+                format!("{function}({}, {})", self.value(kind, deeper), self.value(kind, deeper))
+            }
+            _ => match kind {
+                Kind::Number => self.number(deeper),
+                Kind::Double => self.double(deeper),
+                Kind::Text => self.text(deeper),
+                Kind::Date => self.date(deeper),
+            },
+        }
+    }
+
+    fn number(&mut self, depth: usize) -> String {
+        match self.rng.below(9) {
+            0..=2 => {
+                let operator = *self.pick(&["+", "-", "*"]);
+                format!("({} {operator} {})", self.value(Kind::Number, depth), self.leaf(Kind::Number))
+            }
+            3 => {
+                let operator = *self.pick(&["/", "DIV", "%"]);
+                format!("({} {operator} {})", self.value(Kind::Number, depth), self.leaf(Kind::Number))
+            }
+            4 => format!("ABS({})", self.value(Kind::Number, depth)),
+            5 => format!("CHAR_LENGTH({})", self.value(Kind::Text, depth)),
+            6 => format!("YEAR({})", self.value(Kind::Date, depth)),
+            7 => format!("({})", self.condition(depth)),
+            _ => format!("ROUND({}, {})", self.value(Kind::Number, depth), self.rng.below(3)),
+        }
+    }
+
+    fn double(&mut self, depth: usize) -> String {
+        match self.rng.below(3) {
+            0 => format!("({} + {})", self.value(Kind::Double, depth), self.leaf(Kind::Double)),
+            1 => format!("({} * {})", self.value(Kind::Double, depth), self.leaf(Kind::Number)),
+            _ => format!("-({})", self.value(Kind::Double, depth)),
+        }
+    }
+
+    fn text(&mut self, depth: usize) -> String {
+        match self.rng.below(6) {
+            0 => format!("CONCAT({}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Text)),
+            1 => format!("UPPER({})", self.value(Kind::Text, depth)),
+            2 => format!("LEFT({}, {})", self.value(Kind::Text, depth), self.rng.below(4)),
+            3 => format!("REPLACE({}, 'a', 'bb')", self.value(Kind::Text, depth)),
+            4 => format!("CAST({} AS CHAR)", self.value(Kind::Number, depth)),
+            _ => format!("CONCAT_WS('-', {}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Number)),
+        }
+    }
+
+    fn date(&mut self, depth: usize) -> String {
+        match self.rng.below(3) {
+            0 => {
+                let unit = *self.pick(&["DAY", "MONTH", "YEAR"]);
+                format!("DATE_ADD({}, INTERVAL {} {unit})", self.value(Kind::Date, depth), self.rng.below(40))
+            }
+            1 => format!("LAST_DAY({})", self.value(Kind::Date, depth)),
+            _ => format!("CAST({} AS DATE)", self.value(Kind::Date, depth)),
+        }
+    }
+
+    /// A condition, `depth` operators deep at most.
+    pub(super) fn condition(&mut self, depth: usize) -> String {
+        if depth > 0 && self.once_in(3) {
+            let deeper = depth - 1;
+            let operator = *self.pick(&["AND", "OR", "AND", "OR", "XOR"]);
+            return format!("({} {operator} {})", self.condition(deeper), self.condition(deeper));
+        }
+        let deeper = depth.saturating_sub(1);
+        let kind = self.any_kind();
+        match self.rng.below(16) {
+            0 => format!("NOT ({})", self.condition(deeper)),
+            1 => format!("{} IS NULL", self.value(kind, deeper)),
+            2 => format!("{} IS NOT NULL", self.value(kind, deeper)),
+            3 => {
+                let word = *self.pick(&["TRUE", "FALSE", "NOT TRUE", "UNKNOWN"]);
+                format!("({}) IS {word}", self.condition(deeper))
+            }
+            4 => {
+                let not = if self.once_in(3) { "NOT " } else { "" };
+                let tested = self.value(kind, deeper);
+                let (one, two) = (self.leaf(kind), self.leaf(kind));
+                format!("{tested} {not}BETWEEN {one} AND {two}")
+            }
+            5 => {
+                let not = if self.once_in(3) { "NOT " } else { "" };
+                let tested = self.value(kind, deeper);
+                let listed: Vec<String> = (0..1 + self.rng.below(3)).map(|_| self.leaf(kind)).collect();
+                format!("{tested} {not}IN ({})", listed.join(", "))
+            }
+            6 => {
+                let pattern = *self.pick(&["a%", "%b%", "_", "%", "1%", "x\\_y"]);
+                format!("{} LIKE '{pattern}'", self.value(Kind::Text, deeper))
+            }
+            7 | 8 if self.may_nest() => self.subquery_condition(kind, deeper),
+            _ => {
+                let operator = *self.pick(&["=", "=", "<>", "<", "<=", ">", ">=", "<=>"]);
+                let other = match kind {
+                    Kind::Number if self.once_in(6) => Kind::Double,
+                    Kind::Number if self.once_in(12) => Kind::Text,
+                    same => same,
+                };
+                format!("{} {operator} {}", self.value(kind, deeper), self.value(other, deeper))
+            }
+        }
+    }
+
+    /// Whether a subquery may be made here.
+    fn may_nest(&self) -> bool {
+        self.subqueries && self.nesting > 0
+    }
+
+    /// A subquery of one value: an aggregate, so that it has one row.
+    fn scalar_subquery(&mut self, kind: Kind) -> String {
+        self.inside(|maker| {
+            let from = maker.from(1);
+            let value = maker.value(kind, 1);
+            let aggregate = maker.aggregate_of(kind, &value);
+            let condition = maker.where_maybe(2);
+            format!("(SELECT {aggregate} FROM {from}{condition})")
+        })
+    }
+
+    /// EXISTS, IN and quantified comparisons.
+    fn subquery_condition(&mut self, kind: Kind, depth: usize) -> String {
+        let shape = self.rng.below(6);
+        let (one, two) = (self.value(kind, depth), self.value(Kind::Number, depth));
+        let pair = shape == 4;
+        let wanted = if shape == 5 { Kind::Number } else { kind };
+        let inner = self.inside(|maker| {
+            let from = maker.from(1);
+            let value = maker.value(wanted, 1);
+            let second = if pair { format!(", {}", maker.value(Kind::Number, 1)) } else { String::new() };
+            let condition = maker.where_maybe(2);
+            let groups = if maker.once_in(6) && !pair {
+                let key = maker.value(wanted, 1);
+                return format!("(SELECT {key} FROM {from}{condition} GROUP BY 1)");
+            } else {
+                ""
+            };
+            format!("(SELECT {value}{second} FROM {from}{condition}{groups})")
+        });
+        let not = if self.once_in(3) { "NOT " } else { "" };
+        match shape {
+            0 | 1 => format!("{not}EXISTS {inner}"),
+            2 | 3 => format!("{one} {not}IN {inner}"),
+            4 => format!("({one}, {two}) {not}IN {inner}"),
+            _ => {
+                let operator = *self.pick(&["=", "<>", "<", ">="]);
+                let word = *self.pick(&["ANY", "ALL"]);
+                format!("{two} {operator} {word} {inner}")
+            }
+        }
+    }
+
+    /// An aggregate of an expression that is of the same kind as the expression.
+    pub(super) fn aggregate_of(&mut self, kind: Kind, value: &str) -> String {
+        match (kind, self.rng.below(6)) {
+            (Kind::Number, 0) => format!("COUNT({value})"),
+            (Kind::Number, 1) => format!("COUNT(DISTINCT {value})"),
+            (Kind::Number | Kind::Double, 2) => format!("SUM({value})"),
+            (Kind::Number, 3) => format!("AVG({value})"),
+            (_, 4) => format!("MIN({value})"),
+            _ => format!("MAX({value})"),
+        }
+    }
+
+    /// Runs `make` one query deeper.
+    pub(super) fn inside(&mut self, make: impl FnOnce(&mut Self) -> String) -> String {
+        self.nesting -= 1;
+        self.scopes.push(Vec::new());
+        let made = make(self);
+        self.scopes.pop();
+        self.nesting += 1;
+        made
+    }
+
+    /// ` WHERE ...`, or nothing.
+    pub(super) fn where_maybe(&mut self, depth: usize) -> String {
+        if self.once_in(4) { String::new() } else { format!(" WHERE {}", self.condition(depth)) }
+    }
+}

@@ -1,0 +1,158 @@
+//! Oracles that need no second server: a query's answer is compared with that of other queries that must give the same.
+//!
+//! - **Partition** (ternary logic partitioning; Rigger and Su, 2020): the rows of a query are those where a condition is true, false
+//!   and unknown, together.
+//! - **No reading order** (non-optimizing reference engine construction; Rigger and Su, 2020): as many rows pass a condition behind
+//!   WHERE as have it true in the select list, where no index can help.
+//! - **Pivot** (pivoted query synthesis; Rigger and Su, 2020): a condition that is true for the values of one row, computed from
+//!   literals alone, must find the row.
+
+use turnstile_lab::client::{Client, ClientError};
+use turnstile_lab::reply::Reply;
+use turnstile_sys::rng::Rng;
+
+use super::compare::Outcome;
+use super::{Maker, Schema, Visible};
+use crate::answer::row_text;
+
+/// Checks over one schema.
+const CHECKS_A_SEED: u64 = 25;
+
+enum Given {
+    Rows(Vec<String>),
+    Error(u16, String),
+}
+
+/// Runs the checks of one seed. Statements that the server refuses are counted and left out.
+///
+/// # Errors
+/// When the connection fails.
+pub fn seed(client: &mut Client, seed: u64, outcome: &mut Outcome) -> Result<(), ClientError> {
+    let mut rng = Rng::new(seed);
+    let schema = Schema::make(&mut rng);
+    for statement in ["DROP DATABASE IF EXISTS oracle", "CREATE DATABASE oracle", "USE oracle"] {
+        client.query(statement)?;
+    }
+    for statement in schema.statements() {
+        client.query(&statement)?;
+    }
+    for nth in 0..CHECKS_A_SEED {
+        let mut rng = rng.fork();
+        let found = match nth % 3 {
+            0 => partition(client, &mut rng, &schema, outcome)?,
+            1 => reading_order(client, &mut rng, &schema, outcome)?,
+            _ => pivot(client, &mut rng, &schema, outcome)?,
+        };
+        outcome.differences.extend(found.map(|text| format!("seed {seed}: {text}")));
+    }
+    Ok(())
+}
+
+fn ask(
+    client: &mut Client,
+    statement: &str,
+    outcome: &mut Outcome,
+) -> Result<Option<Vec<String>>, ClientError> {
+    outcome.statements += 1;
+    match given(client, statement)? {
+        Given::Rows(rows) => Ok(Some(rows)),
+        Given::Error(code, message) => {
+            outcome.refused += 1;
+            // A generator of valid statements meets few kinds of errors; others are faults of the server.
+            if !EXPECTED.contains(&code) {
+                outcome.differences.push(format!("error {code} {message}: {statement}"));
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Mixed collations, values out of range, malformed dates and numbers.
+const EXPECTED: &[u16] = &[1267, 1270, 1271, 1292, 1365, 1525, 1690];
+
+fn given(client: &mut Client, statement: &str) -> Result<Given, ClientError> {
+    Ok(match client.ask(statement)? {
+        Reply::Rows { rows, .. } => {
+            let mut texts: Vec<String> = rows.iter().map(|row| row_text(row)).collect();
+            texts.sort();
+            Given::Rows(texts)
+        }
+        Reply::Ok { .. } => Given::Rows(Vec::new()),
+        Reply::Error { code, message, .. } => Given::Error(code, message),
+    })
+}
+
+fn partition(
+    client: &mut Client,
+    rng: &mut Rng,
+    schema: &Schema,
+    outcome: &mut Outcome,
+) -> Result<Option<String>, ClientError> {
+    let (from, list, condition) = Maker::new(rng, schema).select_parts();
+    let Some(whole) = ask(client, &format!("SELECT {list} FROM {from}"), outcome)? else { return Ok(None) };
+    let mut parts = Vec::new();
+    for test in [condition.clone(), format!("NOT ({condition})"), format!("({condition}) IS NULL")] {
+        let statement = format!("SELECT {list} FROM {from} WHERE {test}");
+        let Some(rows) = ask(client, &statement, outcome)? else { return Ok(None) };
+        parts.extend(rows);
+    }
+    parts.sort();
+    Ok((parts != whole).then(|| {
+        let counts = (whole.len(), parts.len());
+        format!("partition: {counts:?} rows: SELECT {list} FROM {from} by {condition}")
+    }))
+}
+
+fn reading_order(
+    client: &mut Client,
+    rng: &mut Rng,
+    schema: &Schema,
+    outcome: &mut Outcome,
+) -> Result<Option<String>, ClientError> {
+    let (from, _, condition) = Maker::new(rng, schema).select_parts();
+    let Some(rows) = ask(client, &format!("SELECT 1 FROM {from} WHERE {condition}"), outcome)? else {
+        return Ok(None);
+    };
+    let Some(all) = ask(client, &format!("SELECT ({condition}) IS TRUE FROM {from}"), outcome)? else {
+        return Ok(None);
+    };
+    let true_rows = all.iter().filter(|row| *row == "1").count();
+    Ok((rows.len() != true_rows).then(|| {
+        format!("reading order: {} rows, {true_rows} true: FROM {from} WHERE {condition}", rows.len())
+    }))
+}
+
+fn pivot(
+    client: &mut Client,
+    rng: &mut Rng,
+    schema: &Schema,
+    outcome: &mut Outcome,
+) -> Result<Option<String>, ClientError> {
+    let table = &schema.tables[rng.index(schema.tables.len())];
+    if table.rows.is_empty() {
+        return Ok(None);
+    }
+    let row = &table.rows[rng.index(table.rows.len())];
+    let columns: Vec<Visible> =
+        table.columns.iter().map(|c| Visible { name: format!("p.{}", c.name), kind: c.kind }).collect();
+    let condition = Maker::flat(rng, schema).condition_over(columns);
+    // The row's values as literals, given the columns' types by an empty copy of the table.
+    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+    client.query("DROP TABLE IF EXISTS pivot")?;
+    client.query(&format!("CREATE TABLE pivot LIKE {}", table.name))?;
+    client.query(&format!("INSERT INTO pivot ({}) VALUES ({})", names.join(", "), row.join(", ")))?;
+    let Some(truth) = ask(client, &format!("SELECT ({condition}) IS TRUE FROM pivot AS p"), outcome)? else {
+        return Ok(None);
+    };
+    let wanted = if truth.first().is_some_and(|value| value == "1") { "IS TRUE" } else { "IS NOT TRUE" };
+    let found =
+        format!("SELECT p.id FROM {} AS p WHERE ({condition}) {wanted} AND p.id = {}", table.name, row[0]);
+    let wide = format!("SELECT p.id FROM {} AS p WHERE ({condition}) {wanted}", table.name);
+    for statement in [found, wide] {
+        let Some(rows) = ask(client, &statement, outcome)? else { return Ok(None) };
+        if !rows.contains(&row[0]) {
+            return Ok(Some(format!("pivot {}: {statement}", row.join(", "))));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,310 @@
+//! Random queries and changes: joins nested in every way, groups, DISTINCT, UNION, derived tables and WITH.
+
+use super::{Kind, Maker, Visible};
+
+/// A SELECT in parts, so that a difference can be made smaller by leaving parts out.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// `WITH ...`.
+    pub with: Option<String>,
+    /// Whether DISTINCT is there.
+    pub distinct: bool,
+    /// The select list.
+    pub list: Vec<String>,
+    /// Behind FROM.
+    pub from: String,
+    /// Behind WHERE.
+    pub condition: Option<String>,
+    /// Behind GROUP BY.
+    pub groups: Vec<String>,
+    /// Behind HAVING.
+    pub having: Option<String>,
+    /// A query united with it, as text with its UNION.
+    pub union: Option<String>,
+    /// ORDER BY everything, and this LIMIT.
+    pub limit: Option<u64>,
+}
+
+impl Query {
+    /// As SQL.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if let Some(with) = &self.with {
+            text += &format!("{with} ");
+        }
+        text += if self.distinct { "SELECT DISTINCT " } else { "SELECT " };
+        text += &format!("{} FROM {}", self.list.join(", "), self.from);
+        if let Some(condition) = &self.condition {
+            text += &format!(" WHERE {condition}");
+        }
+        if !self.groups.is_empty() {
+            text += &format!(" GROUP BY {}", self.groups.join(", "));
+        }
+        if let Some(having) = &self.having {
+            text += &format!(" HAVING {having}");
+        }
+        if let Some(union) = &self.union {
+            text += &format!(" {union}");
+        }
+        if let Some(limit) = self.limit {
+            let order: Vec<String> = (1..=self.list.len()).map(|nth| nth.to_string()).collect();
+            text += &format!(" ORDER BY {} LIMIT {limit}", order.join(", "));
+        }
+        text
+    }
+
+    /// The same query with one part less, for each part that can go.
+    pub fn smaller(&self) -> Vec<Query> {
+        let mut all = Vec::new();
+        let mut without = |change: &dyn Fn(&mut Query)| {
+            let mut query = self.clone();
+            change(&mut query);
+            if query.text() != self.text() {
+                all.push(query);
+            }
+        };
+        without(&|query| query.union = None);
+        without(&|query| query.limit = None);
+        without(&|query| query.distinct = false);
+        without(&|query| query.having = None);
+        without(&|query| query.condition = None);
+        without(&|query| query.with = None);
+        // Positions behind GROUP BY would name other columns.
+        let positions = self.groups.iter().any(|key| key.parse::<usize>().is_ok());
+        for at in 0..self.list.len() {
+            if self.list.len() > 1 && !positions {
+                without(&|query| drop(query.list.remove(at)));
+            }
+        }
+        for at in 0..self.groups.len() {
+            without(&|query| drop(query.groups.remove(at)));
+        }
+        all
+    }
+}
+
+impl Maker<'_> {
+    /// A query.
+    pub fn query(&mut self) -> Query {
+        let with = self.with_maybe();
+        self.scopes.push(Vec::new());
+        let mut query = Query { from: self.from(3), ..Query::default() };
+        if let Some((name, definition)) = with {
+            let alias = self.alias('w');
+            self.scopes[0].push(Visible { name: format!("{alias}.n"), kind: Kind::Number });
+            query.from = format!("{} CROSS JOIN {name} AS {alias}", query.from);
+            query.with = Some(definition);
+        }
+        if !self.once_in(4) {
+            query.condition = Some(self.condition(3));
+        }
+        if self.once_in(3) {
+            self.grouped(&mut query);
+        } else {
+            query.distinct = self.once_in(4);
+            for _ in 0..1 + self.rng.below(3) {
+                let kind = self.any_kind();
+                query.list.push(self.value(kind, 3));
+            }
+        }
+        self.scopes.pop();
+        if query.groups.is_empty() && query.list.len() == 1 && self.once_in(6) {
+            let word = *self.pick(&["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]);
+            self.scopes.push(Vec::new());
+            let from = self.from(1);
+            let value = self.value(Kind::Number, 1);
+            let condition = self.where_maybe(1);
+            query.union = Some(format!("{word} SELECT {value} FROM {from}{condition}"));
+            self.scopes.pop();
+        } else if self.once_in(6) {
+            query.limit = Some(self.rng.below(6));
+        }
+        query
+    }
+
+    /// FROM, a select list and a condition of one query.
+    pub fn select_parts(&mut self) -> (String, String, String) {
+        self.scopes.push(Vec::new());
+        let from = self.from(2);
+        let (one, two) = (self.any_kind(), self.any_kind());
+        let list = format!("{}, {}", self.value(one, 2), self.value(two, 1));
+        let condition = self.condition(3);
+        self.scopes.pop();
+        (from, list, condition)
+    }
+
+    /// A condition over these columns.
+    pub fn condition_over(&mut self, columns: Vec<Visible>) -> String {
+        self.scopes.push(columns);
+        let condition = self.condition(3);
+        self.scopes.pop();
+        condition
+    }
+
+    /// Groups, with aggregates and HAVING over them.
+    fn grouped(&mut self, query: &mut Query) {
+        for _ in 0..self.rng.below(3) {
+            let kind = self.any_kind();
+            let key = self.value(kind, 2);
+            // A literal behind GROUP BY could be read as a position.
+            if key.contains('.') && !key.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+                query.list.push(key.clone());
+                // MySQL compares the texts of simple expressions only; a subquery is named by its position.
+                let position = key.contains("SELECT") || self.once_in(4);
+                query.groups.push(if position { query.list.len().to_string() } else { key });
+            }
+        }
+        for _ in 0..1 + self.rng.below(2) {
+            let kind = self.any_kind();
+            let value = self.value(kind, 2);
+            query.list.push(self.aggregate_of(kind, &value));
+        }
+        if self.once_in(3) {
+            let value = self.value(Kind::Number, 1);
+            let aggregate = self.aggregate_of(Kind::Number, &value);
+            let operator = *self.pick(&[">", "<=", "<>", "="]);
+            query.having = Some(format!("{aggregate} {operator} {}", self.rng.below(4)));
+        }
+    }
+
+    /// `WITH name AS (...)` of a column `n`.
+    fn with_maybe(&mut self) -> Option<(String, String)> {
+        if !self.once_in(10) {
+            return None;
+        }
+        let name = self.alias('q');
+        let body = self.inside(|maker| {
+            let from = maker.from(1);
+            let value = maker.value(Kind::Number, 2);
+            format!("SELECT {value} AS n FROM {from}{}", maker.where_maybe(1))
+        });
+        Some((name.clone(), format!("WITH {name} AS ({body})")))
+    }
+
+    /// What stands behind FROM: up to `count` more tables, joined; their columns come into sight.
+    pub(super) fn from(&mut self, count: u64) -> String {
+        let joins = self.rng.below(count + 1);
+        let (text, columns, _) = self.join(joins);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.extend(columns);
+        }
+        text
+    }
+
+    /// A tree of joins, its columns, and whether it is more than one table.
+    fn join(&mut self, joins: u64) -> (String, Vec<Visible>, bool) {
+        if joins == 0 {
+            let (text, columns) = self.table();
+            return (text, columns, false);
+        }
+        let left_joins = self.rng.below(joins);
+        let (left, mut columns, _) = self.join(left_joins);
+        let (right, more, joined) = self.join(joins - 1 - left_joins);
+        columns.extend(more);
+        let right = if joined { format!("({right})") } else { right };
+        let word =
+            *self.pick(&["JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "CROSS JOIN", "STRAIGHT_JOIN"]);
+        if word == "CROSS JOIN" {
+            return (format!("{left} CROSS JOIN {right}"), columns, true);
+        }
+        // A join's condition sees the tables of the join and the queries around.
+        let hidden = self.scopes.pop().unwrap_or_default();
+        self.scopes.push(columns.clone());
+        let condition = if self.once_in(2) { self.key_condition(&columns) } else { self.condition(1) };
+        self.scopes.pop();
+        self.scopes.push(hidden);
+        (format!("{left} {word} {right} ON {condition}"), columns, true)
+    }
+
+    /// Two columns of one kind compared, as joins mostly are.
+    fn key_condition(&mut self, columns: &[Visible]) -> String {
+        let one = self.pick(columns).clone();
+        let fit: Vec<&Visible> =
+            columns.iter().filter(|other| other.kind == one.kind && other.name != one.name).collect();
+        match fit.len() {
+            0 => self.condition(1),
+            len => format!("{} = {}", one.name, fit[self.rng.index(len)].name),
+        }
+    }
+
+    fn table(&mut self) -> (String, Vec<Visible>) {
+        let at = self.rng.index(self.schema.tables.len());
+        let table = &self.schema.tables[at];
+        let (name, of): (String, Vec<(String, Kind)>) =
+            (table.name.clone(), table.columns.iter().map(|c| (c.name.clone(), c.kind)).collect());
+        if self.nesting > 0 && self.subqueries && self.once_in(8) {
+            return self.derived();
+        }
+        let alias = self.alias('a');
+        let columns = of
+            .into_iter()
+            .map(|(column, kind)| Visible { name: format!("{alias}.{column}"), kind })
+            .collect();
+        (format!("{name} AS {alias}"), columns)
+    }
+
+    /// A derived table; it sees no query around it.
+    fn derived(&mut self) -> (String, Vec<Visible>) {
+        let around = std::mem::take(&mut self.scopes);
+        let (first, second) = (self.any_kind(), self.any_kind());
+        let text = self.inside(|maker| {
+            let from = maker.from(1);
+            let (one, two) = (maker.value(first, 1), maker.value(second, 1));
+            let condition = maker.where_maybe(2);
+            if maker.once_in(3) {
+                let aggregate = maker.aggregate_of(second, &two);
+                let key =
+                    maker.scopes.last().and_then(|scope| scope.iter().find(|c| c.kind == first)).cloned();
+                if let Some(key) = key {
+                    let key = key.name;
+                    return format!(
+                        "(SELECT {key} AS x, {aggregate} AS y FROM {from}{condition} GROUP BY {key})"
+                    );
+                }
+            }
+            let distinct = if maker.once_in(4) { "DISTINCT " } else { "" };
+            format!("(SELECT {distinct}{one} AS x, {two} AS y FROM {from}{condition})")
+        });
+        self.scopes = around;
+        let alias = self.alias('d');
+        let columns = vec![
+            Visible { name: format!("{alias}.x"), kind: first },
+            Visible { name: format!("{alias}.y"), kind: second },
+        ];
+        (format!("{text} AS {alias}"), columns)
+    }
+
+    /// An UPDATE or DELETE, and the table that it changes.
+    pub fn change(&mut self) -> (String, String) {
+        let at = self.rng.index(self.schema.tables.len());
+        let table = self.schema.tables[at].clone();
+        self.scopes.push(
+            table
+                .columns
+                .iter()
+                .map(|c| Visible { name: format!("{}.{}", table.name, c.name), kind: c.kind })
+                .collect(),
+        );
+        // A subquery must not read the table that is changed (1093), so changes are made without subqueries.
+        let subqueries = std::mem::replace(&mut self.subqueries, false);
+        let condition = self.where_maybe(3);
+        let text = if self.once_in(2) {
+            format!("DELETE FROM {}{condition}", table.name)
+        } else {
+            let column = self.pick(&table.columns[1..]).clone();
+            let value = if self.once_in(2) { self.leaf_of(column.kind) } else { "NULL".into() };
+            format!("UPDATE {} SET {} = {value}{condition}", table.name, column.name)
+        };
+        self.subqueries = subqueries;
+        self.scopes.pop();
+        (text, table.name)
+    }
+
+    fn leaf_of(&mut self, kind: Kind) -> String {
+        match kind {
+            Kind::Number | Kind::Double => self.rng.below(9).to_string(),
+            Kind::Text => "'red'".into(),
+            Kind::Date => "'2024-02-01'".into(),
+        }
+    }
+}
