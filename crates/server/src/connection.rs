@@ -20,6 +20,7 @@ use turnstile_sql::variables::SessionSettings;
 
 use crate::auth;
 use crate::deadline::within;
+use crate::log;
 use crate::scheduler::{Interruptible, Readiness};
 use crate::server::Shared;
 use crate::sink::WireSink;
@@ -277,8 +278,13 @@ const TRAFFIC_BYTES: u64 = 16 * 1024;
 impl Connection {
     /// From login to the end. The client may vanish at any point; the session is finished all the same.
     async fn live(mut self: Box<Self>) {
-        self.follow_settings();
-        let end = self.run().await.unwrap_or(End::Gone);
+        let end = match Box::pin(self.run_init_connect()).await {
+            Ok(()) => {
+                self.follow_settings();
+                self.run().await.unwrap_or(End::Gone)
+            }
+            Err(error) => self.part(&error).await.unwrap_or(End::Gone),
+        };
         self.publish_traffic();
         if end != End::Quit {
             self.shared.database.status().client_aborted();
@@ -287,6 +293,24 @@ impl Connection {
         if end == End::Told {
             self.stream.close_gently(FAREWELL).await;
         }
+    }
+
+    /// Runs `init_connect`, for all but administrators. If it fails the client is told so in answer to its first command.
+    async fn run_init_connect(&mut self) -> Result<(), SqlError> {
+        let turnstile_sql::value::Value::Str(text) = self.shared.database.globals().named("init_connect")
+        else {
+            return Ok(());
+        };
+        if text.trim().is_empty() || self.session.may_exceed_connections() {
+            return Ok(());
+        }
+        let Err(error) = self.session.run_script(text.as_bytes()).await else { return Ok(()) };
+        let (id, user) = (self.session.id(), self.session.user_name());
+        let place = format!("connection {id} user: '{user}' host: '{}'", self.peer.host);
+        log::warning(&format!("init_connect failed for {place}: {} {}", error.code, error.message));
+        // Whatever the first command is, this is its answer.
+        let _ = self.next_message(&mut Vec::new()).await;
+        Err(SqlError::new_aborting_connection(id, user, &self.peer.host, "init_connect command failed"))
     }
 
     async fn run(&mut self) -> io::Result<End> {

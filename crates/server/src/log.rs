@@ -1,8 +1,12 @@
-//! The error log: lines in the shape of MySQL 8, on standard error.
+//! The error log: lines in the shape of MySQL 8, on standard error or in the file of `log_error`.
 //!
 //! `2026-11-20T09:10:11.123456Z 0 [Note] [MY-010931] [Server] ready for connections ...`
 
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use turnstile_sql::datetime::DateTime;
@@ -29,8 +33,27 @@ pub fn line(priority: Priority, number: u32, text: &str) {
         Priority::Warning => "Warning",
         Priority::Error => "Error",
     };
+    let line = format!("{time}Z 0 [{word}] [MY-{number:06}] [Server] {text}\n");
     // A log that cannot be written is not worth failing for.
-    let _ = writeln!(std::io::stderr().lock(), "{time}Z 0 [{word}] [MY-{number:06}] [Server] {text}");
+    let _ = match FILE.get() {
+        // Whole lines, so that those of several threads do not mix.
+        Some(mut file) => file.write_all(line.as_bytes()),
+        None => std::io::stderr().lock().write_all(line.as_bytes()),
+    };
+}
+
+/// The file of `log_error`, once it is open.
+static FILE: OnceLock<File> = OnceLock::new();
+
+/// From now on lines are added to a file.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().create(true).append(true).mode(0o640).open(path)?;
+    // Only the first call, at start, has an effect.
+    let _ = FILE.set(file);
+    Ok(())
 }
 
 /// A line about the life of the server.

@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnstile_sql::variables::{Globals, Kind, VARIABLES, find};
+use turnstile_sql::variables::{Configured, Globals, Kind, VARIABLES, find};
 
 /// Option files that are read unless the command line says otherwise.
 const FILES: [&str; 1] = ["/etc/turnstile/my.cnf"];
@@ -123,8 +123,15 @@ fn apply(typed: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked)
         "help" | "verbose" => asked.help = true,
         "print_defaults" => asked.print_defaults = true,
         "initialize" | "initialize_insecure" => asked.initialize = true,
-        // Accepted because scripts pass them; the server always runs in the foreground as whoever started it.
-        "user" | "console" | "daemonize" | "pid_file" | "skip_log_bin" | "log_error" => {}
+        // The server runs in the foreground as whoever started it, and there is no binary log.
+        "console" | "skip_log_bin" => {}
+        "user" => asked.warnings.push("option 'user' is not taken: the server runs as who started it".into()),
+        "daemonize" if !is_off(value) => {
+            return Err(BadOption(
+                "option '--daemonize' is not supported: start it in the background".into(),
+            ));
+        }
+        "daemonize" => {}
         _ => {
             let known = set(name, value, globals, asked)?;
             let text = match value {
@@ -145,6 +152,10 @@ fn apply(typed: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked)
     Ok(())
 }
 
+fn is_off(value: Option<&str>) -> bool {
+    value.is_some_and(|value| ["0", "OFF", "FALSE", "NO"].iter().any(|word| word.eq_ignore_ascii_case(value)))
+}
+
 /// Sets the variable that an option is about; false if there is none.
 fn set(name: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked) -> Result<bool, BadOption> {
     let alias = match name {
@@ -163,17 +174,28 @@ fn set(name: &str, value: Option<&str>, globals: &Globals, asked: &mut Asked) ->
         (false, Some((rest, preset)), None) => (rest, preset),
         (false, Some((rest, preset)), Some(value)) => {
             // As with mysqld, --skip-x=0 is x=1.
-            let off = ["0", "OFF", "FALSE", "NO"].iter().any(|word| word.eq_ignore_ascii_case(value));
+            let off = is_off(Some(value));
             (rest, if off == (preset == "OFF") { "ON" } else { "OFF" })
         }
         (false, None, _) => return Ok(false),
     };
-    let cut = globals
+    let became = globals
         .configure(alias, value)
         .map_err(|error| BadOption(format!("option '--{name}': {}", error.message)))?;
-    if cut && let Some(at) = find(alias) {
-        let now = VARIABLES[at].show(&globals.get(at));
-        asked.warnings.push(format!("option '{alias}': value {value} adjusted to {now}"));
+    let now = find(alias).map(|at| VARIABLES[at].show(&globals.get(at))).unwrap_or_default();
+    match became {
+        Configured::Taken => {}
+        Configured::Cut => {
+            asked.warnings.push(format!("option '{alias}': value {value} adjusted to {now}"));
+        }
+        Configured::WithoutEffect => {
+            asked.warnings.push(format!("option '{alias}' is kept and has no effect in this server"));
+        }
+        Configured::NotTaken => {
+            asked
+                .warnings
+                .push(format!("option '{alias}' cannot be changed in this server: it stays '{now}'"));
+        }
     }
     Ok(true)
 }

@@ -1,9 +1,10 @@
 //! `turnstile serve`: options, engine, database, listeners; then waits for SIGTERM or SIGINT and shuts down cleanly.
 
+use std::fs;
 use std::future::Future;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -11,7 +12,9 @@ use std::thread::{self, Thread};
 use std::time::Instant;
 
 use turnstile_engine::{Config, Engine, Settings};
+use turnstile_sql::accounts::AccountName;
 use turnstile_sql::database::{Database, VERSION};
+use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, reference};
 use turnstile_sys::disk::RealDisk;
@@ -63,6 +66,8 @@ fn print_help() {
 
 fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Failure> {
     let datadir = PathBuf::from(text(&globals, "datadir"));
+    let spoken = tls::versions(&text(&globals, "tls_version"))?;
+    open_log(&globals, &datadir)?;
     log::note(&format!("turnstile (server version {VERSION}) starting as process {}", std::process::id()));
     let disk =
         RealDisk::open(&datadir).map_err(|error| format!("data directory {}: {error}", datadir.display()))?;
@@ -87,13 +92,9 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         return Ok(());
     }
     warn_about_open_accounts(&database);
-    let tls = match tls::load(&datadir, &file_name(globals, "ssl_cert"), &file_name(globals, "ssl_key")) {
-        Ok(config) => Some(config),
-        Err(error) => {
-            log::warning(&format!("TLS is off: {error}"));
-            None
-        }
-    };
+    run_init_file(&database, &datadir)?;
+    let tls = load_tls(globals, &datadir, &spoken);
+    let pid_file = PidFile::write(&text(globals, "pid_file"), &datadir)?;
     let (mut stop, ask) = signals()?;
     database.set_shutdown(Box::new(move || {
         // A pipe that is full has been written to already.
@@ -111,8 +112,93 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     log::note("received a signal to shut down");
     server.stop();
     engine.close()?;
+    drop(pid_file);
     log::note("shutdown complete");
     Ok(())
+}
+
+/// Sends the log where `log_error` says.
+fn open_log(globals: &Globals, datadir: &Path) -> Result<(), Failure> {
+    let name = text(globals, "log_error");
+    if name.is_empty() || name == "stderr" {
+        return Ok(());
+    }
+    log::open(&datadir.join(&name)).map_err(|error| format!("log_error '{name}': {error}").into())
+}
+
+fn load_tls(
+    globals: &Globals,
+    datadir: &Path,
+    spoken: &[&'static rustls::SupportedProtocolVersion],
+) -> Option<Arc<rustls::ServerConfig>> {
+    if spoken.is_empty() {
+        log::warning("TLS is off: tls_version names no protocol");
+        return None;
+    }
+    let (certificate, key) = (file_name(globals, "ssl_cert"), file_name(globals, "ssl_key"));
+    let may_make = globals.named("auto_generate_certs") != Value::Int(0);
+    match tls::load(datadir, (&certificate, &key), may_make, spoken) {
+        Ok(config) => Some(config),
+        Err(error) => {
+            log::warning(&format!("TLS is off: {error}"));
+            None
+        }
+    }
+}
+
+/// Runs the statements of `init_file`, as root.
+fn run_init_file(database: &Arc<Database>, datadir: &Path) -> Result<(), Failure> {
+    let name = text(database.globals(), "init_file");
+    if name.is_empty() {
+        return Ok(());
+    }
+    let wrong = |what: String| Failure::from(format!("init_file '{name}': {what}"));
+    let statements = fs::read(datadir.join(&name)).map_err(|error| wrong(error.to_string()))?;
+    let statements = statements.trim_ascii();
+    if statements.is_empty() {
+        return Ok(());
+    }
+    log::note(&format!("execution of init_file '{name}' started"));
+    let init = SessionInit {
+        connection_id: database.registry().next_id(),
+        user: "root".into(),
+        host: "localhost".into(),
+        account: AccountName::new("root", "localhost"),
+        database: None,
+        collation: 255,
+        found_rows: false,
+        multi_statements: true,
+    };
+    let mut session = Session::new(database.clone(), init)?;
+    let outcome = block_on(session.run_script(statements));
+    block_on(session.finish());
+    outcome.map_err(|error| wrong(format!("{} {}", error.code, error.message)))?;
+    log::note(&format!("execution of init_file '{name}' ended"));
+    Ok(())
+}
+
+/// The file of `pid_file`, gone with the server.
+struct PidFile(Option<PathBuf>);
+
+impl PidFile {
+    fn write(name: &str, datadir: &Path) -> Result<PidFile, Failure> {
+        if name.is_empty() {
+            return Ok(PidFile(None));
+        }
+        let path = datadir.join(name);
+        fs::write(&path, format!("{}\n", std::process::id()))
+            .map_err(|error| format!("pid_file '{}': {error}", path.display()))?;
+        Ok(PidFile(Some(path)))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // Somebody else may have removed it already.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// A stream that becomes readable when the process is asked to end, and its other end.

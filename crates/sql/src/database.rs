@@ -1,6 +1,7 @@
 //! Everything that sessions share: engine, dictionary, accounts, global variables, session registry.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::ids::TxnId;
@@ -30,6 +31,24 @@ pub const VERSION: &str = "8.4.0-turnstile";
 /// `@@version_comment`.
 pub const VERSION_COMMENT: &str = "Turnstile";
 
+/// Whom `read_only` and `super_read_only` keep from writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Both are OFF.
+    Nobody,
+    /// `read_only`: accounts without CONNECTION_ADMIN and SUPER.
+    Unprivileged,
+    /// `super_read_only`.
+    Everybody,
+}
+
+impl Refusal {
+    /// The option, as error 1290 names it.
+    pub fn option(self) -> &'static str {
+        if self == Refusal::Everybody { "--super-read-only" } else { "--read-only" }
+    }
+}
+
 /// One open database server, without its sockets.
 pub struct Database {
     engine: Arc<Engine>,
@@ -50,6 +69,8 @@ pub struct Database {
     shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// One reference is its own, every other one a prepared statement's.
     prepared: Arc<()>,
+    /// A [`Refusal`].
+    refusal: AtomicU8,
 }
 
 impl Database {
@@ -118,6 +139,7 @@ impl Database {
             thread_pool,
             shutdown: OnceLock::new(),
             prepared: Arc::new(()),
+            refusal: AtomicU8::new(0),
         });
         Deadlocks::watch(&db);
         if fresh {
@@ -198,6 +220,26 @@ impl Database {
     /// The last foreign key that stood against a change.
     pub fn foreign_key_errors(&self) -> &ForeignKeyErrors {
         &self.foreign_key_errors
+    }
+
+    /// Whom `read_only` and `super_read_only` keep from writing, as they are now.
+    pub fn refuses_writes(&self) -> Refusal {
+        match self.refusal.load(Ordering::Relaxed) {
+            0 => Refusal::Nobody,
+            1 => Refusal::Unprivileged,
+            _ => Refusal::Everybody,
+        }
+    }
+
+    /// Takes over `read_only` and `super_read_only` from the globals.
+    pub(crate) fn read_only_changed(&self) {
+        let on = |name| self.globals.named(name) == Value::Int(1);
+        let refusal = match (on("read_only"), on("super_read_only")) {
+            (_, true) => 2,
+            (true, false) => 1,
+            (false, false) => 0,
+        };
+        self.refusal.store(refusal, Ordering::Relaxed);
     }
 
     /// Counters.

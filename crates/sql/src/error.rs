@@ -140,7 +140,7 @@ errors! {
     primary_cannot_have_null() = 1171 b"42000" "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
     too_many_rows() = 1172 b"42000" "Result consisted of more than one row";
     requires_primary_key() = 1173 b"42000" "This table type requires a primary key";
-    safe_update_mode() = 1175 b"HY000" "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column.";
+    safe_update_mode() = 1175 b"HY000" "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
     key_does_not_exist(key, table) = 1176 b"42000" "Key '{key}' doesn't exist in table '{table}'";
     cannot_do_during_transaction() = 1179 b"25000" "You are not allowed to execute this command in a transaction";
     unknown_system_variable(name) = 1193 b"HY000" "Unknown system variable '{name}'";
@@ -163,6 +163,7 @@ errors! {
     wrong_type_for_variable(name) = 1232 b"42000" "Incorrect argument type to variable '{name}'";
     variable_cannot_be_read(name) = 1233 b"HY000" "Variable '{name}' can only be set, not read";
     not_supported_yet(what) = 1235 b"42000" "This version of Turnstile doesn't yet support '{what}'";
+    variable_without_effect(name) = 1235 b"42000" "The system variable '{name}' is kept and has no effect in this server";
     incorrect_global_local_variable(name, scope) = 1238 b"HY000" "Variable '{name}' is a {scope} variable";
     wrong_foreign_key_definition(name) = 1239 b"42000" "Incorrect foreign key definition for '{name}': Key reference and table reference don't match";
     operand_columns(count) = 1241 b"21000" "Operand should contain {count} column(s)";
@@ -183,6 +184,17 @@ errors! {
     deprecated_syntax(old, new) = 1287 b"HY000" "'{old}' is deprecated and will be removed in a future release. Please use {new} instead";
     non_updatable_table(table, statement) = 1288 b"HY000" "The target table {table} of the {statement} is not updatable";
     feature_disabled(feature, needed) = 1289 b"HY000" "The '{feature}' feature is disabled; you need MySQL built with '{needed}' to have it working";
+    table_without_primary_key() = 3750 b"HY000" "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
+    using_other_engine(engine, table) = 1266 b"HY000" "Using storage engine {engine} for table '{table}'";
+    illegal_engine_option(table) = 1031 b"HY000" "Table storage engine for '{table}' doesn't have this option";
+    unsupported_extension(what) = 1112 b"42000" "InnoDB: {what}";
+    create_option_without_effect(option) = 1478 b"HY000" "Table storage engine 'InnoDB' does not support the create option '{option}'";
+    option_ignored(option) = 1618 b"HY000" "<{option}> option ignored";
+    invalid_encryption_option() = 3184 b"HY000" "Invalid encryption option.";
+    no_master_key() = 3185 b"HY000" "Can't find master key from keyring, please check in the server log if a keyring is loaded and initialized successfully.";
+    tablespace_missing(name) = 3510 b"HY000" "Tablespace {name} doesn't exist.";
+    engine_attribute_not_supported() = 3981 b"HY000" "Storage engine 'InnoDB' does not support ENGINE_ATTRIBUTE.";
+    new_aborting_connection(id, user, host, why) = 1184 b"08S01" "Aborted connection {id} to db: 'unconnected' user: '{user}' host: '{host}' ({why})";
     option_prevents_statement(option) = 1290 b"HY000" "The MySQL server is running with the {option} option so it cannot execute this statement";
     duplicated_value_in_type(column, value, kind) = 1291 b"HY000" "Column '{column}' has duplicated value '{value}' in {kind}";
     truncated_wrong_value(kind, value) = 1292 b"22007" "Truncated incorrect {kind} value: '{value}'";

@@ -30,6 +30,8 @@ mod lock_tables;
 mod maintain;
 mod persist;
 mod prepared;
+mod read_only;
+mod rewrite;
 mod set;
 mod show;
 mod show_live;
@@ -145,6 +147,11 @@ impl Session {
     /// The database it belongs to.
     pub fn database(&self) -> &Arc<Database> {
         &self.db
+    }
+
+    /// The user name as the client sent it.
+    pub fn user_name(&self) -> String {
+        String::from_utf8_lossy(self.entry.shown().names.user()).into_owned()
     }
 
     /// Kills reach the session through it.
@@ -292,6 +299,15 @@ impl Session {
     /// The implicit commit before statements that change definitions.
     pub(crate) async fn end_transaction(&mut self) -> SqlResult<()> {
         self.commit().await
+    }
+
+    /// Runs the statements of a text, whatever the client may send, and shows nobody what they return (`init_connect`,
+    /// `init_file`). The first that fails ends it.
+    pub async fn run_script(&mut self, text: &[u8]) -> Result<(), SqlError> {
+        let allowed = std::mem::replace(&mut self.multi_statements, true);
+        let result = self.query(text, &mut crate::sink::Unseen).await;
+        self.multi_statements = allowed;
+        result
     }
 
     /// COM_INIT_DB.

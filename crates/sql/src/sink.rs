@@ -94,6 +94,20 @@ pub trait ResultSink: Send {
     }
 }
 
+/// Takes a result that nobody asked to see.
+pub struct Unseen;
+
+impl ResultSink for Unseen {
+    fn columns(&mut self, _: &[ColumnMeta]) -> Result<(), SqlError> {
+        Ok(())
+    }
+    fn row(&mut self, _: &[Value]) -> Result<(), SqlError> {
+        Ok(())
+    }
+    fn end(&mut self, _: u16, _: u16) {}
+    fn ok(&mut self, _: u64, _: u64, _: u16, _: &str, _: u16) {}
+}
+
 /// Waits until the sink has room, if it asked for that.
 pub async fn flush(sink: &mut dyn ResultSink) -> Result<(), SqlError> {
     if sink.should_flush() { poll_fn(|context| sink.poll_flush(context)).await } else { Ok(()) }

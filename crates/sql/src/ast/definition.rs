@@ -20,6 +20,8 @@ pub struct DatabaseOptions {
     pub charset: Option<Name>,
     /// COLLATE, lower case.
     pub collation: Option<Name>,
+    /// ENCRYPTION, as written.
+    pub encryption: Option<Name>,
 }
 
 /// CREATE TABLE.

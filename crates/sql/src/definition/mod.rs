@@ -2,7 +2,7 @@
 
 use turnstile_engine::ids::{IndexId, TableId};
 
-use crate::ast::{CreateTable, KeyKind, KeyTarget, TableOption};
+use crate::ast::{CreateTable, KeyKind, KeyTarget};
 use crate::collation::Collation;
 use crate::dictionary::Column;
 use crate::dictionary::table::Definition;
@@ -15,53 +15,14 @@ pub mod default;
 pub mod expression;
 pub mod foreign_key;
 pub mod key;
+mod option;
 mod text;
 
+pub use option::{Options, check_encryption, is_own_engine, options};
 pub use text::{create_table_text, default_text, quote_name};
 
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 1017;
-
-/// What table options say.
-pub struct Options {
-    /// Default collation of columns.
-    pub collation: Collation,
-    /// AUTO_INCREMENT=
-    pub auto_increment: u64,
-    /// COMMENT
-    pub comment: Box<str>,
-}
-
-/// Reads table options, in the light of what was before.
-pub fn options(written: &[TableOption], mut options: Options) -> SqlResult<Options> {
-    for option in written {
-        match option {
-            TableOption::Engine(name) => check_engine(name)?,
-            TableOption::AutoIncrement(value) => options.auto_increment = *value,
-            TableOption::Charset(name) => {
-                let found = Collation::default_of_charset(name);
-                options.collation = found.ok_or_else(|| SqlError::unknown_character_set(name))?;
-            }
-            TableOption::Collation(name) => {
-                options.collation =
-                    Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
-            }
-            TableOption::Comment(text) => options.comment = String::from_utf8_lossy(text).into(),
-            TableOption::RowFormat(_) | TableOption::Other(..) => {}
-        }
-    }
-    Ok(options)
-}
-
-/// There is one engine; dumps that name another of MySQL's transactional or simple ones are served by it as well.
-fn check_engine(name: &str) -> SqlResult<()> {
-    let known = ["innodb", "turnstile", "myisam", "memory"];
-    if known.iter().any(|one| one.eq_ignore_ascii_case(name)) {
-        Ok(())
-    } else {
-        Err(SqlError::unknown_storage_engine(name))
-    }
-}
 
 /// The definition of a new table, without its trees. `selected`: the columns of CREATE TABLE ... SELECT's query. One that
 /// is also written has the written definition, in the query's place; what is written only comes first.
@@ -78,8 +39,8 @@ pub fn build(
     if create.columns.is_empty() && selected.is_empty() {
         return Err(SqlError::table_must_have_columns());
     }
-    let options =
-        options(&create.options, Options { collation: default, auto_increment: 0, comment: "".into() })?;
+    let before = Options { collation: default, auto_increment: 0, comment: "".into() };
+    let options = options(&create.options, before, (&create.name.table, true), eval)?;
     let in_primary = |name: &str| {
         create.keys.iter().filter(|key| key.kind == KeyKind::Primary).flat_map(|key| &key.parts).any(
             |part| matches!(&part.target, KeyTarget::Column(column) if column.eq_ignore_ascii_case(name)),

@@ -1,6 +1,6 @@
 //! What an expression may ask of its surroundings: settings, parameters, the session, and a place for warnings.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
@@ -74,29 +74,55 @@ pub struct Warning {
 }
 
 /// The diagnostics area of a statement: counts all, keeps the first `max_error_count`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Warnings {
     count: AtomicU32,
     /// What `@@warning_count` and `@@error_count` say: how many there were when the statement that runs began.
     before: AtomicU32,
     errors_before: AtomicU32,
+    /// `max_error_count`
+    kept_max: AtomicU32,
+    /// `sql_notes` is OFF.
+    without_notes: AtomicBool,
     list: Mutex<Vec<Warning>>,
 }
 
+impl Default for Warnings {
+    fn default() -> Warnings {
+        Warnings {
+            count: AtomicU32::new(0),
+            before: AtomicU32::new(0),
+            errors_before: AtomicU32::new(0),
+            kept_max: AtomicU32::new(Self::KEPT_MAX),
+            without_notes: AtomicBool::new(false),
+            list: Mutex::default(),
+        }
+    }
+}
+
 impl Warnings {
-    /// Most warnings kept (the default of `max_error_count`).
-    pub const KEPT_MAX: usize = 1024;
+    /// Most warnings kept unless `max_error_count` says otherwise.
+    pub const KEPT_MAX: u32 = 1024;
 
     /// An empty area.
     pub fn new() -> Warnings {
         Warnings::default()
     }
 
+    /// Follows `max_error_count` and `sql_notes`.
+    pub fn set_limits(&self, kept_max: u64, notes: bool) {
+        self.kept_max.store(u32::try_from(kept_max).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.without_notes.store(!notes, Ordering::Relaxed);
+    }
+
     /// Adds one line.
     pub fn push(&self, level: WarningLevel, error: SqlError) {
+        if level == WarningLevel::Note && self.without_notes.load(Ordering::Relaxed) {
+            return;
+        }
         self.count.fetch_add(1, Ordering::Relaxed);
         let mut list = self.list.lock();
-        if list.len() < Self::KEPT_MAX {
+        if list.len() < self.kept_max.load(Ordering::Relaxed) as usize {
             list.push(Warning { level, error });
         }
     }

@@ -112,9 +112,7 @@ impl Parser<'_> {
                 options.collation = Some(self.charset_name()?);
             } else if self.eat(Keyword::Encryption) {
                 self.eat_kind(TokenKind::Equal);
-                if !self.text()?.eq_ignore_ascii_case(b"n") {
-                    return Err(self.not_supported("ENCRYPTION"));
-                }
+                options.encryption = Some(self.utf8_text()?);
             } else if self.at(Keyword::Read) && !default {
                 return Err(self.not_supported("READ ONLY databases"));
             } else if default {

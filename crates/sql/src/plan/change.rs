@@ -15,7 +15,7 @@ use super::block::{Block, PlanContext};
 use super::foreign_key::{self, ForeignPlan};
 use super::from;
 use super::point::PointShape;
-use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Subquery};
+use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
@@ -68,13 +68,22 @@ pub struct ChangePlan {
     pub point: Option<PointShape>,
     /// One of its targets has a [`ForeignPlan`].
     pub has_foreign: bool,
+    /// Some table that is changed is read whole.
+    pub reads_whole: bool,
 }
 
 impl ChangePlan {
     fn new(select: SelectPlan, targets: Vec<ChangeTarget>, ignore: bool) -> ChangePlan {
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
-        ChangePlan { select, targets, ignore, point, has_foreign }
+        let is_target = |step: &&Step| targets.iter().any(|target| target.base == step.base);
+        let reads_whole = select.steps.iter().filter(is_target).any(Step::reads_whole);
+        ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
+    }
+
+    /// Whether its rows are found by keys, or counted by a LIMIT: what `sql_safe_updates` asks for.
+    pub fn is_bounded(&self) -> bool {
+        !self.reads_whole || self.select.limit.count.is_some()
     }
 }
 

@@ -222,6 +222,14 @@ pub enum Source {
 }
 
 impl Step {
+    /// Whether it reads a table's whole tree, or that of one of its keys.
+    pub fn reads_whole(&self) -> bool {
+        match &self.source {
+            Source::Table(source) => source.access.is_full(),
+            Source::Group(_) | Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => false,
+        }
+    }
+
     fn locks_exclusively(&self) -> bool {
         match &self.source {
             Source::Table(source) => matches!(source.locking, Some((RowLock::Exclusive, _))),

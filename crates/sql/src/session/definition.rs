@@ -133,6 +133,9 @@ impl Session {
     }
 
     fn database_collation(&self, options: &ast::DatabaseOptions) -> SqlResult<Collation> {
+        if let Some(encryption) = &options.encryption {
+            definition::check_encryption(encryption)?;
+        }
         if let Some(name) = &options.collation {
             return Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name));
         }
@@ -140,7 +143,7 @@ impl Session {
             Some(name) => {
                 Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))
             }
-            None => Ok(Collation::DEFAULT),
+            None => Ok(self.state.collation_named("collation_server")),
         }
     }
 
@@ -286,6 +289,7 @@ impl Session {
                 definition
             }
         };
+        self.check_has_primary(&definition)?;
         self.fit_parents(&mut definition, 0)?;
         self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
@@ -293,6 +297,14 @@ impl Session {
         let table = Table::new(definition, Arc::default(), Arc::<Counters>::default());
         self.db.dictionary().put_table(Arc::new(table));
         Ok(Outcome::default())
+    }
+
+    /// `sql_require_primary_key`
+    pub(super) fn check_has_primary(&self, definition: &Definition) -> SqlResult<()> {
+        if self.settings.require_primary_key && !definition.keys.iter().any(|key| key.primary) {
+            return Err(SqlError::table_without_primary_key());
+        }
+        Ok(())
     }
 
     /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table of its name.

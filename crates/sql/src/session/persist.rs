@@ -14,10 +14,10 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::value::Value;
 use crate::variables::persisted::{Change, Entry};
-use crate::variables::{self, Definition, Scope, VARIABLES};
+use crate::variables::{self, Definition, Effect, Scope, VARIABLES};
 
-/// Variables that say where this server lives or what it is: to be changed by who starts it, not through it. Those of which
-/// the description says that they only report are as little to be kept.
+/// Variables that say where this server lives or what it is: to be changed by who starts it, not through it. Those that only
+/// report a fact are as little to be kept.
 const NOT_KEPT: &[&str] = &[
     "auto_generate_certs",
     "basedir",
@@ -57,7 +57,7 @@ pub(super) fn is_kept(scope: VariableScope) -> bool {
 pub(super) fn check_scope(definition: &Definition, scope: VariableScope, name: &str) -> SqlResult<()> {
     let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
     let refused = |what| Err(SqlError::incorrect_global_local_variable(name, what));
-    if !definition.dynamic && scope != VariableScope::PersistOnly {
+    if !definition.effect.is_dynamic() && scope != VariableScope::PersistOnly {
         return refused("read only");
     }
     match (definition.scope, global) {
@@ -67,9 +67,9 @@ pub(super) fn check_scope(definition: &Definition, scope: VariableScope, name: &
     }
     let not_kept = NOT_KEPT.contains(&definition.name)
         || definition.name.starts_with("innodb_monitor_")
-        || !definition.dynamic && definition.doc.starts_with("Reported only");
+        || matches!(definition.effect, Effect::Fixed | Effect::Only);
     match is_kept(scope) && not_kept {
-        true if definition.dynamic => refused("non persistent"),
+        true if definition.effect.is_dynamic() => refused("non persistent"),
         true => refused("non persistent read only"),
         false => Ok(()),
     }

@@ -187,6 +187,7 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        self.check_writable(&prepared.statement)?;
         self.enter_for(&prepared.tables).await?;
         let plan = loop {
             let plan = match self.kept_plan(prepared, params) {
@@ -206,6 +207,9 @@ impl Session {
 
     /// The plan of a statement, made anew if what it depends on has changed. The gates must be held.
     fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Arc<RowPlan>> {
+        if self.settings.plans_anew {
+            return self.plan_rows(&prepared.statement, params, prepared.literals).map(Arc::new);
+        }
         let isolation = self.open.as_ref().map(|open| (open.txn.options().isolation, open.autocommit));
         let key = PlanKey {
             version: self.db.dictionary().version(),

@@ -111,6 +111,13 @@ impl Session {
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,
         };
+        if matches!(definition.name, "read_only" | "super_read_only") && scope != VariableScope::PersistOnly {
+            self.check_nothing_open()?;
+        }
+        definition.check_possible(&value)?;
+        if let Some(warning) = definition.promises_nothing(&value) {
+            self.state.warnings.push(WarningLevel::Warning, warning);
+        }
         if definition.name == "innodb_commit_concurrency" && scope != VariableScope::PersistOnly {
             stays_limited_or_not(&self.db.globals().get(at), &value)?;
         }
@@ -118,6 +125,15 @@ impl Session {
             action.check(pattern)?;
         }
         Ok(Choice { at, scope, value })
+    }
+
+    /// The writes of one's own open transaction or locked tables would be cut off.
+    fn check_nothing_open(&self) -> SqlResult<()> {
+        let written = self.open.as_ref().is_some_and(|open| open.txn.id().is_some());
+        if written || self.table_locks.is_some() {
+            return Err(SqlError::lock_or_active_transaction());
+        }
+        Ok(())
     }
 
     /// Sets a system variable to what was checked.
@@ -132,7 +148,15 @@ impl Session {
                 self.db.meters().apply(&self.db, action, pattern);
             }
             apply_global(&self.db, definition.name, &value);
+            let on = value == Value::Int(1);
             self.db.globals().set(at, value);
+            match (definition.name, on) {
+                ("super_read_only", true) => self.follow_global("read_only", true),
+                ("read_only", false) => self.follow_global("super_read_only", false),
+                ("read_only" | "super_read_only", _) => {}
+                _ => return Ok(()),
+            }
+            self.db.read_only_changed();
             return Ok(());
         }
         if definition.name == "autocommit" && value == Value::Int(1) && !self.settings.autocommit {
@@ -142,6 +166,13 @@ impl Session {
         self.state.set_variable(at, value);
         self.settings_changed();
         Ok(())
+    }
+
+    /// Sets a global switch that goes with another.
+    fn follow_global(&self, name: &str, on: bool) {
+        if let Some(at) = variables::find(name) {
+            self.db.globals().set(at, Value::boolean(on));
+        }
     }
 
     /// Character set and collation variables that go together.
@@ -306,4 +337,8 @@ pub fn apply_globals(db: &crate::Database, globals: &Globals) {
     for (at, definition) in VARIABLES.iter().enumerate() {
         apply_global(db, definition.name, &globals.get(at));
     }
+    if let (Some(at), Value::Int(1)) = (variables::find("read_only"), globals.named("super_read_only")) {
+        globals.set(at, Value::Int(1));
+    }
+    db.read_only_changed();
 }

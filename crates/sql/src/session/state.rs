@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use crate::accounts::{Account, AccountName};
 use crate::ast::VariableScope;
+use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, Warnings};
@@ -56,10 +57,12 @@ impl SessionState {
     pub fn new(db: Arc<Database>, id: u64, identity: Identity, found_rows: bool) -> SessionState {
         let variables = SessionVariables::new(db.globals());
         let settings = Arc::new(SessionSettings::decode(&variables));
+        let warnings = Warnings::new();
+        warnings.set_limits(settings.max_error_count, settings.sql_notes);
         SessionState {
             db,
             id,
-            warnings: Warnings::new(),
+            warnings,
             identity: Mutex::new(identity),
             variables: Mutex::new(variables),
             settings: Mutex::new(settings),
@@ -78,7 +81,7 @@ impl SessionState {
     /// Forgets what COM_RESET_CONNECTION forgets.
     pub fn reset(&self) {
         let variables = SessionVariables::new(self.db.globals());
-        *self.settings.lock() = Arc::new(SessionSettings::decode(&variables));
+        self.decode(&variables);
         *self.variables.lock() = variables;
         self.user_variables.lock().clear();
         self.warnings.clear();
@@ -120,7 +123,13 @@ impl SessionState {
             _ => {}
         }
         variables.set(at, value);
-        *self.settings.lock() = Arc::new(SessionSettings::decode(&variables));
+        self.decode(&variables);
+    }
+
+    fn decode(&self, variables: &SessionVariables) {
+        let settings = SessionSettings::decode(variables);
+        self.warnings.set_limits(settings.max_error_count, settings.sql_notes);
+        *self.settings.lock() = Arc::new(settings);
     }
 
     /// A variable as SELECT and SHOW see it.
@@ -145,6 +154,15 @@ impl SessionState {
         }
     }
 
+    /// The collation that a session variable names.
+    pub fn collation_named(&self, variable: &str) -> Collation {
+        let found = match self.variables.lock().named(variable) {
+            Value::Str(name) => Collation::by_name(&name),
+            _ => None,
+        };
+        found.unwrap_or(Collation::DEFAULT)
+    }
+
     /// Step and offset of AUTO_INCREMENT values.
     pub fn auto_increment(&self) -> (u64, u64) {
         let settings = self.settings.lock();
@@ -154,6 +172,11 @@ impl SessionState {
     /// What LAST_INSERT_ID() returns from now on.
     pub fn set_generated_id(&self, id: u64) {
         self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+
+    /// The value last generated, if there is one: what `sql_auto_is_null` looks for.
+    pub fn generated_id(&self) -> Option<u64> {
+        Some(self.last_insert_id.load(Ordering::Relaxed)).filter(|id| *id != 0)
     }
 
     /// `insert_id`, used once; 0 for none.

@@ -118,6 +118,7 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        self.check_writable(statement)?;
         match statement {
             Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 self.row_statement(statement, params, out).await
@@ -309,7 +310,10 @@ impl Session {
         self.with_eval(params, |eval| {
             let context = PlanContext { literals, ..self.plan_context(schema.as_deref(), eval) };
             Ok(match statement {
-                Statement::Select(query) => RowPlan::Query(plan_query(&context, query, None)?),
+                Statement::Select(query) => match self.rewritten(query) {
+                    Some(query) => RowPlan::Query(plan_query(&context, &query, None)?),
+                    None => RowPlan::Query(plan_query(&context, query, None)?),
+                },
                 Statement::Insert(insert) => RowPlan::Insert(Box::new(plan_insert(&context, insert)?)),
                 Statement::Update(update) => RowPlan::Change(Box::new(plan_update(&context, update)?), true),
                 Statement::Delete(delete) => RowPlan::Change(Box::new(plan_delete(&context, delete)?), false),
@@ -464,9 +468,13 @@ impl Session {
             EvalContext { settings, parameters: params, session: &*state, warnings: &state.warnings };
         let (db, interrupt) = (self.db.clone(), self.interrupt.clone());
         let limit_ms = self.settings.max_execution_ms;
+        let unsafely = self.settings.sql_safe_updates && plan.changes_without_key();
         let open = self.enter_quietly();
         if open.read_only && plan.changes_or_may() {
             return self.abandon(SqlError::read_only_transaction()).await;
+        }
+        if unsafely {
+            return self.abandon(SqlError::safe_update_mode()).await;
         }
         let savepoint = open.txn.savepoint();
         let Session { open: Some(open), table_locks, global_read_lock, .. } = self else {
@@ -636,6 +644,13 @@ impl RowPlan {
     /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one.
     fn changes_or_may(&self) -> bool {
         !matches!(self, RowPlan::Query(query) if !query.locks_exclusively())
+    }
+}
+
+impl RowPlan {
+    /// Whether `sql_safe_updates` refuses it.
+    fn changes_without_key(&self) -> bool {
+        matches!(self, RowPlan::Change(plan, _) if !plan.is_bounded())
     }
 }
 

@@ -10,7 +10,9 @@ use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptio
 
 use super::Session;
 use super::tables::Used;
+use crate::accounts::Privileges;
 use crate::ast::{Begin, Completion, TransactionScope};
+use crate::database::Refusal;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Mode, Patience};
@@ -119,6 +121,10 @@ impl Session {
 
     /// Commits the open transaction, if there is one, and waits until that is durable.
     pub(super) async fn commit(&mut self) -> SqlResult<()> {
+        if let Some(error) = self.refuses_commit() {
+            self.rollback().await?;
+            return Err(error);
+        }
         let turn = match &mut self.open {
             Some(open) if self.db.engine().commit_gate().limit() > 0 => {
                 self.entry.card.note(Operation::Committing);
@@ -137,7 +143,7 @@ impl Session {
 
     /// Whether [`Session::commit_now`] may come without a turn of `innodb_commit_concurrency`.
     pub(super) fn commits_at_once(&self) -> bool {
-        self.db.engine().commit_gate().limit() == 0
+        self.db.engine().commit_gate().limit() == 0 && self.db.refuses_writes() == Refusal::Nobody
     }
 
     /// Commits the open transaction as far as its commit record's place in the log; [`Session::await_commit`] is still to come.
@@ -271,6 +277,9 @@ impl Session {
             self.next_txn.isolation = name.map(variables::isolation).or(self.next_txn.isolation);
             self.next_txn.read_only = read_only.or(self.next_txn.read_only);
             return Ok(());
+        }
+        if scope == TransactionScope::Global {
+            self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
         }
         let values = [
             ("transaction_isolation", name.map(Value::text)),

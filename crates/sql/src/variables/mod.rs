@@ -14,12 +14,14 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
 
+mod effect;
 pub mod guide;
 pub mod persisted;
 pub mod reference;
 mod settings;
 pub mod table;
 
+pub use effect::Effect;
 pub use persisted::Persisted;
 pub use settings::{Priority, SessionSettings, isolation};
 pub use table::VARIABLES;
@@ -75,6 +77,8 @@ pub enum Kind {
     Collation,
     /// SYSTEM, UTC or an offset.
     TimeZone,
+    /// A storage engine: the one there is, by any of its names.
+    Engine,
 }
 
 /// One system variable.
@@ -88,8 +92,8 @@ pub struct Definition {
     pub kind: Kind,
     /// Its value unless the command line says otherwise.
     pub default: &'static str,
-    /// It can be SET.
-    pub dynamic: bool,
+    /// What setting it does.
+    pub effect: Effect,
     /// For `--help`.
     pub doc: &'static str,
 }
@@ -225,6 +229,15 @@ impl Definition {
                 settings::zone(&name)?;
                 plain(Value::text(name))
             }
+            Kind::Engine => {
+                let name = word(value).ok_or_else(|| self.wrong_type())?;
+                let known = crate::definition::is_own_engine(&name);
+                if known {
+                    plain(Value::text("InnoDB"))
+                } else {
+                    Err(SqlError::unknown_storage_engine(&name))
+                }
+            }
         }
     }
 
@@ -290,6 +303,19 @@ impl Definition {
     }
 }
 
+/// What became of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Configured {
+    /// It is the variable's value now.
+    Taken,
+    /// It was outside the range and is cut to it.
+    Cut,
+    /// It is kept and shown, and changes nothing.
+    WithoutEffect,
+    /// The variable reports a fact that an option does not change.
+    NotTaken,
+}
+
 /// The global values.
 #[derive(Debug)]
 pub struct Globals {
@@ -329,13 +355,22 @@ impl Globals {
         }
     }
 
-    /// Sets a value from the command line; allowed for every variable before the server is open. The flag says that it was
-    /// cut to the range.
-    pub fn configure(&self, name: &str, text: &str) -> SqlResult<bool> {
+    /// Sets a value from the command line, before the server is open.
+    pub fn configure(&self, name: &str, text: &str) -> SqlResult<Configured> {
         let at = find(&name.replace('-', "_")).ok_or_else(|| SqlError::unknown_system_variable(name))?;
-        let (value, cut) = VARIABLES[at].parse_option(text)?;
+        let definition = &VARIABLES[at];
+        let (value, cut) = definition.parse_option(text)?;
+        definition.check_possible(&value)?;
+        if !definition.takes_option(&value) {
+            return Ok(Configured::NotTaken);
+        }
+        let empty = definition.promises_nothing(&value).is_some();
         self.set(at, value);
-        Ok(cut)
+        Ok(match (cut, empty) {
+            (true, _) => Configured::Cut,
+            (_, true) => Configured::WithoutEffect,
+            _ => Configured::Taken,
+        })
     }
 
     /// Reads what SET PERSIST has kept on this disk, gives it to the globals unless `persisted_globals_load` is OFF, and keeps

@@ -193,7 +193,7 @@ fn text_of(entries: &BTreeMap<String, Entry>) -> String {
     let (mut moving, mut fixed) = (Map::new(), Map::new());
     for (name, entry) in entries {
         let about = json!({ "Host": entry.host, "User": entry.user, "Timestamp": entry.set_us });
-        let is_fixed = find(name).is_some_and(|at| !VARIABLES[at].dynamic);
+        let is_fixed = find(name).is_some_and(|at| !VARIABLES[at].effect.is_dynamic());
         let group = if is_fixed { &mut fixed } else { &mut moving };
         group.insert(name.clone(), json!({ "Value": entry.value, "Metadata": about }));
     }

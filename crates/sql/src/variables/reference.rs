@@ -19,6 +19,11 @@ ranges are MySQL 8.4's unless the description says otherwise.
   sessions begin with, SET SESSION the own value.
 - **Dynamic.** *yes*: SET changes it while the server runs. *no*: only at start, by an option or SET PERSIST_ONLY; SET is refused with
   error 1238.
+- **Kind.** *live*: it works and SET changes it. *at start*: it works and only the start of the server sets it. *fixed*: it reports a
+  fact; SET is refused with error 1238, and an option that says otherwise is not taken, which the log says. *one value*: MySQL has a
+  choice here and this server has not; its default says what is so and is accepted, any other value is refused with error 1231, at start
+  too. *no effect*: kept and shown, so that clients and option files written for MySQL work; a value other than the default is accepted
+  with warning 1235, or a line in the log at start.
 - **Wrong values change nothing**, and of a SET with several items none is carried out when one is wrong. A name that does not exist is
   error 1193, a value that is no number where one is wanted 1232, a word that is not among the choices 1231, GLOBAL for a session's
   variable 1228, no GLOBAL for the server's 1229. A number outside the range is cut to it with warning 1292, or refused with error 1231
@@ -31,11 +36,9 @@ ranges are MySQL 8.4's unless the description says otherwise.
 - **Precedence**, later wins: default, option files, command line, what SET PERSIST has kept.
 ";
 
-/// How a description begins that promises nothing.
+/// Whether setting it changes nothing.
 fn is_without_effect(one: &Definition) -> bool {
-    ["No effect", "Reported only", "Accepted without effect", "Not run here", "There is no "]
-        .iter()
-        .any(|start| one.doc.starts_with(start))
+    one.effect.reader().is_none()
 }
 
 fn scope(one: &Definition) -> &'static str {
@@ -60,6 +63,7 @@ pub fn range(one: &Definition) -> String {
         Kind::Charset => "a character set".into(),
         Kind::CharsetOrNull => "a character set or NULL".into(),
         Kind::Collation => "a collation".into(),
+        Kind::Engine => "InnoDB".into(),
         Kind::TimeZone => "SYSTEM, UTC or an offset such as +02:00".into(),
     }
 }
@@ -74,13 +78,14 @@ fn row(page: &mut String, one: &Definition) {
         empty if empty.is_empty() => "(empty)".into(),
         text => format!("`{}`", text.replace(',', ", ")),
     };
-    let dynamic = if one.dynamic { "yes" } else { "no" };
+    let dynamic = if one.effect.is_dynamic() { "yes" } else { "no" };
     // Writing to a String cannot fail.
     let _ = writeln!(
         page,
-        "| `{}` | {} | {dynamic} | {default} | {} | {} |",
+        "| `{}` | {} | {dynamic} | {} | {default} | {} | {} |",
         one.name,
         scope(one),
+        one.effect.name(),
         range(one),
         one.doc.replace('|', "\\|")
     );
@@ -88,7 +93,7 @@ fn row(page: &mut String, one: &Definition) {
 
 fn table<'a>(page: &mut String, rows: impl Iterator<Item = &'a Definition>) {
     page.push_str(
-        "\n| Name | Scope | Dynamic | Default | Range | What it does |\n|---|---|---|---|---|---|\n",
+        "\n| Name | Scope | Dynamic | Kind | Default | Range | What it does |\n|---|---|---|---|---|---|---|\n",
     );
     rows.for_each(|one| row(page, one));
 }
@@ -108,7 +113,7 @@ pub fn page() -> String {
     };
     page.push_str("\n## Others\n");
     table(&mut page, others().into_iter().filter(|one| !is_without_effect(one)));
-    page.push_str("\n## Accepted or reported, without effect here\n\nSo that clients, tools and option files written for MySQL work.\n");
+    page.push_str("\n## Facts, and what has no effect here\n\nSo that clients, tools and option files written for MySQL work; the column Kind says how each answers to being set.\n");
     table(&mut page, others().into_iter().filter(|one| is_without_effect(one)));
     page
 }

@@ -85,6 +85,12 @@ pub struct SessionSettings {
     pub cte_max_recursion_depth: u64,
     pub max_error_count: u64,
     pub sql_notes: bool,
+    /// `sql_require_primary_key`
+    pub require_primary_key: bool,
+    /// `sql_auto_is_null`
+    pub auto_is_null: bool,
+    /// Statements mean something else than what is planned and kept for all sessions.
+    pub plans_anew: bool,
     /// `timestamp` in microseconds since 1970 when it is set.
     pub fixed_now_us: Option<i64>,
     /// `thread_pool_priority`
@@ -157,6 +163,9 @@ impl SessionSettings {
             cte_max_recursion_depth: number("cte_max_recursion_depth"),
             max_error_count: number("max_error_count"),
             sql_notes: on("sql_notes"),
+            require_primary_key: on("sql_require_primary_key"),
+            auto_is_null: on("sql_auto_is_null"),
+            plans_anew: on("sql_auto_is_null") || number("sql_select_limit") != u64::MAX,
             fixed_now_us: match variables.named("timestamp") {
                 Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
                 _ => None,

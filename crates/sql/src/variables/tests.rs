@@ -31,3 +31,43 @@ fn normal_forms() {
         Value::UInt(2 << 30)
     );
 }
+
+#[test]
+fn no_name_twice() {
+    let mut seen = std::collections::BTreeSet::new();
+    for one in VARIABLES {
+        assert!(seen.insert(one.name), "{} is in the table twice", one.name);
+    }
+}
+
+/// What is said to work is read by the file that the table names; what is said to change nothing is decoded nowhere.
+#[test]
+fn every_variable_that_works_has_its_reader() {
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let decoded = std::fs::read_to_string(format!("{crates}/sql/src/variables/settings.rs")).unwrap();
+    for one in VARIABLES {
+        let quoted = format!("\"{}\"", one.name);
+        match one.effect.reader() {
+            Some(reader) => {
+                let text = std::fs::read_to_string(format!("{crates}/{reader}"));
+                let text = text.unwrap_or_else(|_| panic!("{}: {reader} does not exist", one.name));
+                assert!(text.contains(&quoted), "{}: {reader} does not read it", one.name);
+            }
+            None => assert!(!decoded.contains(&quoted), "{}: read, and said to do nothing", one.name),
+        }
+    }
+}
+
+#[test]
+fn options_take_what_is_so_and_say_what_is_not() {
+    let globals = Globals::default();
+    let configure = |name: &str, value: &str| globals.configure(name, value).map_err(|error| error.code);
+    assert_eq!(configure("gtid_mode", "off"), Ok(Configured::Taken));
+    assert_eq!(configure("gtid-mode", "ON"), Err(1231));
+    assert_eq!(configure("log_bin", "ON"), Err(1231));
+    assert_eq!(configure("innodb_doublewrite", "OFF"), Ok(Configured::NotTaken));
+    assert_eq!(globals.named("innodb_doublewrite"), Value::text("ON"));
+    assert_eq!(configure("sort_buffer_size", "1M"), Ok(Configured::WithoutEffect));
+    assert_eq!(configure("max_connections", "0"), Ok(Configured::Cut));
+    assert_eq!(configure("max_connections", "7"), Ok(Configured::Taken));
+}

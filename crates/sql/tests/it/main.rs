@@ -27,6 +27,7 @@ mod persist;
 mod prepared;
 mod scripts;
 mod seeing;
+mod switches;
 mod templates;
 mod with;
 mod wrong_values;

@@ -26,6 +26,7 @@ fn wrong_values(definition: &Definition) -> &'static [(&'static str, u16)] {
         Kind::Charset | Kind::CharsetOrNull => &[("'no_such_set'", 1115), ("1", 1232)],
         Kind::Collation => &[("'no_such_collation'", 1273), ("1", 1232)],
         Kind::TimeZone => &[("'Nowhere/Land'", 1298), ("1", 1232)],
+        Kind::Engine => &[("'NoSuch'", 1286), ("1", 1232)],
         Kind::Text => &[("1.5", 1232), ("7", 1232)],
     }
 }
@@ -42,7 +43,7 @@ fn wrong_values_are_refused_and_change_nothing() {
     let before = values(&mut session);
     for definition in VARIABLES {
         let name = definition.name;
-        if !definition.dynamic {
+        if !definition.effect.is_dynamic() {
             for scope in ["GLOBAL", "SESSION"] {
                 expect(&mut session, &format!("SET {scope} {name} = DEFAULT"), 1238);
             }

@@ -65,6 +65,7 @@ impl Session {
         work.check_names()?;
         self.settle_foreign_keys(&table, &mut work)?;
         definition::check(&work.definition)?;
+        self.check_has_primary(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
@@ -329,7 +330,8 @@ impl Alteration {
                     auto_increment: self.definition.auto_increment,
                     comment: self.definition.comment.clone(),
                 };
-                let after = definition::options(std::slice::from_ref(option), before)?;
+                let name = self.definition.name.clone();
+                let after = definition::options(std::slice::from_ref(option), before, (&name, false), eval)?;
                 self.definition.collation = after.collation;
                 self.definition.auto_increment = after.auto_increment;
                 self.definition.comment = after.comment;

@@ -74,6 +74,7 @@ impl Session {
         })?;
         let taken = |name: &str| self.is_check_name(schema, "", name);
         definition::check::add(&mut definition, &create.checks, &taken)?;
+        self.check_has_primary(&definition)?;
         self.make_trees(&mut definition)?;
         let width = definition.columns.len();
         let table = Table::new(definition.clone(), Arc::default(), Arc::<Counters>::default());

@@ -1,0 +1,109 @@
+//! `read_only` and `super_read_only`: which statements they refuse, and whom.
+
+use super::Session;
+use crate::accounts::Privileges as P;
+use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, SetItem, Statement};
+use crate::database::Refusal;
+use crate::error::{SqlError, SqlResult};
+
+impl Session {
+    /// Fails if a statement would change something and may not (1290). One relaxed load while both switches are off.
+    pub(super) fn check_writable(&self, statement: &Statement) -> SqlResult<()> {
+        match self.db.refuses_writes() {
+            Refusal::Nobody => Ok(()),
+            refusal => self.check_may_write(statement, refusal),
+        }
+    }
+
+    fn check_may_write(&self, statement: &Statement, refusal: Refusal) -> SqlResult<()> {
+        if !writes(statement) || self.is_exempt(refusal) {
+            return Ok(());
+        }
+        // MySQL asks whether an account may manage accounts before it asks whether anybody may now.
+        if let Statement::User(_) | Statement::DropUser { .. } | Statement::RenameUser(_) = statement {
+            self.require(P::CREATE_USER, "CREATE USER")?;
+        }
+        Err(SqlError::option_prevents_statement(refusal.option()))
+    }
+
+    /// Whether the switches, as they are now, refuse to commit what the open transaction has written.
+    pub(super) fn refuses_commit(&self) -> Option<SqlError> {
+        let refusal = self.db.refuses_writes();
+        if refusal == Refusal::Nobody || self.open.as_ref().is_none_or(|open| open.txn.id().is_none()) {
+            return None;
+        }
+        (!self.is_exempt(refusal)).then(|| SqlError::option_prevents_statement(refusal.option()))
+    }
+
+    fn is_exempt(&self, refusal: Refusal) -> bool {
+        refusal == Refusal::Unprivileged && self.may_exceed_connections()
+    }
+}
+
+/// Whether a statement changes data, definitions or accounts, or says that it is going to. Listed in full, so that a new kind of
+/// statement is decided on.
+fn writes(statement: &Statement) -> bool {
+    match statement {
+        Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Truncate(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase { .. }
+        | Statement::DropDatabase { .. }
+        | Statement::DropTable(_)
+        | Statement::AlterTable(_)
+        | Statement::RenameTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex { .. }
+        | Statement::DropView { .. }
+        | Statement::DropProgram { .. }
+        | Statement::User(_)
+        | Statement::DropUser { .. }
+        | Statement::RenameUser(_)
+        | Statement::Grant(_)
+        | Statement::Revoke(_) => true,
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::Select(query) => locks(query),
+        Statement::Explain(explain) => match &explain.target {
+            ExplainTarget::Statement(statement) => writes(statement),
+            ExplainTarget::Connection(_) => false,
+        },
+        Statement::Begin(begin) => begin.read_only == Some(false),
+        Statement::LockTables(tables) => tables.iter().any(|table| table.write),
+        Statement::TableMaintenance(work) => match work.kind {
+            MaintenanceKind::Analyze | MaintenanceKind::Optimize | MaintenanceKind::Repair => true,
+            MaintenanceKind::Check | MaintenanceKind::Checksum => false,
+        },
+        Statement::Set(items) => items.iter().any(|item| match item {
+            SetItem::Password { .. } => true,
+            SetItem::Transaction { .. }
+            | SetItem::UserVariable { .. }
+            | SetItem::SystemVariable { .. }
+            | SetItem::Names { .. }
+            | SetItem::CharacterSet(_) => false,
+        }),
+        Statement::Commit(_)
+        | Statement::Rollback(_)
+        | Statement::Savepoint(_)
+        | Statement::RollbackTo(_)
+        | Statement::ReleaseSavepoint(_)
+        | Statement::Use(_)
+        | Statement::Show(_)
+        | Statement::Kill(_)
+        | Statement::Flush(_)
+        | Statement::UnlockTables
+        | Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate(_)
+        | Statement::Do(_)
+        | Statement::Shutdown
+        | Statement::Reset(_)
+        | Statement::ResetPersist { .. } => false,
+    }
+}
+
+/// FOR UPDATE announces a change; FOR SHARE does not.
+fn locks(query: &Query) -> bool {
+    query.locking.iter().any(|clause| clause.strength == LockStrength::Update)
+}
