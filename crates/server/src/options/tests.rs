@@ -77,7 +77,7 @@ fn one_option_in_every_spelling() {
         ("--skip-networking", "skip_networking", 1),
         ("--innodb-buffer-pool-size=64m", "innodb_buffer_pool_size", 64 << 20),
         ("--innodb-buffer-pool-size=1G", "innodb_buffer_pool_size", 1 << 30),
-        ("--max-heap-table-size=32K", "max_heap_table_size", 32 << 10),
+        ("--max-allowed-packet=32K", "max_allowed_packet", 32 << 10),
         ("--innodb-log-file-size=128M", "innodb_redo_log_capacity", 128 << 20),
     ] {
         let globals = Globals::default();
@@ -107,6 +107,19 @@ fn numbers_out_of_range_are_cut_with_a_warning_and_other_wrong_values_are_refuse
         "--sql-mode=SLOPPY",
         "--innodb-purge-batch-size=170141183460469231731687303715884105727E",
     ] {
+        assert!(read(&arguments(&["--no-defaults", option]), &globals).is_err(), "{option}");
+    }
+}
+
+/// What is accepted is done, or the log says that it is not.
+#[test]
+fn options_that_change_nothing_are_told() {
+    for option in ["--sort-buffer-size=1M", "--innodb-doublewrite=OFF", "--user=nobody"] {
+        let asked = read(&arguments(&["--no-defaults", option]), &Globals::default()).unwrap();
+        assert_eq!(asked.warnings.len(), 1, "{option}");
+    }
+    let globals = Globals::default();
+    for option in ["--log-bin=ON", "--gtid-mode=ON", "--lower-case-table-names=1", "--daemonize"] {
         assert!(read(&arguments(&["--no-defaults", option]), &globals).is_err(), "{option}");
     }
 }
