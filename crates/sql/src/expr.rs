@@ -15,6 +15,7 @@ mod eval;
 mod infer;
 mod literal;
 mod predicate;
+mod row;
 #[cfg(test)]
 mod tests;
 

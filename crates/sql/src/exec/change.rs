@@ -144,7 +144,11 @@ impl Exec<'_> {
         }
         if sorts {
             let mut keyed = Vec::with_capacity(waiting.len());
-            for (nth, (_, frame)) in waiting.iter().enumerate() {
+            for (nth, (_, frame)) in waiting.iter_mut().enumerate() {
+                for subquery in &plan.select.item_subqueries {
+                    self.subquery(&plan.select.subqueries[*subquery], frame).await?;
+                }
+                let frame = &*frame;
                 let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
                 keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
             }

@@ -98,7 +98,8 @@ impl Exec<'_> {
             }
         }
         let context = self.eval;
-        let mut tail = Tail::new(plan, out, context)?;
+        let blank = plan.group.as_ref().filter(|group| group.implicit).map(|_| frame.clone());
+        let mut tail = Tail::new(plan, out, context, blank)?;
         if tail.is_full() {
             return Ok(0);
         }
@@ -191,6 +192,7 @@ impl Exec<'_> {
             && plain(&first.matching)
             && plain(&first.filters)
             && (plan.item_subqueries.is_empty() || plan.group.is_some())
+            && plan.group.as_ref().is_none_or(|group| group.subqueries.is_empty())
             && (plan.having.is_empty() || plan.group.is_some())
     }
 
@@ -291,7 +293,12 @@ impl Exec<'_> {
                 rows.push(frame.to_vec());
                 Ok(Visit::Continue)
             }
-            End::Tail(tail) if tail.groups() => tail.push(frame, self.eval),
+            End::Tail(tail) if tail.groups() => {
+                if let Some(group) = &plan.group {
+                    self.run_subqueries(plan, &group.subqueries, frame).await?;
+                }
+                tail.push(frame, self.eval)
+            }
             End::Tail(tail) => {
                 self.flush(tail).await?;
                 self.run_subqueries(plan, &plan.item_subqueries, frame).await?;
@@ -359,6 +366,11 @@ impl Exec<'_> {
             Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
                 Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
             }
+            Source::Lateral(query) => {
+                let mut kept = Kept::default();
+                self.query(query, frame, &mut kept).await?;
+                Ok(Rows::Listed(kept.rows))
+            }
             Source::Group(steps) => {
                 let mut frames = Vec::new();
                 self.step(plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
@@ -423,7 +435,7 @@ impl Exec<'_> {
                 Arc::new(self.virtual_rows(*table)?)
             }
             Source::Table(source) => Arc::new(self.whole_table(source, step, plan.width).await?),
-            Source::Group(_) => Arc::default(),
+            Source::Group(_) | Source::Lateral(_) => Arc::default(),
         };
         let passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
         let mut stored = Stored { rows, index: None, passes };
@@ -658,6 +670,6 @@ fn combine(
 }
 
 /// A result that must have one row at most.
-pub fn only_row(rows: Vec<Vec<Value>>) -> SqlResult<Option<Vec<Value>>> {
-    if rows.len() > 1 { Err(SqlError::subquery_returns_many_rows()) } else { Ok(rows.into_iter().next()) }
+pub fn only_row(rows: &[Vec<Value>]) -> SqlResult<Option<&Vec<Value>>> {
+    if rows.len() > 1 { Err(SqlError::subquery_returns_many_rows()) } else { Ok(rows.first()) }
 }

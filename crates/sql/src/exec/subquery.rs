@@ -39,13 +39,20 @@ impl Exec<'_> {
             frame[subquery.position] = Value::boolean(Box::pin(self.get_lock(&name, seconds)).await?);
             return Ok(());
         }
+        if let SubqueryKind::Value(value) = &subquery.kind {
+            frame[subquery.position] = value.eval(&FrameRow(frame), self.eval)?;
+            return Ok(());
+        }
         let rows = self.subquery_rows(subquery, frame).await?;
         let context = self.eval;
         frame[subquery.position] = match &subquery.kind {
-            SubqueryKind::Scalar => match only_row(rows.to_vec())? {
-                Some(mut row) => row.pop().unwrap_or_default(),
-                None => Value::Null,
-            },
+            SubqueryKind::Scalar => {
+                match only_row(&rows)? {
+                    Some(row) => frame[subquery.places()].clone_from_slice(row),
+                    None => frame[subquery.places()].fill(Value::Null),
+                }
+                return Ok(());
+            }
             SubqueryKind::Exists => Value::boolean(!rows.is_empty()),
             SubqueryKind::In { operand, negated } => {
                 let values = operand
@@ -58,7 +65,7 @@ impl Exec<'_> {
                 let value = operand.eval(&FrameRow(frame), context)?;
                 Value::truth(quantified(&value, *op, *collation, *all, &rows, context)?)
             }
-            SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
+            SubqueryKind::Value(_) | SubqueryKind::Sleep(_) | SubqueryKind::GetLock { .. } => Value::Int(0),
         };
         Ok(())
     }

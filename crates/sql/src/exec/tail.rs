@@ -97,6 +97,8 @@ struct Grouping<'p> {
     key: Vec<u8>,
     /// No more rows come.
     closing: bool,
+    /// The frame of the only group if it has no rows: what the block around gave and what was computed beforehand.
+    blank: Option<Vec<Value>>,
 }
 
 /// Groups are finished in pieces of so many, so that other sessions get in between.
@@ -132,13 +134,13 @@ impl Grouping<'_> {
     }
 
     /// Some of the groups that are left, finished; None when all are.
-    fn close(&mut self, width: usize, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
+    fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
         if !self.closing {
             self.closing = true;
             self.index = HashMap::new();
-            if self.groups.is_empty() && self.plan.implicit {
+            if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
                 let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-                self.groups.push(Group { frame: vec![Value::Null; width], accumulators });
+                self.groups.push(Group { frame, accumulators });
             }
             // Taken from the end, delivered in the order of their first rows.
             self.groups.reverse();
@@ -191,11 +193,12 @@ pub struct Tail<'p, 'o> {
 }
 
 impl<'p, 'o> Tail<'p, 'o> {
-    /// For one run of a plan.
+    /// For one run of a plan; `blank`: the frame before the first row, for a block with aggregates and no GROUP BY.
     pub fn new(
         plan: &'p SelectPlan,
         out: &'o mut dyn RowOut,
         context: &EvalContext<'_>,
+        blank: Option<Vec<Value>>,
     ) -> SqlResult<Tail<'p, 'o>> {
         let (left, skip) = limits(&plan.limit, context)?;
         let grouping = plan.group.as_ref().map(|group| Grouping {
@@ -204,6 +207,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             groups: Vec::new(),
             key: Vec::new(),
             closing: false,
+            blank,
         });
         let seen = plan.distinct.then(HashSet::new);
         let (sorted, key, items) = (Vec::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
@@ -241,8 +245,7 @@ impl<'p, 'o> Tail<'p, 'o> {
 
     /// Some more groups, one frame each; None when all have come.
     pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
-        let width = self.plan.width;
-        self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(width, context))
+        self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(context))
     }
 
     /// Computes the select list of a frame and passes it on.

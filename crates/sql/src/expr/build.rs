@@ -32,6 +32,11 @@ pub trait Resolver {
         Err(SqlError::not_supported_yet("a subquery in this place"))
     }
 
+    /// The values of `(SELECT a, b ..)` where a row may stand; one of them if it has one column.
+    fn row_subquery(&mut self, expr: &ast::Expr) -> SqlResult<Vec<Typed>> {
+        self.subquery(expr).map(|one| vec![one])
+    }
+
     /// `VALUES(column)` in ON DUPLICATE KEY UPDATE.
     fn inserted_value(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
         Err(SqlError::unknown_column(&name.column, "field list"))
@@ -95,7 +100,7 @@ fn truth_type(nullable: bool) -> ExprType {
     }
 }
 
-fn truth(expr: Expr, nullable: bool) -> Typed {
+pub(super) fn truth(expr: Expr, nullable: bool) -> Typed {
     Typed { expr, kind: truth_type(nullable) }
 }
 
@@ -317,9 +322,14 @@ impl Builder<'_> {
         }
     }
 
-    fn comparison(&mut self, op: CompareOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
-        if let (ast::Expr::Row(left), ast::Expr::Row(right)) = (left, right) {
-            return self.row_comparison(op, left, right);
+    pub(super) fn comparison(
+        &mut self,
+        op: CompareOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+    ) -> SqlResult<Typed> {
+        if let Some(rows) = self.row_comparison(op, left, right)? {
+            return Ok(rows);
         }
         let explicit = self.explicit_collation(&[left, right])?;
         let (mut one, mut other) = (self.build(left)?, self.build(right)?);
@@ -340,48 +350,8 @@ impl Builder<'_> {
         Ok(compare_typed(op, one, other, explicit))
     }
 
-    fn row_comparison(&mut self, op: CompareOp, left: &[ast::Expr], right: &[ast::Expr]) -> SqlResult<Typed> {
-        if left.len() != right.len() {
-            return Err(SqlError::operand_columns(left.len()));
-        }
-        let mut pairs = Vec::new();
-        for (one, other) in left.iter().zip(right) {
-            pairs.push((one, other));
-        }
-        match op {
-            CompareOp::Equal | CompareOp::NullSafeEqual => {
-                let parts = pairs.into_iter().map(|(one, other)| Ok(self.comparison(op, one, other)?.expr));
-                Ok(truth(Expr::And(parts.collect::<SqlResult<_>>()?), true))
-            }
-            CompareOp::NotEqual => {
-                let parts = pairs.into_iter().map(|(one, other)| Ok(self.comparison(op, one, other)?.expr));
-                Ok(truth(Expr::Or(parts.collect::<SqlResult<_>>()?), true))
-            }
-            _ => {
-                // (a, b) < (c, d)  is  a < c OR (a = c AND b < d)
-                let strict = match op {
-                    CompareOp::LessOrEqual => CompareOp::Less,
-                    CompareOp::GreaterOrEqual => CompareOp::Greater,
-                    other => other,
-                };
-                let mut result: Option<Expr> = None;
-                for (one, other) in pairs.into_iter().rev() {
-                    result = Some(match result {
-                        None => self.comparison(op, one, other)?.expr,
-                        Some(rest) => {
-                            let equal = self.comparison(CompareOp::Equal, one, other)?.expr;
-                            let first = self.comparison(strict, one, other)?.expr;
-                            Expr::Or(vec![first, Expr::And(vec![equal, rest])])
-                        }
-                    });
-                }
-                Ok(truth(result.unwrap_or(Expr::int(1)), true))
-            }
-        }
-    }
-
     /// The collation an operand names with COLLATE, if any.
-    fn explicit_collation(&self, operands: &[&ast::Expr]) -> SqlResult<Option<Collation>> {
+    pub(super) fn explicit_collation(&self, operands: &[&ast::Expr]) -> SqlResult<Option<Collation>> {
         for operand in operands {
             if let ast::Expr::Collate { collation, .. } = operand {
                 return Collation::by_name(collation)
@@ -439,22 +409,8 @@ impl Builder<'_> {
     }
 
     fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Typed> {
-        if let ast::Expr::Row(parts) = operand {
-            let operand: Vec<Typed> = self.build_all(parts)?;
-            let mut rows = Vec::new();
-            for candidate in list {
-                let ast::Expr::Row(row) = candidate else {
-                    return Err(SqlError::operand_columns(parts.len()));
-                };
-                if row.len() != parts.len() {
-                    return Err(SqlError::operand_columns(parts.len()));
-                }
-                rows.push(self.build_all(row)?.into_iter().map(|part| part.expr).collect());
-            }
-            let collation =
-                operand.iter().find_map(|part| part.kind.column.collation()).unwrap_or(Collation::Binary);
-            let operand = operand.into_iter().map(|part| part.expr).collect();
-            return Ok(truth(Expr::InRows { operand, list: rows, collation, negated }, true));
+        if let Some(rows) = self.row_in_list(operand, list, negated)? {
+            return Ok(rows);
         }
         let explicit = self.explicit_collation(&[operand])?;
         let operand = if number_of_hex(operand).is_some() {

@@ -293,6 +293,11 @@ impl Parser<'_> {
             return Ok(Expr::InSubquery { operand, query, negated });
         }
         let mut list = self.comma_list(Self::expression)?;
+        if let [Expr::Subquery(_)] = list.as_slice()
+            && !self.is(TokenKind::RightParen)
+        {
+            return self.in_set_operation(operand, list, negated);
+        }
         self.expect_kind(TokenKind::RightParen)?;
         // Extra parentheses do not turn a subquery into a scalar.
         if list.len() == 1
@@ -302,6 +307,15 @@ impl Parser<'_> {
             return Ok(Expr::InSubquery { operand, query, negated });
         }
         Ok(Expr::InList { operand, list, negated })
+    }
+
+    /// `IN ((SELECT ..) UNION ..)`: what looked like a value is a query's first operand.
+    #[inline(never)]
+    fn in_set_operation(&mut self, operand: Box<Expr>, mut list: Vec<Expr>, negated: bool) -> Parse<Expr> {
+        let Some(Expr::Subquery(first)) = list.pop() else { return Err(self.unexpected()) };
+        let query = Box::new(self.nested(|parser| parser.query_after(*first))?);
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(Expr::InSubquery { operand, query, negated })
     }
 }
 

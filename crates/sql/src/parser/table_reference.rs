@@ -24,8 +24,8 @@ impl Parser<'_> {
     /// Joins wait on a stack for their condition, which is the next ON or USING after their right operand is
     /// complete: `a LEFT JOIN b JOIN c ON x ON y` is `a LEFT JOIN (b JOIN c ON x) ON y`.
     fn joins(&mut self, first: TableRef) -> Parse<TableRef> {
-        let mut waiting: Vec<(TableRef, JoinKind)> = Vec::new();
-        let mut current = first;
+        let mut waiting: Vec<(Operand, JoinKind)> = Vec::new();
+        let mut current = Operand { tables: first, joins: 0 };
         let mut join_count = 0;
         loop {
             if let Some((kind, natural)) = self.join_words()? {
@@ -33,9 +33,9 @@ impl Parser<'_> {
                 if self.depth + join_count > super::DEPTH_MAX {
                     return Err(self.failure(ParseErrorKind::TooComplex));
                 }
-                let right = self.table_factor()?;
+                let right = Operand { tables: self.table_factor()?, joins: 0 };
                 if natural {
-                    current = join(current, right, kind, JoinCondition::Natural);
+                    current = current.join(right, kind, JoinCondition::Natural);
                 } else {
                     waiting.push((current, kind));
                     current = right;
@@ -47,7 +47,7 @@ impl Parser<'_> {
                 break;
             }
             if let Some((left, kind)) = waiting.pop() {
-                current = join(left, current, kind, condition);
+                current = left.join(current, kind, condition);
             }
         }
         while let Some((left, kind)) = waiting.pop() {
@@ -56,7 +56,7 @@ impl Parser<'_> {
             }
             current = cross_join(left, current, kind);
         }
-        Ok(current)
+        Ok(current.tables)
     }
 
     fn at_join(&self) -> bool {
@@ -83,6 +83,9 @@ impl Parser<'_> {
             return Ok(Some((JoinKind::Straight, false)));
         }
         let natural = self.eat(Keyword::Natural);
+        if natural && self.at(Keyword::Cross) {
+            return Err(self.unexpected());
+        }
         let kind = match self.eat_any(&[Keyword::Inner, Keyword::Cross, Keyword::Left, Keyword::Right]) {
             Some(Keyword::Left) => JoinKind::Left,
             Some(Keyword::Right) => JoinKind::Right,
@@ -244,14 +247,33 @@ fn join(left: TableRef, right: TableRef, kind: JoinKind, condition: JoinConditio
     TableRef::Join(Box::new(Join { left, right, kind, condition }))
 }
 
+/// What a join reads, while joins are put together.
+struct Operand {
+    tables: TableRef,
+    /// How many joins down its leftmost table is. Joins in parentheses do not count.
+    joins: usize,
+}
+
+impl Operand {
+    fn join(self, right: Operand, kind: JoinKind, condition: JoinCondition) -> Operand {
+        Operand { joins: self.joins + 1, tables: join(self.tables, right.tables, kind, condition) }
+    }
+}
+
 /// Joins without a condition group to the left, so that later conditions see all tables before them: `left` joins the
 /// leftmost table of `right`.
-fn cross_join(left: TableRef, right: TableRef, kind: JoinKind) -> TableRef {
-    match right {
-        TableRef::Join(mut inner) if inner.kind != JoinKind::Right => {
-            inner.left = cross_join(left, inner.left, kind);
+fn cross_join(left: Operand, mut right: Operand, kind: JoinKind) -> Operand {
+    right.tables = cross_join_at(left.tables, right.tables, kind, right.joins);
+    right.joins += left.joins + 1;
+    right
+}
+
+fn cross_join_at(left: TableRef, right: TableRef, kind: JoinKind, depth: usize) -> TableRef {
+    match (right, depth.checked_sub(1)) {
+        (TableRef::Join(mut inner), Some(depth)) => {
+            inner.left = cross_join_at(left, inner.left, kind, depth);
             TableRef::Join(inner)
         }
-        leaf => join(left, leaf, kind, JoinCondition::None),
+        (leaf, _) => join(left, leaf, kind, JoinCondition::None),
     }
 }

@@ -1,19 +1,19 @@
-//! One query block while it is planned: binds expressions, planning sub-queries and aggregates it meets on the way.
+//! One query block while it is planned: binds expressions. What it does about sub-queries and aggregates that it meets on the
+//! way is in `inner`.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::ast::{self, FunctionCall, Quantifier};
+use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{self, CompareOp, EvalContext, Expr, Resolver, Typed};
+use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
-use super::aggregate;
-use super::query::{Aggregate, CommonPlan, Filter, QueryPlan, Subquery, SubqueryKind};
-use super::scope::Scope;
+use super::query::{Aggregate, CommonPlan, Filter, Subquery};
+use super::scope::{Outside, Scope};
 use super::with::Named;
 
 /// What planning needs to know of its surroundings.
@@ -51,25 +51,27 @@ pub struct Block<'a, 'p> {
     pub subqueries: Vec<Subquery>,
     /// Aggregates met so far.
     pub aggregates: Vec<Aggregate>,
-    /// The clause being bound may have aggregates.
-    pub aggregates_allowed: bool,
     /// The table that INSERT fills: what DEFAULT(column) and VALUES(column) speak of.
     pub target: Option<Arc<Table>>,
     /// Frame position of the new row, where ON DUPLICATE KEY UPDATE may read it.
     pub inserted_base: Option<usize>,
-    seen_subqueries: Vec<(ast::Expr, Typed)>,
-    seen_aggregates: Vec<(FunctionCall, Typed)>,
+    /// Sub-queries that have their places, with what was seen where they stand.
+    pub seen_subqueries: Vec<(ast::Expr, Sight, Vec<Typed>)>,
+    /// Aggregates that have a place.
+    pub seen_aggregates: Vec<(FunctionCall, Typed)>,
 }
+
+/// What a name can mean at some place: the clause, and the tables that ON sees.
+pub type Sight = (&'static str, Option<(usize, usize)>);
 
 impl<'a, 'p> Block<'a, 'p> {
     /// An empty block inside `parent`.
-    pub fn new(context: &'a PlanContext<'a>, parent: Option<&'p Scope<'p>>) -> Block<'a, 'p> {
+    pub fn new(context: &'a PlanContext<'a>, parent: Option<Outside<'p>>) -> Block<'a, 'p> {
         Block {
             context,
             scope: Scope::new(parent),
             subqueries: Vec::new(),
             aggregates: Vec::new(),
-            aggregates_allowed: false,
             target: None,
             inserted_base: None,
             seen_subqueries: Vec::new(),
@@ -108,18 +110,36 @@ impl<'a, 'p> Block<'a, 'p> {
         Filter { expr, subqueries }
     }
 
-    /// Positions of the correlated sub-queries that an expression reads.
+    /// Positions of the correlated sub-queries that an expression reads, and of those that they read in turn, in the order in
+    /// which they must run.
     pub fn subqueries_of(&self, expr: &Expr) -> Vec<usize> {
-        let read = expr.columns();
-        let dependent = |sub: &Subquery| sub.correlated && read.binary_search(&sub.position).is_ok();
-        (0..self.subqueries.len()).filter(|nth| dependent(&self.subqueries[*nth])).collect()
+        self.subqueries_for(expr.columns())
+    }
+
+    /// The same for several frame positions.
+    pub fn subqueries_for(&self, mut read: Vec<usize>) -> Vec<usize> {
+        let mut found = Vec::new();
+        // A sub-query gets its place behind those that its operand reads.
+        for (nth, sub) in self.subqueries.iter().enumerate().rev() {
+            if sub.correlated && read.iter().any(|position| sub.places().contains(position)) {
+                found.push(nth);
+                read.extend(&sub.inputs);
+            }
+        }
+        found.reverse();
+        found
     }
 
     /// Frame positions of tables that an expression depends on, those of its sub-queries included.
     pub fn reads(&self, expr: &Expr) -> Vec<usize> {
+        self.reads_of(expr.columns())
+    }
+
+    /// The same for several frame positions.
+    pub fn reads_of(&self, positions: Vec<usize>) -> Vec<usize> {
         let mut all = Vec::new();
-        for position in expr.columns() {
-            match self.subqueries.iter().find(|sub| sub.position == position) {
+        for position in positions {
+            match self.subqueries.iter().find(|sub| sub.places().contains(&position)) {
                 Some(sub) => all.extend(&sub.reads),
                 None => all.push(position),
             }
@@ -127,127 +147,6 @@ impl<'a, 'p> Block<'a, 'p> {
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        if !self.aggregates_allowed {
-            return Err(SqlError::invalid_group_function_use());
-        }
-        if let Some((_, place)) = self.seen_aggregates.iter().find(|(seen, _)| seen == call) {
-            return Ok(place.clone());
-        }
-        self.aggregates_allowed = false;
-        let built = aggregate::build(self, call);
-        self.aggregates_allowed = true;
-        let (mut built, kind) = built?;
-        built.position = self.scope.reserve(1);
-        let place = Typed { expr: Expr::Column(built.position), kind };
-        self.aggregates.push(built);
-        self.seen_aggregates.push((call.clone(), place.clone()));
-        Ok(place)
-    }
-
-    fn place_subquery(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
-        if let Some((_, place)) = self.seen_subqueries.iter().find(|(seen, _)| seen == expr) {
-            return Ok(place.clone());
-        }
-        let clause = self.scope.clause.get();
-        let (kind, query, result) = match expr {
-            ast::Expr::Subquery(query) => (SubqueryKind::Scalar, query, None),
-            ast::Expr::Exists(query) => (SubqueryKind::Exists, query, Some(false)),
-            ast::Expr::InSubquery { operand, query, negated } => {
-                let parts = match &**operand {
-                    ast::Expr::Row(parts) => parts.clone(),
-                    one => vec![one.clone()],
-                };
-                let bound = parts.iter().map(|part| {
-                    let typed = self.bind(part, clause)?;
-                    let collation = typed.kind.column.collation().unwrap_or(self.context.collation);
-                    Ok((typed.expr, collation))
-                });
-                let operand = bound.collect::<SqlResult<Vec<_>>>()?;
-                (SubqueryKind::In { operand, negated: *negated }, query, Some(true))
-            }
-            ast::Expr::Quantified { operand, op, quantifier, query } => {
-                let typed = self.bind(operand, clause)?;
-                let kind = SubqueryKind::Quantified {
-                    collation: typed.kind.column.collation().unwrap_or(self.context.collation),
-                    operand: typed.expr,
-                    op: compare_op(*op)?,
-                    all: *quantifier == Quantifier::All,
-                };
-                (kind, query, Some(true))
-            }
-            _ => return Err(SqlError::not_supported_yet("this kind of sub-query")),
-        };
-        let plan = super::plan_query(self.context, query, Some(&self.scope))?;
-        self.scope.clause.set(clause);
-        let width = plan.columns().len();
-        let wanted = match &kind {
-            SubqueryKind::In { operand, .. } => operand.len(),
-            SubqueryKind::Exists => width,
-            _ => 1,
-        };
-        if width != wanted {
-            return Err(SqlError::operand_columns(wanted));
-        }
-        let result = match result {
-            Some(nullable) => ExprType { column: ColumnType::BIGINT, nullable },
-            None => ExprType::nullable(settled(&plan.columns()[0].column_type)),
-        };
-        let position = self.scope.reserve(1);
-        let place = Typed { expr: Expr::Column(position), kind: result };
-        let subquery = self.new_subquery(position, kind, plan);
-        self.subqueries.push(subquery);
-        self.seen_subqueries.push((expr.clone(), place.clone()));
-        Ok(place)
-    }
-
-    /// A function that waits gets a place that is filled for each row after the wait.
-    fn place_wait(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        let (name, count) = (&*call.name, if &*call.name == "sleep" { 1 } else { 2 });
-        if call.arguments.len() != count {
-            return Err(SqlError::wrong_parameter_count(name));
-        }
-        let clause = self.scope.clause.get();
-        let mut arguments = Vec::with_capacity(count);
-        for argument in &call.arguments {
-            arguments.push(self.bind(argument, clause)?.expr);
-        }
-        let position = self.scope.reserve(1);
-        let reads = arguments.iter().flat_map(|argument| self.reads(argument)).collect();
-        let nothing = super::query::ValuesPlan {
-            rows: Vec::new(),
-            columns: Arc::from([]),
-            order: Vec::new(),
-            limit: super::query::LimitPlan { count: None, offset: None },
-        };
-        let plan = QueryPlan::Values(Box::new(nothing));
-        let last = arguments.pop().expect("they were counted above");
-        let (kind, nullable) = match arguments.pop() {
-            None => (SubqueryKind::Sleep(last), false),
-            Some(name) => (SubqueryKind::GetLock { name, seconds: last }, true),
-        };
-        self.subqueries.push(Subquery { position, kind, plan, correlated: true, reads });
-        let kind = ExprType { column: ColumnType::BIGINT, nullable };
-        Ok(Typed { expr: Expr::Column(position), kind })
-    }
-
-    fn new_subquery(&self, position: usize, kind: SubqueryKind, plan: QueryPlan) -> Subquery {
-        let mut reads: Vec<usize> = plan.outer().iter().map(|(there, _)| *there).collect();
-        match &kind {
-            SubqueryKind::In { operand, .. } => {
-                operand.iter().for_each(|(expr, _)| reads.extend(self.reads(expr)))
-            }
-            SubqueryKind::Quantified { operand, .. } => reads.extend(self.reads(operand)),
-            SubqueryKind::Scalar
-            | SubqueryKind::Exists
-            | SubqueryKind::Sleep(_)
-            | SubqueryKind::GetLock { .. } => {}
-        }
-        reads.sort_unstable();
-        reads.dedup();
-        Subquery { position, correlated: !reads.is_empty(), kind, plan, reads }
     }
 }
 
@@ -275,6 +174,10 @@ impl Resolver for Block<'_, '_> {
 
     fn subquery(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         self.place_subquery(expr)
+    }
+
+    fn row_subquery(&mut self, expr: &ast::Expr) -> SqlResult<Vec<Typed>> {
+        self.place_row(expr)
     }
 
     fn inserted_value(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
@@ -320,17 +223,4 @@ pub fn settled(kind: &ColumnType) -> ColumnType {
         ColumnType::Timestamp { fsp } => ColumnType::DateTime { fsp: *fsp },
         other => other.clone(),
     }
-}
-
-fn compare_op(op: ast::BinaryOp) -> SqlResult<CompareOp> {
-    Ok(match op {
-        ast::BinaryOp::Equal => CompareOp::Equal,
-        ast::BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
-        ast::BinaryOp::NotEqual => CompareOp::NotEqual,
-        ast::BinaryOp::Less => CompareOp::Less,
-        ast::BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
-        ast::BinaryOp::Greater => CompareOp::Greater,
-        ast::BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
-        _ => return Err(SqlError::not_supported_yet("this quantified comparison")),
-    })
 }

@@ -252,7 +252,7 @@ struct Rows<'q> {
 /// Plans UPDATE.
 pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
     let Some(with) = &update.with else { return plan_update_body(context, update) };
-    let common = with::plan(context, with)?;
+    let common = with::plan(context, with, None)?;
     plan_update_body(&PlanContext { common: &common, ..*context }, update)
 }
 
@@ -299,7 +299,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
 /// Plans DELETE.
 pub fn plan_delete(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<ChangePlan> {
     let Some(with) = &delete.with else { return plan_delete_body(context, delete) };
-    let common = with::plan(context, with)?;
+    let common = with::plan(context, with, None)?;
     plan_delete_body(&PlanContext { common: &common, ..*context }, delete)
 }
 
@@ -351,7 +351,7 @@ fn plan_rows(
 ) -> SqlResult<SelectPlan> {
     let mut conditions = Vec::new();
     for one in &joined.conditions {
-        conditions.push(Condition::bind(block, one, "on clause")?);
+        conditions.push(Condition::bind_on(block, one)?);
     }
     let mut list = Vec::new();
     rows.condition.iter().for_each(|one| walk::conjuncts((*one).clone(), &mut list));
@@ -381,6 +381,9 @@ fn plan_rows(
         let values = target.assignments.iter().flatten().filter_map(|(_, value)| value.as_ref());
         item_subqueries.extend(values.flat_map(|value| block.subqueries_of(value)));
     }
+    item_subqueries.extend(order.iter().flat_map(|key: &OrderKey| block.subqueries_of(&key.expr)));
+    item_subqueries.sort_unstable();
+    item_subqueries.dedup();
     let mut plan = SelectPlan {
         width: 0,
         steps,
@@ -413,7 +416,7 @@ fn need_all(steps: &mut [super::query::Step]) {
                 source.covering = false;
             }
             Source::Group(inner) => need_all(inner),
-            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
+            Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
 }

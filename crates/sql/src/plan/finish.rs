@@ -8,8 +8,7 @@ use crate::expr::Expr;
 use crate::key_codec::KeyPart;
 
 use super::query::{
-    Access, AggregateKind, Filter, KeyRange, OrderKey, SelectPlan, Source, Step, Subquery, SubqueryKind,
-    TableSource,
+    Access, AggregateKind, Filter, KeyRange, OrderKey, SelectPlan, Source, Step, Subquery, TableSource,
 };
 
 /// Completes a plan.
@@ -71,15 +70,7 @@ fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
 
 fn note_subquery(subquery: &Subquery, used: &mut BTreeSet<usize>) {
     used.extend(&subquery.reads);
-    match &subquery.kind {
-        SubqueryKind::In { operand, .. } => operand.iter().for_each(|(expr, _)| note(expr, used)),
-        SubqueryKind::Quantified { operand, .. } | SubqueryKind::Sleep(operand) => note(operand, used),
-        SubqueryKind::GetLock { name, seconds } => {
-            note(name, used);
-            note(seconds, used);
-        }
-        SubqueryKind::Scalar | SubqueryKind::Exists => {}
-    }
+    subquery.kind.operands().iter().for_each(|operand| note(operand, used));
 }
 
 fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
@@ -98,6 +89,7 @@ fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
                     range.equal.iter().chain(bounds).for_each(|operand| note(&operand.expr, used));
                 }
             }
+            Source::Lateral(plan) => used.extend(plan.outer().iter().map(|(there, _)| there)),
             Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
@@ -114,7 +106,7 @@ fn deliver(steps: &mut [Step], used: &BTreeSet<usize>) {
                     cover(source);
                 }
             }
-            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
+            Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
 }

@@ -9,10 +9,19 @@ use crate::error::{SqlError, SqlResult};
 use crate::information_schema::VirtualTable;
 
 use super::block::Block;
+use super::grouping;
 use super::query::{CommonRows, QueryPlan};
-use super::scope::{ScopeColumn, ScopeTable};
+use super::scope::{Reach, ScopeColumn, ScopeTable};
 use super::walk;
 use super::with::{self, Named};
+
+/// A condition of a join.
+pub struct On {
+    /// The condition.
+    pub expr: ast::Expr,
+    /// Tables it may speak of, by position in the scope: from, to.
+    pub sight: (usize, usize),
+}
 
 /// A table of FROM that waits for its step.
 pub struct Pending {
@@ -21,7 +30,7 @@ pub struct Pending {
     /// Right side of an outer join.
     pub left_join: bool,
     /// Its own conditions (of the outer join).
-    pub on: Vec<ast::Expr>,
+    pub on: Vec<On>,
 }
 
 /// What waits.
@@ -61,7 +70,7 @@ pub enum PendingKind {
         /// Its tables.
         members: Vec<Pending>,
         /// Conditions among them.
-        conditions: Vec<ast::Expr>,
+        conditions: Vec<On>,
     },
 }
 
@@ -71,7 +80,7 @@ pub struct Joined {
     /// In the order written.
     pub tables: Vec<Pending>,
     /// Conditions of inner joins.
-    pub conditions: Vec<ast::Expr>,
+    pub conditions: Vec<On>,
     /// STRAIGHT_JOIN was used somewhere.
     pub straight: bool,
     /// What a bare `*` shows, as frame positions: columns that USING or NATURAL joined come first.
@@ -91,6 +100,7 @@ impl Joined {
 /// Reads a FROM clause into the block's scope.
 pub fn read(block: &mut Block<'_, '_>, from: &[TableRef]) -> SqlResult<Joined> {
     let mut all = Joined::default();
+    block.scope.clause.set("from clause");
     for one in from {
         all = all.and(table_ref(block, one)?);
     }
@@ -104,10 +114,7 @@ fn table_ref(block: &mut Block<'_, '_>, one: &TableRef) -> SqlResult<Joined> {
     match one {
         TableRef::Table(factor) => table(block, factor),
         TableRef::Derived { query, alias, columns, lateral } => {
-            if *lateral {
-                return Err(SqlError::not_supported_yet("LATERAL"));
-            }
-            derived(block, query, alias, columns)
+            derived(block, query, alias, columns, *lateral)
         }
         TableRef::Join(one) => join(block, one),
     }
@@ -149,6 +156,7 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
             name,
             columns: columns.collect(),
             base,
+            ..ScopeTable::default()
         })?;
         return Ok(single(block, PendingKind::Virtual { nth, table: found }));
     }
@@ -181,9 +189,23 @@ fn derived(
     query: &ast::Query,
     alias: &str,
     names: &[ast::Name],
+    lateral: bool,
 ) -> SqlResult<Joined> {
-    let plan = super::plan_query(block.context, query, None)?;
-    let nth = nameless(block, alias, with::columns(plan.columns(), names)?)?;
+    let plan = block.plan_inner(query, if lateral { Reach::Inside } else { Reach::Beyond })?;
+    let columns = with::columns(plan.columns(), names)?;
+    let mut joined = from_plan(block, alias, columns, plan)?;
+    // It is read behind the tables whose columns it reads.
+    joined.straight |= lateral;
+    Ok(joined)
+}
+
+fn from_plan(
+    block: &mut Block<'_, '_>,
+    alias: &str,
+    columns: Vec<ScopeColumn>,
+    plan: QueryPlan,
+) -> SqlResult<Joined> {
+    let nth = nameless(block, alias, columns, grouping::unique_columns(&plan))?;
     Ok(single(block, PendingKind::Derived { nth, plan: Box::new(plan) }))
 }
 
@@ -191,17 +213,25 @@ fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) 
     if let Some(index) = factor.hints.iter().flat_map(|hint| &hint.indexes).next() {
         return Err(SqlError::key_does_not_exist(index, &named.name));
     }
-    let rows = named.rows(block.context)?;
     let alias = factor.alias.as_ref().unwrap_or(&named.name);
-    let nth = nameless(block, alias, named.columns.clone())?;
+    if let Some(plan) = named.plan_again(block)? {
+        return from_plan(block, alias, named.columns.clone(), plan);
+    }
+    let rows = named.rows(block.context)?;
+    let nth = nameless(block, alias, named.columns.clone(), named.unique.clone())?;
     Ok(single(block, PendingKind::Common { nth, rows }))
 }
 
 /// Puts what is no table of the dictionary into the scope; returns its position.
-fn nameless(block: &mut Block<'_, '_>, alias: &str, columns: Vec<ScopeColumn>) -> SqlResult<usize> {
+fn nameless(
+    block: &mut Block<'_, '_>,
+    alias: &str,
+    columns: Vec<ScopeColumn>,
+    unique: Vec<Vec<usize>>,
+) -> SqlResult<usize> {
     let base = block.scope.reserve(columns.len());
     let (alias, nth) = (alias.into(), block.scope.tables.len());
-    block.scope.add(ScopeTable { schema: "".into(), alias, name: "".into(), columns, base })?;
+    block.scope.add(ScopeTable { alias, columns, base, unique, ..ScopeTable::default() })?;
     Ok(nth)
 }
 
@@ -224,6 +254,8 @@ fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
             using(block, start, middle, &names, join.kind)?
         }
     };
+    let sight = (start, block.scope.tables.len());
+    let on = on.into_iter().map(|expr| On { expr, sight }).collect::<Vec<_>>();
     let columns = star(&block.scope.merged[before..], &left.columns, &right.columns, join.kind);
     let joined = match join.kind {
         JoinKind::Inner | JoinKind::Straight => {
@@ -252,7 +284,7 @@ fn star(merged: &[(usize, usize)], left: &[usize], right: &[usize], kind: JoinKi
     first.iter().filter(is_shown).chain(rest).chain(others).copied().collect()
 }
 
-fn outer(kept: Joined, optional: Joined, mut on: Vec<ast::Expr>) -> Joined {
+fn outer(kept: Joined, optional: Joined, mut on: Vec<On>) -> Joined {
     let straight = optional.straight;
     let mut tables = optional.tables;
     let pending = match (tables.len(), tables.pop()) {
@@ -272,12 +304,24 @@ fn outer(kept: Joined, optional: Joined, mut on: Vec<ast::Expr>) -> Joined {
     all
 }
 
+/// Whether `*` and plain names leave out a column because USING or NATURAL joined it to another.
+fn is_merged(block: &Block<'_, '_>, position: usize) -> bool {
+    block.scope.merged.iter().any(|(hidden, _)| *hidden == position)
+}
+
+/// Names of columns that both sides of a NATURAL join have, each once.
 fn shared_names(block: &Block<'_, '_>, start: usize, middle: usize) -> Vec<ast::Name> {
     let (left, right) = (&block.scope.tables[start..middle], &block.scope.tables[middle..]);
-    let known =
-        |name: &str| left.iter().flat_map(|t| &t.columns).any(|one| one.name.eq_ignore_ascii_case(name));
-    let names = right.iter().flat_map(|t| &t.columns).filter(|column| known(&column.name));
-    names.map(|column| column.name.clone()).collect()
+    let known = |name: &str| {
+        left.iter().flat_map(|t| &t.columns).any(|one| !one.hidden && one.name.eq_ignore_ascii_case(name))
+    };
+    let mut names: Vec<ast::Name> = Vec::new();
+    for column in right.iter().flat_map(|t| &t.columns).filter(|one| !one.hidden && known(&one.name)) {
+        if !names.iter().any(|name| name.eq_ignore_ascii_case(&column.name)) {
+            names.push(column.name.clone());
+        }
+    }
+    names
 }
 
 fn using(
@@ -290,10 +334,10 @@ fn using(
     let mut conditions = Vec::new();
     for name in names {
         let find = |tables: std::ops::Range<usize>| {
-            tables.clone().find_map(|nth| {
+            let mut found = tables.clone().filter_map(|nth| {
                 let table = &block.scope.tables[nth];
                 let at = table.columns.iter().position(|one| one.name.eq_ignore_ascii_case(name))?;
-                if block.scope.merged.iter().any(|(hidden, _)| *hidden == table.base + at) {
+                if is_merged(block, table.base + at) {
                     return None;
                 }
                 let column = ast::ColumnName {
@@ -302,11 +346,15 @@ fn using(
                     column: name.clone(),
                 };
                 Some((table.base + at, column))
-            })
+            });
+            let first = found.next().ok_or_else(|| SqlError::unknown_column(name, "from clause"))?;
+            match found.next() {
+                Some(_) => Err(SqlError::ambiguous_column(name, "from clause")),
+                None => Ok(first),
+            }
         };
-        let missing = || SqlError::unknown_column(name, "from clause");
-        let (left_at, left) = find(start..middle).ok_or_else(missing)?;
-        let (right_at, right) = find(middle..block.scope.tables.len()).ok_or_else(missing)?;
+        let (left_at, left) = find(start..middle)?;
+        let (right_at, right) = find(middle..block.scope.tables.len())?;
         let twins = if kind == JoinKind::Right { (left_at, right_at) } else { (right_at, left_at) };
         block.scope.merged.push(twins);
         conditions.push(ast::Expr::Binary {

@@ -5,57 +5,128 @@
 
 use std::collections::HashSet;
 
-use crate::ast::{self, OrderItem};
+use crate::ast::{self, JoinKind};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::Expr;
 
 use super::block::Block;
+use super::query::{GroupPlan, QueryPlan, SelectPlan, Source};
 use super::scope::ScopeTable;
 use super::select::Item;
-use super::{aggregate, walk};
+use super::{aggregate, names, walk};
 
-/// Checks the select list and ORDER BY of a grouped block.
+/// What of a grouped block is checked.
+pub struct Clauses<'c> {
+    /// The select list.
+    pub items: &'c [Item],
+    /// HAVING, names replaced.
+    pub having: Option<&'c ast::Expr>,
+    /// ORDER BY, names replaced.
+    pub order_by: &'c [ast::Expr],
+}
+
+/// What is the same for all rows of a group.
+struct Fixed<'c> {
+    /// Whole expressions.
+    exprs: Vec<ast::Expr>,
+    /// Entries of the select list, which are checked themselves.
+    items: &'c [Item],
+    /// Columns, by frame position.
+    columns: HashSet<usize>,
+}
+
+/// Checks the select list, HAVING and ORDER BY of a grouped block.
 pub fn check(
     block: &Block<'_, '_>,
     select: &ast::Select,
-    items: &[Item],
-    _order: &[OrderItem],
+    clauses: &Clauses<'_>,
     has_keys: bool,
 ) -> SqlResult<()> {
-    let keys: Vec<ast::Expr> = select.group_by.iter().map(|key| meant(block, &key.expr, items)).collect();
-    let determined = determined(block, select, &keys);
-    for (nth, item) in items.iter().enumerate() {
-        let Some(column) = free_column(block, &item.expr, &keys, &determined) else { continue };
+    let mut exprs = Vec::with_capacity(select.group_by.len());
+    for key in &select.group_by {
+        exprs.push(names::group_key(block, &key.expr, clauses.items)?);
+    }
+    let columns = determined(block, select, &exprs);
+    let mut fixed = Fixed { exprs, items: &[], columns };
+    for (nth, item) in clauses.items.iter().enumerate() {
+        let free = if fixed.exprs.contains(&item.expr) {
+            None
+        } else {
+            free_column(
+                block,
+                &item.expr,
+                &Fixed { exprs: Vec::new(), items: &[], columns: fixed.columns.clone() },
+            )
+        };
+        let Some(column) = free else { continue };
         return Err(if has_keys {
-            mixed_with_group(nth + 1, &column)
+            mixed_with_group("SELECT list", nth + 1, &column)
         } else {
             SqlError::mixed_group_column(nth + 1, column)
         });
     }
+    if !has_keys {
+        return Ok(());
+    }
+    fixed.items = clauses.items;
+    let having = clauses.having.map(|condition| ("HAVING clause", 1, condition));
+    let order = clauses.order_by.iter().enumerate().map(|(nth, key)| ("ORDER BY clause", nth + 1, key));
+    for (place, nth, expr) in having.into_iter().chain(order) {
+        if let Some(column) = free_column(block, expr, &fixed) {
+            return Err(mixed_with_group(place, nth, &column));
+        }
+    }
     Ok(())
 }
 
-fn mixed_with_group(position: usize, column: &str) -> SqlError {
+fn mixed_with_group(place: &str, position: usize, column: &str) -> SqlError {
     let text = format!(
-        "Expression #{position} of SELECT list is not in GROUP BY clause and contains nonaggregated column '{column}' which \
-         is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
+        "Expression #{position} of {place} is not in GROUP BY clause and contains nonaggregated column '{column}' which is \
+         not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
     );
     SqlError::new(1055, b"42000", text)
 }
 
-fn meant(block: &Block<'_, '_>, key: &ast::Expr, items: &[Item]) -> ast::Expr {
-    match key {
-        ast::Expr::Literal(ast::Literal::Int(position)) => {
-            items.get(*position as usize - 1).map_or_else(|| key.clone(), |item| item.expr.clone())
-        }
-        ast::Expr::Column(name)
-            if name.table.is_none() && !matches!(block.scope.find_here(name), Ok(Some(_))) =>
-        {
-            let found =
-                items.iter().find(|item| item.aliased && item.name.eq_ignore_ascii_case(&name.column));
-            found.map_or_else(|| key.clone(), |item| item.expr.clone())
-        }
-        _ => key.clone(),
+/// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY, all columns of a
+/// DISTINCT, a unique key of its only table.
+pub fn unique_columns(plan: &QueryPlan) -> Vec<Vec<usize>> {
+    let QueryPlan::Select(plan) = plan else { return Vec::new() };
+    let item_of = |position: usize| {
+        plan.items.iter().position(
+            |item| matches!(&item.expr, Expr::Column(at) | Expr::TimestampColumn(at) if *at == position),
+        )
+    };
+    let mut found = Vec::new();
+    if plan.distinct {
+        found.push((0..plan.items.len()).collect());
     }
+    match &plan.group {
+        Some(group) => found.extend(group_columns(plan, group)),
+        None => {
+            let [step] = plan.steps.as_slice() else { return found };
+            let Source::Table(source) = &step.source else { return found };
+            let table = &source.table;
+            for key in table.keys().iter().filter(|key| key.unique) {
+                let sure = key
+                    .parts
+                    .iter()
+                    .all(|part| part.prefix.is_none() && !table.columns()[part.column].nullable);
+                let columns: Option<Vec<usize>> =
+                    key.parts.iter().map(|part| item_of(step.base + part.column)).collect();
+                found.extend(columns.filter(|_| sure));
+            }
+        }
+    }
+    found
+}
+
+/// Where the select list has the keys of GROUP BY, if it has them all.
+fn group_columns(plan: &SelectPlan, group: &GroupPlan) -> Option<Vec<usize>> {
+    let item = |key: &Expr| {
+        let text = format!("{key:?}");
+        plan.items.iter().position(|item| format!("{:?}", item.expr) == text)
+    };
+    group.keys.iter().map(|(key, _)| item(key)).collect()
 }
 
 fn position(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<usize> {
@@ -63,23 +134,49 @@ fn position(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<usize> {
     block.scope.find_here(name).ok().flatten().map(|found| found.position)
 }
 
+/// An equality, with the tables (by position in the scope) on whose columns alone it tells something: those that an outer join
+/// fills with NULLs. Without such it speaks of both its sides.
+struct Equality {
+    condition: ast::Expr,
+    optional: Option<(usize, usize)>,
+}
+
 fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -> HashSet<usize> {
     let mut known: HashSet<usize> = keys.iter().filter_map(|key| position(block, key)).collect();
-    let mut conditions = Vec::new();
-    select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut conditions));
-    collect_joins(&select.from, &mut conditions);
+    let mut equalities = Vec::new();
+    let mut list = Vec::new();
+    select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
+    equalities.extend(list.into_iter().map(|condition| Equality { condition, optional: None }));
+    let mut seen = 0;
+    select.from.iter().for_each(|one| collect_joins(one, &mut seen, None, &mut equalities));
+    for (hidden, shown) in &block.scope.merged {
+        if known.contains(shown) {
+            known.insert(*hidden);
+        }
+    }
     loop {
         let before = known.len();
-        for condition in &conditions {
+        for Equality { condition, optional } in &equalities {
             let ast::Expr::Binary { op: ast::BinaryOp::Equal, left, right } = condition else { continue };
             for (one, other) in [(left, right), (right, left)] {
+                let Some(told) = position(block, one) else { continue };
+                let is_told = optional.is_none_or(|(from, to)| {
+                    block.scope.tables[from..to]
+                        .iter()
+                        .any(|table| (table.base..table.base + table.columns.len()).contains(&told))
+                });
                 let fixed = match position(block, other) {
                     Some(at) => known.contains(&at),
                     None => {
-                        !walk::any(other, &|e| matches!(e, ast::Expr::Column(_) | ast::Expr::Subquery(_)))
+                        optional.is_none()
+                            && !walk::any(other, &|e| {
+                                matches!(e, ast::Expr::Column(_) | ast::Expr::Subquery(_))
+                            })
                     }
                 };
-                known.extend(position(block, one).filter(|_| fixed));
+                if fixed && is_told {
+                    known.insert(told);
+                }
             }
         }
         for table in &block.scope.tables {
@@ -93,19 +190,52 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
     }
 }
 
-fn collect_joins(from: &[ast::TableRef], conditions: &mut Vec<ast::Expr>) {
-    for one in from {
-        if let ast::TableRef::Join(join) = one {
-            if let ast::JoinCondition::On(condition) = &join.condition {
-                walk::conjuncts(condition.clone(), conditions);
-            }
-            collect_joins(std::slice::from_ref(&join.left), conditions);
-            collect_joins(std::slice::from_ref(&join.right), conditions);
-        }
+/// Adds the conditions of joins. `seen`: tables met so far, in the order of the scope.
+fn collect_joins(
+    one: &ast::TableRef,
+    seen: &mut usize,
+    optional: Option<(usize, usize)>,
+    into: &mut Vec<Equality>,
+) {
+    let ast::TableRef::Join(join) = one else {
+        *seen += 1;
+        return;
+    };
+    let start = *seen;
+    let width = |one: &ast::TableRef| count_tables(one);
+    let middle = start + width(&join.left);
+    let end = middle + width(&join.right);
+    let (left, right) = match join.kind {
+        JoinKind::Inner | JoinKind::Straight => (optional, optional),
+        JoinKind::Left => (optional, Some((middle, end))),
+        JoinKind::Right => (Some((start, middle)), optional),
+    };
+    collect_joins(&join.left, seen, left, into);
+    collect_joins(&join.right, seen, right, into);
+    if let ast::JoinCondition::On(condition) = &join.condition {
+        let told = match join.kind {
+            JoinKind::Inner | JoinKind::Straight => optional,
+            JoinKind::Left => Some((middle, end)),
+            JoinKind::Right => Some((start, middle)),
+        };
+        let mut list = Vec::new();
+        walk::conjuncts(condition.clone(), &mut list);
+        into.extend(list.into_iter().map(|condition| Equality { condition, optional: told }));
+    }
+}
+
+fn count_tables(one: &ast::TableRef) -> usize {
+    match one {
+        ast::TableRef::Join(join) => count_tables(&join.left) + count_tables(&join.right),
+        ast::TableRef::Table(_) | ast::TableRef::Derived { .. } => 1,
     }
 }
 
 fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usize>) -> bool {
+    let holds = |columns: &Vec<usize>| columns.iter().all(|column| known.contains(&(table.base + column)));
+    if table.unique.iter().any(holds) {
+        return true;
+    }
     let Some(found) = block.context.db.dictionary().find(&table.schema, &table.name) else { return false };
     let sure = |column: usize| known.contains(&(table.base + column)) && !found.columns()[column].nullable;
     found
@@ -115,13 +245,8 @@ fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usiz
 }
 
 /// A column that rows of one group may differ in, as `schema.table.column`.
-fn free_column(
-    block: &Block<'_, '_>,
-    expr: &ast::Expr,
-    keys: &[ast::Expr],
-    determined: &HashSet<usize>,
-) -> Option<String> {
-    if keys.contains(expr) {
+fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed<'_>) -> Option<String> {
+    if fixed.exprs.contains(expr) || fixed.items.iter().any(|item| item.expr == *expr) {
         return None;
     }
     if let ast::Expr::Function(call) = expr
@@ -129,16 +254,29 @@ fn free_column(
     {
         return None;
     }
-    if let Some(at) = position(block, expr) {
+    let named = |at: usize| {
         let (table, column) = block.scope.column_at(at)?;
-        return (!determined.contains(&at))
-            .then(|| format!("{}.{}.{}", table.schema, table.alias, column.name));
+        let schema = if table.schema.is_empty() { String::new() } else { format!("{}.", table.schema) };
+        (!fixed.columns.contains(&at)).then(|| format!("{schema}{}.{}", table.alias, column.name))
+    };
+    if let Some(at) = position(block, expr) {
+        return named(at);
+    }
+    if let Some(read) = reads_of_subquery(block, expr) {
+        return read.into_iter().find_map(named);
     }
     let mut found = None;
     walk::children(expr, &mut |child| {
         if found.is_none() {
-            found = free_column(block, child, keys, determined);
+            found = free_column(block, child, fixed);
         }
     });
     found
+}
+
+/// Frame positions that a sub-query reads, its operand's included.
+fn reads_of_subquery(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Vec<usize>> {
+    let (_, _, places) = block.seen_subqueries.iter().rev().find(|(seen, ..)| seen == expr)?;
+    let place = places.first()?;
+    Some(block.reads(&place.expr))
 }

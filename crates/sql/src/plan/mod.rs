@@ -3,12 +3,13 @@
 //! | file | what it does |
 //! |---|---|
 //! | `scope` | names, and the frame they point into |
-//! | `block` | one query block being bound: sub-queries and aggregates get places in the frame |
+//! | `block`, `inner` | one query block being bound: sub-queries and aggregates get places in the frame |
 //! | `from` | FROM to a list of tables with conditions |
 //! | `with` | WITH: queries with names |
 //! | `access` | which key a table is read by |
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
+//! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
 //! | `change`, `point` | INSERT, UPDATE, DELETE; changes of one row by its primary key |
 //! | `foreign_key` | what a change asks of parents and children |
 //! | `finish` | columns to deliver, covering indexes, order by index |
@@ -21,6 +22,8 @@ mod finish;
 pub mod foreign_key;
 mod from;
 mod grouping;
+mod inner;
+mod names;
 pub mod point;
 pub mod query;
 pub mod scope;
@@ -36,24 +39,24 @@ use crate::error::SqlResult;
 
 pub use block::PlanContext;
 pub use query::QueryPlan;
-pub use scope::{Scope, column_flags};
+pub use scope::{Outside, column_flags};
 
 /// Plans a query; `parent` is the block around it when it is a sub-query.
 pub fn plan_query(
     context: &PlanContext<'_>,
     query: &ast::Query,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     let context = &PlanContext { depth: context.depth + 1, ..*context };
     let Some(with) = &query.with else { return plan_body(context, query, parent) };
-    let common = with::plan(context, with)?;
+    let common = with::plan(context, with, parent)?;
     plan_body(&PlanContext { common: &common, ..*context }, query, parent)
 }
 
 fn plan_body(
     context: &PlanContext<'_>,
     query: &ast::Query,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     let around =
         select::Around { order_by: &query.order_by, limit: query.limit.as_ref(), locking: &query.locking };
@@ -72,16 +75,22 @@ fn plan_body(
 
 /// `TABLE t` is `SELECT * FROM t`.
 fn table_select(name: &ast::TableName) -> ast::Select {
+    let factor = ast::TableFactor { name: name.clone(), alias: None, hints: Vec::new() };
+    ast::Select {
+        items: vec![ast::SelectItem::Wildcard { schema: None, table: None }],
+        from: vec![ast::TableRef::Table(factor)],
+        ..select_of_nothing()
+    }
+}
+
+/// A SELECT without any clause.
+fn select_of_nothing() -> ast::Select {
     ast::Select {
         distinct: false,
         straight_join: false,
         calc_found_rows: false,
-        items: vec![ast::SelectItem::Wildcard { schema: None, table: None }],
-        from: vec![ast::TableRef::Table(ast::TableFactor {
-            name: name.clone(),
-            alias: None,
-            hints: Vec::new(),
-        })],
+        items: Vec::new(),
+        from: Vec::new(),
         condition: None,
         group_by: Vec::new(),
         with_rollup: false,

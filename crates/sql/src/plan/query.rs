@@ -213,6 +213,8 @@ pub enum Source {
     Table(Box<TableSource>),
     /// A sub-query of FROM.
     Derived(Box<QueryPlan>),
+    /// A sub-query of FROM that reads the frame: it is run again for each.
+    Lateral(Box<QueryPlan>),
     /// A query of WITH.
     Common(CommonRows),
     /// A table of information_schema.
@@ -233,7 +235,7 @@ impl Step {
     fn locks_exclusively(&self) -> bool {
         match &self.source {
             Source::Table(source) => matches!(source.locking, Some((RowLock::Exclusive, _))),
-            Source::Derived(plan) => plan.locks_exclusively(),
+            Source::Derived(plan) | Source::Lateral(plan) => plan.locks_exclusively(),
             Source::Common(CommonRows::Of(plan)) => plan.locks_exclusively,
             Source::Group(steps) => steps.iter().any(Step::locks_exclusively),
             Source::Common(CommonRows::Previous(_)) | Source::Virtual(_) => false,
@@ -325,21 +327,34 @@ pub struct Operand {
 pub struct Subquery {
     /// Frame position of its result.
     pub position: usize,
+    /// Values of its result: several if it stands for a row.
+    pub width: usize,
     /// What its result is.
     pub kind: SubqueryKind,
     /// The query.
     pub plan: QueryPlan,
     /// It reads the frame around it, so that it is run again for each row.
     pub correlated: bool,
-    /// Frame positions it or its operand reads.
+    /// Frame positions it or its operand reads, those that the sub-queries among them read in their place.
     pub reads: Vec<usize>,
+    /// Frame positions it or its operand reads, places of other sub-queries among them.
+    pub inputs: Vec<usize>,
+}
+
+impl Subquery {
+    /// Where its result lies in the frame.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        self.position..self.position + self.width
+    }
 }
 
 /// What a sub-query's result is.
 #[derive(Debug)]
 pub enum SubqueryKind {
-    /// Its only value.
+    /// The values of its only row.
     Scalar,
+    /// No query at all: a value of this block that queries inside it read.
+    Value(Expr),
     /// Whether it has rows.
     Exists,
     /// SLEEP(seconds), which waits like a sub-query does; 1 if it was interrupted.
@@ -371,6 +386,20 @@ pub enum SubqueryKind {
     },
 }
 
+impl SubqueryKind {
+    /// Expressions over the frame that it needs besides its query.
+    pub fn operands(&self) -> Vec<&Expr> {
+        match self {
+            SubqueryKind::Scalar | SubqueryKind::Exists => Vec::new(),
+            SubqueryKind::Value(operand)
+            | SubqueryKind::Sleep(operand)
+            | SubqueryKind::Quantified { operand, .. } => vec![operand],
+            SubqueryKind::GetLock { name, seconds } => vec![name, seconds],
+            SubqueryKind::In { operand, .. } => operand.iter().map(|(expr, _)| expr).collect(),
+        }
+    }
+}
+
 /// GROUP BY and aggregates.
 #[derive(Debug)]
 pub struct GroupPlan {
@@ -378,6 +407,8 @@ pub struct GroupPlan {
     pub keys: Vec<(Expr, Collation)>,
     /// What is computed over each group.
     pub aggregates: Vec<Aggregate>,
+    /// Sub-queries that keys and aggregates read: they run for each row, before it goes into its group.
+    pub subqueries: Vec<usize>,
     /// No GROUP BY: one row even when there are no rows.
     pub implicit: bool,
     /// The first row decides: MIN or MAX read from the end of an index.

@@ -9,11 +9,16 @@
 //! ```
 //!
 //! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets a place for
-//! it that is filled before the inner block runs.
+//! it that is filled before the inner block runs. Which names of the block around are seen is its [`Reach`]: a derived table
+//! does not see its neighbours.
+//!
+//! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer block's rows, or
+//! an alias of its select list. It then notes what it wants and gives up; the outer block makes a place for it and plans the
+//! inner one again ([`Block::plan_inner`](super::block::Block::plan_inner)).
 
 use std::cell::{Cell, RefCell};
 
-use crate::ast::ColumnName;
+use crate::ast::{self, ColumnName, FunctionCall};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType, column_flag};
@@ -34,7 +39,7 @@ pub struct ScopeColumn {
 }
 
 /// A table of FROM.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ScopeTable {
     /// Its database; empty for a derived table.
     pub schema: Box<str>,
@@ -46,6 +51,27 @@ pub struct ScopeTable {
     pub columns: Vec<ScopeColumn>,
     /// Frame position of its first column.
     pub base: usize,
+    /// The column that `_rowid` means.
+    pub row_id: Option<usize>,
+    /// Columns of which rows never have the same values twice, in a derived table.
+    pub unique: Vec<Vec<usize>>,
+}
+
+/// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique key.
+fn row_id(table: &Table) -> Option<usize> {
+    let alone = |key: &crate::dictionary::Key| match key.parts.as_slice() {
+        [part] if table.columns()[part.column].kind.is_integer() => Some(part.column),
+        _ => None,
+    };
+    match table.primary() {
+        Some(primary) => alone(&table.keys()[primary]),
+        None => {
+            let sure = |key: &&crate::dictionary::Key| {
+                key.unique && key.parts.iter().all(|part| !table.columns()[part.column].nullable)
+            };
+            table.keys().iter().find(sure).and_then(alone)
+        }
+    }
 }
 
 impl ScopeTable {
@@ -64,6 +90,8 @@ impl ScopeTable {
             name: table.definition.name.clone(),
             columns: columns.collect(),
             base,
+            row_id: row_id(table),
+            unique: Vec::new(),
         }
     }
 
@@ -72,7 +100,8 @@ impl ScopeTable {
     }
 
     fn find(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|one| one.name.eq_ignore_ascii_case(column))
+        let named = self.columns.iter().position(|one| one.name.eq_ignore_ascii_case(column));
+        named.or_else(|| self.row_id.filter(|_| column.eq_ignore_ascii_case("_rowid")))
     }
 }
 
@@ -114,6 +143,69 @@ pub struct Resolved {
     pub kind: ExprType,
 }
 
+/// A block around another one.
+#[derive(Clone, Copy)]
+pub struct Outside<'p> {
+    /// Its names.
+    pub scope: &'p Scope<'p>,
+    /// Which of them are seen.
+    pub reach: Reach,
+}
+
+impl Outside<'_> {
+    /// The level of the innermost block that is seen.
+    pub fn level(&self) -> usize {
+        match self.reach {
+            Reach::Inside => self.scope.level,
+            Reach::Beyond => self.scope.level.saturating_sub(1),
+            Reach::From(level) => level,
+        }
+    }
+}
+
+/// Which names of the blocks around are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All: a sub-query.
+    Inside,
+    /// Those of the blocks around the next one: a derived table.
+    Beyond,
+    /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the block it stands in.
+    From(usize),
+}
+
+/// Whether the clause that is being bound may have aggregates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AggregateUse {
+    /// It comes before grouping.
+    #[default]
+    Refused,
+    /// It comes behind grouping.
+    Allowed,
+    /// It is an aggregate's argument.
+    Nested,
+}
+
+/// An entry of the select list that has a name of its own.
+pub struct Alias {
+    /// The name.
+    pub name: Box<str>,
+    /// What it stands for.
+    pub expr: ast::Expr,
+    /// Its place in the frame, once an inner block has asked for it.
+    pub place: Option<Resolved>,
+    /// Position in the select list.
+    pub nth: usize,
+}
+
+/// What an inner block wants of an outer one.
+pub enum Wanted {
+    /// An aggregate over its rows.
+    Aggregate(FunctionCall),
+    /// An alias of its select list, by position in [`Scope::aliases`].
+    Alias(usize),
+}
+
 /// The names of one block.
 #[derive(Default)]
 pub struct Scope<'p> {
@@ -124,18 +216,31 @@ pub struct Scope<'p> {
     /// If there are any such: what a bare `*` stands for, as frame positions.
     pub star: Vec<usize>,
     /// The block around this one.
-    pub parent: Option<&'p Scope<'p>>,
+    pub parent: Option<Outside<'p>>,
+    /// Blocks around.
+    pub level: usize,
     /// For error messages: which clause is being bound.
     pub clause: Cell<&'static str>,
+    /// Tables (from, to) that are seen, where not all are: ON sees the operands of its join.
+    pub sight: Cell<Option<(usize, usize)>>,
+    /// Whether aggregates are allowed now.
+    pub aggregates: Cell<AggregateUse>,
+    /// Aliases that inner blocks may read.
+    pub aliases: RefCell<Vec<Alias>>,
+    /// Entries of the select list that are bound.
+    pub items_bound: Cell<usize>,
+    /// Aggregates that have a place, for inner blocks.
+    pub known_aggregates: RefCell<Vec<(FunctionCall, Resolved)>>,
+    wanted: RefCell<Option<Wanted>>,
     width: Cell<usize>,
     outer: RefCell<Vec<(usize, usize)>>,
-    outer_names: RefCell<Vec<(ColumnName, Resolved)>>,
 }
 
 impl<'p> Scope<'p> {
     /// An empty scope inside `parent`.
-    pub fn new(parent: Option<&'p Scope<'p>>) -> Scope<'p> {
-        let scope = Scope { parent, ..Scope::default() };
+    pub fn new(parent: Option<Outside<'p>>) -> Scope<'p> {
+        let level = parent.map_or(0, |outside| outside.scope.level + 1);
+        let scope = Scope { parent, level, ..Scope::default() };
         scope.clause.set("field list");
         scope
     }
@@ -157,6 +262,11 @@ impl<'p> Scope<'p> {
         self.outer.borrow().clone()
     }
 
+    /// What an inner block has given up for.
+    pub fn take_wanted(&self) -> Option<Wanted> {
+        self.wanted.borrow_mut().take()
+    }
+
     /// Adds a table; fails if its alias is taken.
     pub fn add(&mut self, table: ScopeTable) -> SqlResult<()> {
         if self.tables.iter().any(|one| one.alias == table.alias && one.schema == table.schema) {
@@ -168,20 +278,134 @@ impl<'p> Scope<'p> {
 
     /// What a column name means.
     pub fn resolve(&self, name: &ColumnName) -> SqlResult<Resolved> {
-        if let Some(found) = self.find_here(name)? {
-            return Ok(found);
+        match self.find_here(name)? {
+            Some(found) => Ok(found),
+            None => self.resolve_outside(name, None),
         }
-        if let Some((_, found)) = self.outer_names.borrow().iter().find(|(known, _)| known == name) {
-            return Ok(found.clone());
-        }
-        let Some(parent) = self.parent else { return Err(self.unknown(name)) };
-        let outside = parent
-            .resolve(name)
+    }
+
+    /// What a column name means in the blocks around; `reach`: if it is not this block's own to say.
+    fn resolve_outside(&self, name: &ColumnName, reach: Option<Reach>) -> SqlResult<Resolved> {
+        let Some(outside) = self.parent else { return Err(self.unknown(name)) };
+        let found = outside
+            .scope
+            .resolve_for_inner(name, reach.unwrap_or(outside.reach))
             .map_err(|error| if error.code == 1054 { self.unknown(name) } else { error })?;
-        let here = Resolved { position: self.reserve(1), ..outside.clone() };
-        self.outer.borrow_mut().push((outside.position, here.position));
-        self.outer_names.borrow_mut().push((name.clone(), here.clone()));
-        Ok(here)
+        Ok(self.import(found))
+    }
+
+    fn resolve_for_inner(&self, name: &ColumnName, reach: Reach) -> SqlResult<Resolved> {
+        if self.is_within(reach) {
+            if let Some(found) = self.find_here(name)? {
+                return Ok(found);
+            }
+            if let Some(found) = self.find_alias(name)? {
+                return Ok(found);
+            }
+            return self.resolve_outside(name, None);
+        }
+        self.resolve_outside(name, matches!(reach, Reach::From(_)).then_some(reach))
+    }
+
+    fn is_within(&self, reach: Reach) -> bool {
+        match reach {
+            Reach::Inside => true,
+            Reach::Beyond => false,
+            Reach::From(level) => self.level <= level,
+        }
+    }
+
+    /// A place here for what has one in the block around.
+    fn import(&self, outside: Resolved) -> Resolved {
+        let known = self.outer.borrow().iter().find(|(there, _)| *there == outside.position).copied();
+        let position = known.map_or_else(
+            || {
+                let here = self.reserve(1);
+                self.outer.borrow_mut().push((outside.position, here));
+                here
+            },
+            |(_, here)| here,
+        );
+        Resolved { position, ..outside }
+    }
+
+    /// An alias of the select list, as a sub-query in the list, GROUP BY, HAVING or ORDER BY sees it.
+    fn find_alias(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
+        let clause = self.clause.get();
+        let sees = matches!(clause, "field list" | "group statement" | "having clause" | "order clause");
+        if !sees || name.table.is_some() {
+            return Ok(None);
+        }
+        let aliases = self.aliases.borrow();
+        let Some(at) = aliases.iter().position(|one| one.name.eq_ignore_ascii_case(&name.column)) else {
+            return Ok(None);
+        };
+        let alias = &aliases[at];
+        if is_aggregated(&alias.expr) {
+            return Err(SqlError::reference_not_supported(&alias.name, "reference to group function"));
+        }
+        if clause == "field list" && alias.nth >= self.items_bound.get() {
+            return Err(SqlError::reference_not_supported(&alias.name, "forward reference in item list"));
+        }
+        match &alias.place {
+            Some(place) => Ok(Some(place.clone())),
+            None => {
+                *self.wanted.borrow_mut() = Some(Wanted::Alias(at));
+                Err(self.unknown(name))
+            }
+        }
+    }
+
+    /// How many blocks out an aggregate's rows are found: those of the innermost block whose columns it reads.
+    pub fn aggregate_level(&self, call: &FunctionCall) -> usize {
+        let mut level = None;
+        let mut visit = |one: &ast::Expr| {
+            let found = match one {
+                ast::Expr::Column(name) => self.level_of(name, Reach::Inside),
+                ast::Expr::Subquery(_)
+                | ast::Expr::Exists(_)
+                | ast::Expr::InSubquery { .. }
+                | ast::Expr::Quantified { .. } => Some(0),
+                _ => None,
+            };
+            if let Some(found) = found {
+                level = Some(level.map_or(found, |least: usize| least.min(found)));
+            }
+        };
+        for argument in call.arguments.iter().chain(call.order_by.iter().map(|item| &item.expr)) {
+            super::walk::each(argument, &mut visit);
+        }
+        level.unwrap_or(0)
+    }
+
+    fn level_of(&self, name: &ColumnName, reach: Reach) -> Option<usize> {
+        let within = self.is_within(reach);
+        if within && !matches!(self.find_here(name), Ok(None)) {
+            return Some(0);
+        }
+        let outside = self.parent?;
+        let passed = if !within && matches!(reach, Reach::From(_)) { reach } else { outside.reach };
+        outside.scope.level_of(name, passed).map(|level| level + 1)
+    }
+
+    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may stand there now.
+    pub fn outer_aggregate(&self, call: &FunctionCall, level: usize) -> SqlResult<Option<Resolved>> {
+        if let Some(further) = level.checked_sub(1) {
+            let Some(outside) = self.parent else { return Ok(None) };
+            return Ok(outside.scope.outer_aggregate(call, further)?.map(|found| self.import(found)));
+        }
+        match self.aggregates.get() {
+            AggregateUse::Refused => Ok(None),
+            AggregateUse::Nested => Err(SqlError::invalid_group_function_use()),
+            AggregateUse::Allowed => {
+                let known = self.known_aggregates.borrow();
+                if let Some((_, place)) = known.iter().find(|(seen, _)| seen == call) {
+                    return Ok(Some(place.clone()));
+                }
+                *self.wanted.borrow_mut() = Some(Wanted::Aggregate(call.clone()));
+                Err(SqlError::invalid_group_function_use())
+            }
+        }
     }
 
     fn unknown(&self, name: &ColumnName) -> SqlError {
@@ -194,7 +418,8 @@ impl<'p> Scope<'p> {
     /// What a column name means among the tables of this block.
     pub fn find_here(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
         let mut found: Option<Resolved> = None;
-        for table in &self.tables {
+        let (from, to) = self.sight.get().unwrap_or((0, self.tables.len()));
+        for table in &self.tables[from..to] {
             if name.table.as_deref().is_some_and(|wanted| !table.goes_by(name.schema.as_deref(), wanted)) {
                 continue;
             }
@@ -246,6 +471,14 @@ impl<'p> Scope<'p> {
     }
 }
 
+/// Whether an expression has an aggregate of its own.
+pub fn is_aggregated(expr: &ast::Expr) -> bool {
+    super::walk::any(
+        expr,
+        &|one| matches!(one, ast::Expr::Function(call) if super::aggregate::is_aggregate(call)),
+    )
+}
+
 fn resolved(table: &ScopeTable, at: usize) -> Resolved {
     let column = &table.columns[at];
     Resolved {
@@ -266,6 +499,13 @@ impl Scope<'_> {
             hidden: false,
         });
         let columns = shown.collect();
-        self.tables.push(ScopeTable { schema: "".into(), alias: "".into(), name: "".into(), columns, base });
+        self.tables.push(ScopeTable {
+            schema: "".into(),
+            alias: "".into(),
+            name: "".into(),
+            columns,
+            base,
+            ..ScopeTable::default()
+        });
     }
 }

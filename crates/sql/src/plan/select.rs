@@ -15,10 +15,10 @@ use crate::types::{ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
 use super::point::PointShape;
-use super::query::{Filter, GroupPlan, LimitPlan, OrderKey, SelectPlan};
-use super::scope::Scope;
+use super::query::{GroupPlan, LimitPlan, SelectPlan};
+use super::scope::{AggregateUse, Outside, Scope};
 use super::steps::{Condition, StepPlanner};
-use super::{finish, from, grouping, walk};
+use super::{finish, from, grouping, names, walk};
 
 /// What of a query surrounds its SELECT block.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub fn plan(
     context: &PlanContext<'_>,
     select: &ast::Select,
     around: Around<'_>,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
     if select.with_rollup {
         return Err(SqlError::not_supported_yet("WITH ROLLUP"));
@@ -56,7 +56,7 @@ pub fn plan(
     let items = expand(&block, &select.items)?;
     let mut conditions = Vec::new();
     for one in &joined.conditions {
-        conditions.push(Condition::bind(&mut block, one, "on clause")?);
+        conditions.push(Condition::bind_on(&mut block, one)?);
     }
     let mut list = Vec::new();
     select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
@@ -68,28 +68,30 @@ pub fn plan(
     let (preconditions, steps) =
         StepPlanner::new(&mut block, locking, straight).plan(joined.tables, conditions)?;
 
-    let keys = group_keys(&mut block, select, &items)?;
-    block.aggregates_allowed = true;
-    let bound =
-        items.iter().map(|item| block.bind(&item.expr, "field list")).collect::<SqlResult<Vec<_>>>()?;
-    let having = having(&mut block, select, &items)?;
-    let order = order_keys(&mut block, around.order_by, &items)?;
+    names::note_aliases(&block, &items);
+    let keys = names::group_keys(&mut block, select, &items)?;
+    block.scope.aggregates.set(AggregateUse::Allowed);
+    let mut bound = Vec::with_capacity(items.len());
+    for (nth, item) in items.iter().enumerate() {
+        block.scope.items_bound.set(nth);
+        bound.push(block.bind(&item.expr, "field list")?);
+    }
+    block.scope.items_bound.set(items.len());
+    let condition = names::having(&block, select, &items)?;
+    let having = match &condition {
+        Some(condition) => vec![block.filter(condition, "having clause")?],
+        None => Vec::new(),
+    };
+    let (order_by, order) = names::order_keys(&mut block, around.order_by, &items)?;
     let grouped = !keys.is_empty() || !block.aggregates.is_empty();
     if grouped && context.full_group_by {
-        grouping::check(&block, select, &items, around.order_by, !keys.is_empty())?;
+        let clauses = grouping::Clauses { items: &items, having: condition.as_ref(), order_by: &order_by };
+        grouping::check(&block, select, &clauses, !keys.is_empty())?;
     }
-    let group = grouped.then(|| GroupPlan {
-        implicit: keys.is_empty(),
-        keys,
-        aggregates: std::mem::take(&mut block.aggregates),
-        first_row_only: false,
-    });
+    let group = grouped.then(|| group_plan(&mut block, keys));
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
-    let mut item_subqueries: Vec<usize> =
-        bound.iter().flat_map(|item| block.subqueries_of(&item.expr)).collect();
-    item_subqueries.extend(order.iter().flat_map(|key| block.subqueries_of(&key.expr)));
-    item_subqueries.sort_unstable();
-    item_subqueries.dedup();
+    let results = bound.iter().map(|item| &item.expr).chain(order.iter().map(|key| &key.expr));
+    let item_subqueries = block.subqueries_for(results.flat_map(Expr::columns).collect());
     let limit = limit_plan(&mut block, around.limit)?;
     let mut plan = SelectPlan {
         width: 0,
@@ -114,10 +116,16 @@ pub fn plan(
     Ok(plan)
 }
 
-fn having(block: &mut Block<'_, '_>, select: &ast::Select, items: &[Item]) -> SqlResult<Vec<Filter>> {
-    let Some(condition) = &select.having else { return Ok(Vec::new()) };
-    let condition = having_condition(block, condition, select, items);
-    Ok(vec![block.filter(&condition, "having clause")?])
+/// What is done with rows of one group.
+fn group_plan(block: &mut Block<'_, '_>, keys: Vec<(Expr, Collation)>) -> GroupPlan {
+    let aggregates = std::mem::take(&mut block.aggregates);
+    let mut read: Vec<usize> = keys.iter().flat_map(|(expr, _)| expr.columns()).collect();
+    for aggregate in &aggregates {
+        read.extend(aggregate.arguments.iter().flat_map(|argument| argument.expr.columns()));
+        read.extend(aggregate.order.iter().flat_map(|key| key.expr.columns()));
+    }
+    let subqueries = block.subqueries_for(read);
+    GroupPlan { implicit: keys.is_empty(), keys, aggregates, subqueries, first_row_only: false }
 }
 
 /// The select list with `*` written out.
@@ -175,124 +183,6 @@ fn locks(block: &Block<'_, '_>, clauses: &[LockingClause]) -> SqlResult<Vec<Opti
         }
     }
     Ok(locks)
-}
-
-fn group_keys(
-    block: &mut Block<'_, '_>,
-    select: &ast::Select,
-    items: &[Item],
-) -> SqlResult<Vec<(Expr, Collation)>> {
-    let mut keys = Vec::new();
-    for item in &select.group_by {
-        let expr = positional(&item.expr, items, "group statement")?;
-        let expr = with_aliases(block, &expr, items, false);
-        if walk::any(
-            &expr,
-            &|one| matches!(one, ast::Expr::Function(call) if super::aggregate::is_aggregate(call)),
-        ) {
-            return Err(SqlError::invalid_group_function_use());
-        }
-        let typed = block.bind(&expr, "group statement")?;
-        keys.push((typed.expr, typed.kind.column.collation().unwrap_or(Collation::Binary)));
-    }
-    Ok(keys)
-}
-
-fn order_keys(block: &mut Block<'_, '_>, order: &[OrderItem], items: &[Item]) -> SqlResult<Vec<OrderKey>> {
-    let mut keys = Vec::new();
-    for item in order {
-        let expr = positional(&item.expr, items, "order clause")?;
-        let expr = with_aliases(block, &expr, items, true);
-        let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
-        if typed.expr.is_constant() && typed.expr.columns().is_empty() {
-            continue;
-        }
-        let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
-        keys.push(OrderKey { expr: typed.expr, descending: item.descending, collation });
-    }
-    Ok(keys)
-}
-
-/// A whole number stands for an entry of the select list.
-fn positional(expr: &ast::Expr, items: &[Item], place: &'static str) -> SqlResult<ast::Expr> {
-    let ast::Expr::Literal(ast::Literal::Int(position)) = expr else { return Ok(expr.clone()) };
-    let item = usize::try_from(*position).ok().and_then(|at| items.get(at.checked_sub(1)?));
-    item.map(|item| item.expr.clone()).ok_or_else(|| SqlError::unknown_column(position, place))
-}
-
-/// Replaces aliases of the select list by what they stand for. Where a name could also be a column, `alias_first` decides.
-fn with_aliases(block: &Block<'_, '_>, expr: &ast::Expr, items: &[Item], alias_first: bool) -> ast::Expr {
-    let mut expr = expr.clone();
-    let top = matches!(expr, ast::Expr::Column(_));
-    replace_aliases(block, &mut expr, items, alias_first && top, alias_first);
-    expr
-}
-
-/// HAVING with aliases replaced: a name is a key of GROUP BY if there is such a key, else an alias, else a column.
-fn having_condition(
-    block: &Block<'_, '_>,
-    condition: &ast::Expr,
-    select: &ast::Select,
-    items: &[Item],
-) -> ast::Expr {
-    let is_key = |name: &ColumnName| {
-        let same = |item: &OrderItem| matches!(&item.expr, ast::Expr::Column(key) if key.column.eq_ignore_ascii_case(&name.column));
-        name.table.is_none() && select.group_by.iter().any(same)
-    };
-    let mut condition = condition.clone();
-    prefer_aliases(&mut condition, items, &is_key);
-    replace_aliases(block, &mut condition, items, false, true);
-    condition
-}
-
-fn prefer_aliases(expr: &mut ast::Expr, items: &[Item], is_key: &dyn Fn(&ColumnName) -> bool) {
-    match expr {
-        ast::Expr::Column(name) if name.table.is_none() && !is_key(name) => {
-            let named = |item: &&Item| item.aliased && item.name.eq_ignore_ascii_case(&name.column);
-            if let Some(item) = items.iter().find(named) {
-                *expr = item.expr.clone();
-            }
-            return;
-        }
-        ast::Expr::Function(call) if super::aggregate::is_aggregate(call) => return,
-        _ => {}
-    }
-    let done: Result<(), std::convert::Infallible> = walk::children_mut(expr, &mut |child| {
-        prefer_aliases(child, items, is_key);
-        Ok(())
-    });
-    let Ok(()) = done;
-}
-
-fn replace_aliases(
-    block: &Block<'_, '_>,
-    expr: &mut ast::Expr,
-    items: &[Item],
-    first: bool,
-    aggregate: bool,
-) {
-    if let ast::Expr::Column(name) = expr {
-        let ColumnName { table: None, column, .. } = name else { return };
-        let found = items.iter().find(|item| item.aliased && item.name.eq_ignore_ascii_case(column));
-        let is_column = || matches!(block.scope.find_here(name), Ok(Some(_)) | Err(_));
-        if let Some(item) = found
-            && (first || !is_column())
-        {
-            *expr = item.expr.clone();
-        }
-        return;
-    }
-    if let ast::Expr::Function(call) = expr
-        && super::aggregate::is_aggregate(call)
-        && aggregate
-    {
-        return;
-    }
-    let done: Result<(), std::convert::Infallible> = walk::children_mut(expr, &mut |child| {
-        replace_aliases(block, child, items, false, aggregate);
-        Ok(())
-    });
-    let Ok(()) = done;
 }
 
 /// Plans LIMIT.

@@ -11,7 +11,7 @@ use crate::types::ColumnType;
 
 use super::access::{self, Candidate, Fact, FactFinder};
 use super::block::Block;
-use super::from::{Pending, PendingKind};
+use super::from::{On, Pending, PendingKind};
 use super::query::{CommonRows, Filter, Source, Step, TableSource};
 
 /// A condition, bound, with the frame positions of tables it depends on.
@@ -26,6 +26,14 @@ impl Condition {
         let filter = block.filter(expr, clause)?;
         let reads = block.reads(&filter.expr);
         Ok(Condition { filter, reads })
+    }
+
+    /// Binds the condition of a join, which sees the join's operands only.
+    pub fn bind_on(block: &mut Block<'_, '_>, on: &On) -> SqlResult<Condition> {
+        block.scope.sight.set(Some(on.sight));
+        let bound = Condition::bind(block, &on.expr, "on clause");
+        block.scope.sight.set(None);
+        bound
     }
 
     /// It depends on no table of the block, and not on chance.
@@ -115,7 +123,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     fn step(&mut self, pending: Pending, waiting: &mut Vec<Condition>, first: bool) -> SqlResult<Step> {
         let mut matching = Vec::new();
         for one in &pending.on {
-            matching.push(Condition::bind(self.block, one, "on clause")?);
+            matching.push(Condition::bind_on(self.block, one)?);
         }
         let positions = self.positions(&pending.kind);
         let left_join = pending.left_join;
@@ -195,13 +203,14 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                     table,
                 }))
             }
-            PendingKind::Derived { plan, .. } => Source::Derived(plan),
+            PendingKind::Derived { plan, .. } if plan.outer().is_empty() => Source::Derived(plan),
+            PendingKind::Derived { plan, .. } => Source::Lateral(plan),
             PendingKind::Common { rows, .. } => Source::Common(rows),
             PendingKind::Virtual { table, .. } => Source::Virtual(table),
             PendingKind::Group { members, conditions } => {
                 let mut bound = Vec::new();
                 for one in &conditions {
-                    bound.push(Condition::bind(self.block, one, "on clause")?);
+                    bound.push(Condition::bind_on(self.block, one)?);
                 }
                 let (fixed, mut steps) = self.plan(members, bound)?;
                 if let Some(last) = steps.last_mut() {
@@ -223,7 +232,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         let whole = match source {
             Source::Table(table) => table.access.is_full() && table.locking.is_none(),
             Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => true,
-            Source::Group(_) => false,
+            Source::Group(_) | Source::Lateral(_) => false,
         };
         if !whole {
             return Vec::new();

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::ast::{self, ColumnName, OrderItem, SetOperator};
+use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, unified_type};
+use crate::expr::{Expr, Typed, unified_type};
 use crate::sink::ColumnMeta;
-use crate::types::{ColumnType, column_flag};
+use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
 use super::query::{OrderKey, QueryPlan, SetPlan, ValuesPlan};
-use super::scope::Scope;
+use super::scope::Outside;
 use super::select::{Around, limit_plan};
 
 /// Plans a set operation.
@@ -20,7 +20,7 @@ pub fn plan(
     first: &ast::Query,
     rest: &[(SetOperator, ast::Query)],
     around: Around<'_>,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     let mut members = vec![(SetOperator::UnionAll, super::plan_query(context, first, parent)?)];
     for (operator, query) in rest {
@@ -34,7 +34,7 @@ pub fn assemble(
     context: &PlanContext<'_>,
     members: Vec<(SetOperator, QueryPlan)>,
     around: Around<'_>,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     let head = members[0].1.columns().clone();
     let mut kinds: Vec<(ColumnType, bool)> = Vec::new();
@@ -69,7 +69,7 @@ pub fn plan_values(
     context: &PlanContext<'_>,
     rows: &[Vec<ast::Expr>],
     around: Around<'_>,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     let mut block = Block::new(context, parent);
     let mut bound: Vec<Vec<Expr>> = Vec::new();
@@ -89,8 +89,8 @@ pub fn plan_values(
         }
         bound.push(exprs);
     }
-    if !block.subqueries.is_empty() {
-        return Err(SqlError::not_supported_yet("sub-queries in VALUES"));
+    if !block.subqueries.is_empty() || !block.scope.outer_places().is_empty() {
+        return plan_selects(context, rows, around, parent);
     }
     let named = kinds.iter().enumerate();
     let columns: Arc<[ColumnMeta]> =
@@ -99,28 +99,58 @@ pub fn plan_values(
     Ok(QueryPlan::Values(Box::new(ValuesPlan { rows: bound, columns, order, limit })))
 }
 
+/// VALUES whose rows need more than constants: `SELECT .. UNION ALL SELECT ..`.
+fn plan_selects(
+    context: &PlanContext<'_>,
+    rows: &[Vec<ast::Expr>],
+    around: Around<'_>,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<QueryPlan> {
+    let mut members = Vec::with_capacity(rows.len());
+    for row in rows {
+        let item = |(nth, expr): (usize, &ast::Expr)| ast::SelectItem::Expr {
+            expr: expr.clone(),
+            name: format!("column_{nth}").into(),
+            aliased: false,
+        };
+        let items = row.iter().enumerate().map(item).collect();
+        let select = ast::Select { items, ..super::select_of_nothing() };
+        let bare = Around { order_by: &[], limit: None, locking: &[] };
+        let plan = super::select::plan(context, &select, bare, parent)?;
+        members.push((SetOperator::UnionAll, QueryPlan::Select(Box::new(plan))));
+    }
+    assemble(context, members, around, parent)
+}
+
 /// ORDER BY and LIMIT over the result's own columns.
 fn tail(
     context: &PlanContext<'_>,
     columns: &[ColumnMeta],
     around: Around<'_>,
-    parent: Option<&Scope<'_>>,
+    parent: Option<Outside<'_>>,
 ) -> SqlResult<(Vec<OrderKey>, super::query::LimitPlan)> {
     let mut block = Block::new(context, parent);
     block.scope.add_columns(columns);
     let mut order = Vec::new();
     for OrderItem { expr, descending } in around.order_by {
-        let expr = match expr {
+        let typed = match expr {
             ast::Expr::Literal(ast::Literal::Int(position)) => {
-                let column = usize::try_from(*position).ok().and_then(|at| columns.get(at.checked_sub(1)?));
-                let column = column.ok_or_else(|| SqlError::unknown_column(position, "order clause"))?;
-                ast::Expr::Column(ColumnName { schema: None, table: None, column: column.name.clone() })
+                let at = usize::try_from(*position).ok().and_then(|at| at.checked_sub(1));
+                let column = at.and_then(|at| columns.get(at).map(|column| (at, column)));
+                let (at, column) =
+                    column.ok_or_else(|| SqlError::unknown_column(position, "order clause"))?;
+                let kind = ExprType::nullable(settled(&column.column_type));
+                Typed { expr: Expr::Column(at), kind }
             }
-            other => other.clone(),
+            other => block.bind(other, "order clause")?,
         };
-        let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
+        let typed = crate::functions::in_order(typed);
         let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
         order.push(OrderKey { expr: typed.expr, descending: *descending, collation });
     }
-    Ok((order, limit_plan(&mut block, around.limit)?))
+    let limit = limit_plan(&mut block, around.limit)?;
+    if !block.subqueries.is_empty() || !block.scope.outer_places().is_empty() {
+        return Err(SqlError::not_supported_yet("sub-queries and outer columns in the ORDER BY of a UNION"));
+    }
+    Ok((order, limit))
 }

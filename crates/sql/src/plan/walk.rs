@@ -120,6 +120,12 @@ pub fn children_mut<E>(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr) -> Resu
     }
 }
 
+/// Calls `visit` for `expr` and everything in it.
+pub fn each(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    visit(expr);
+    children(expr, &mut |child| each(child, visit));
+}
+
 /// Whether `test` holds for `expr` or anything in it.
 pub fn any(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     if test(expr) {

@@ -25,8 +25,9 @@ use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
+use super::grouping;
 use super::query::{CommonBody, CommonPlan, CommonRows, QueryPlan, RecursivePlan, Round, Source, Step};
-use super::scope::ScopeColumn;
+use super::scope::{Outside, Reach, ScopeColumn};
 use super::select::{Around, limit_plan};
 use super::union;
 
@@ -37,6 +38,8 @@ pub struct Named {
     pub name: ast::Name,
     /// Its columns.
     pub columns: Vec<ScopeColumn>,
+    /// See [`ScopeTable::unique`](super::scope::ScopeTable::unique).
+    pub unique: Vec<Vec<usize>>,
     reading: Reading,
 }
 
@@ -45,6 +48,9 @@ pub struct Named {
 enum Reading {
     /// Its rows.
     Rows(Arc<CommonPlan>),
+    /// It reads columns of blocks around the WITH, so that it is planned where it is read, like a derived table. It sees blocks
+    /// from this level on, and so many of the queries with names.
+    Again { query: Rc<ast::Query>, level: usize, known: usize },
     /// It is being planned, and this is no place for it to read itself.
     Never,
     /// It is being planned, and a block that is this deep reads the round before, once.
@@ -52,6 +58,13 @@ enum Reading {
 }
 
 impl Named {
+    /// The query planned for the block that reads it, if it has to be.
+    pub fn plan_again(&self, block: &mut Block<'_, '_>) -> SqlResult<Option<QueryPlan>> {
+        let Reading::Again { query, level, known } = &self.reading else { return Ok(None) };
+        let context = PlanContext { common: &block.context.common[..*known], ..*block.context };
+        block.plan_inner_in(&context, query, Reach::From(*level)).map(Some)
+    }
+
     /// What a block reads that names it.
     pub fn rows(&self, context: &PlanContext<'_>) -> SqlResult<CommonRows> {
         match &self.reading {
@@ -64,7 +77,9 @@ impl Named {
             Reading::Previous { round, depth, free } if context.depth == *depth && free.replace(false) => {
                 Ok(CommonRows::Previous(round.clone()))
             }
-            Reading::Never | Reading::Previous { .. } => Err(SqlError::recursion_not_single(&self.name)),
+            Reading::Never | Reading::Again { .. } | Reading::Previous { .. } => {
+                Err(SqlError::recursion_not_single(&self.name))
+            }
         }
     }
 }
@@ -77,7 +92,11 @@ impl<'a> PlanContext<'a> {
 }
 
 /// Plans the queries of a WITH: all that names can mean behind it.
-pub fn plan(context: &PlanContext<'_>, with: &ast::With) -> SqlResult<Vec<Named>> {
+pub fn plan(
+    context: &PlanContext<'_>,
+    with: &ast::With,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<Vec<Named>> {
     let mut known = context.common.to_vec();
     for (nth, table) in with.tables.iter().enumerate() {
         if with.tables[..nth].iter().any(|one| one.name == table.name) {
@@ -85,13 +104,29 @@ pub fn plan(context: &PlanContext<'_>, with: &ast::With) -> SqlResult<Vec<Named>
         }
         let reads = RefCell::default();
         let context = PlanContext { common: &known, reads: Some(&reads), ..*context };
-        let (columns, body) =
-            if with.recursive { maybe_recursive(&context, table)? } else { plain(&context, table)? };
+        let (columns, body) = if with.recursive {
+            maybe_recursive(&context, table, parent)?
+        } else {
+            plain(&context, table, parent)?
+        };
+        let unique = match &body {
+            CommonBody::Query(plan) => grouping::unique_columns(plan),
+            CommonBody::Recursive(_) => Vec::new(),
+        };
+        if let (CommonBody::Query(plan), Some(outside)) = (&body, parent)
+            && !plan.outer().is_empty()
+        {
+            let query = Rc::new((*table.query).clone());
+            let reading = Reading::Again { query, level: outside.level(), known: known.len() };
+            known.push(Named { name: table.name.clone(), columns, unique, reading });
+            continue;
+        }
         let mut reads = reads.into_inner();
         reads.sort_by_key(Arc::as_ptr);
         reads.dedup_by_key(|plan| Arc::as_ptr(plan));
         let plan = CommonPlan { locks_exclusively: body.locks_exclusively(), body, reads };
-        known.push(Named { name: table.name.clone(), columns, reading: Reading::Rows(Arc::new(plan)) });
+        let reading = Reading::Rows(Arc::new(plan));
+        known.push(Named { name: table.name.clone(), columns, unique, reading });
     }
     Ok(known)
 }
@@ -99,8 +134,12 @@ pub fn plan(context: &PlanContext<'_>, with: &ast::With) -> SqlResult<Vec<Named>
 /// Columns, and how the rows are made.
 type Planned = (Vec<ScopeColumn>, CommonBody);
 
-fn plain(context: &PlanContext<'_>, table: &ast::CommonTable) -> SqlResult<Planned> {
-    let plan = super::plan_query(context, &table.query, None)?;
+fn plain(
+    context: &PlanContext<'_>,
+    table: &ast::CommonTable,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<Planned> {
+    let plan = super::plan_query(context, &table.query, parent)?;
     Ok((columns(plan.columns(), &table.columns)?, CommonBody::Query(plan)))
 }
 
@@ -124,8 +163,13 @@ pub fn columns(result: &[ColumnMeta], names: &[ast::Name]) -> SqlResult<Vec<Scop
     }
 }
 
-fn maybe_recursive(context: &PlanContext<'_>, table: &ast::CommonTable) -> SqlResult<Planned> {
-    let itself = Named { name: table.name.clone(), columns: Vec::new(), reading: Reading::Never };
+fn maybe_recursive(
+    context: &PlanContext<'_>,
+    table: &ast::CommonTable,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<Planned> {
+    let (name, reading) = (table.name.clone(), Reading::Never);
+    let itself = Named { name, columns: Vec::new(), unique: Vec::new(), reading };
     let known = [context.common, &[itself]].concat();
     let context = PlanContext { common: &known, ..*context };
     let body = &*table.query;
@@ -135,13 +179,13 @@ fn maybe_recursive(context: &PlanContext<'_>, table: &ast::CommonTable) -> SqlRe
             let members: Vec<&ast::Query> =
                 std::iter::once(&**first).chain(rest.iter().map(|(_, member)| member)).collect();
             match members.iter().position(|member| reads(member, &table.name)) {
-                None => plain(&context, table),
+                None => plain(&context, table, parent),
                 Some(0) => Err(SqlError::recursion_without_seed(&table.name)),
                 Some(seeds) => recursive(&context, table, &members, seeds),
             }
         }
         _ if !hidden && reads(body, &table.name) => Err(SqlError::recursion_without_union(&table.name)),
-        _ => plain(&context, table),
+        _ => plain(&context, table, parent),
     }
 }
 
@@ -187,7 +231,7 @@ fn recursive(
     let at = context.common.len() - 1;
     let deeper = PlanContext { depth: context.depth + 1, ..*context };
     let mut known = match &body.with {
-        Some(with) => plan(&deeper, with)?,
+        Some(with) => plan(&deeper, with, None)?,
         None => context.common.to_vec(),
     };
     let context = PlanContext { common: &known, ..deeper };

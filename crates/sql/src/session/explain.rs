@@ -146,7 +146,9 @@ impl Lines {
 
     fn select(&mut self, plan: &SelectPlan, select_type: &str) {
         let nested = !plan.subqueries.is_empty()
-            || plan.steps.iter().any(|step| matches!(step.source, Source::Derived(_) | Source::Common(_)));
+            || plan.steps.iter().any(|step| {
+                matches!(step.source, Source::Derived(_) | Source::Lateral(_) | Source::Common(_))
+            });
         let select_type = if nested && select_type == "SIMPLE" { "PRIMARY" } else { select_type };
         if plan.steps.is_empty() {
             self.push(select_type, "", Line { extra: vec!["No tables used"], ..Line::default() });
@@ -155,7 +157,7 @@ impl Lines {
         let own = self.next_id;
         for step in &plan.steps {
             match &step.source {
-                Source::Derived(query) => {
+                Source::Derived(query) | Source::Lateral(query) => {
                     self.next_id += 1;
                     self.query(query, "DERIVED");
                 }
@@ -197,7 +199,7 @@ impl Lines {
         for (nth, step) in steps.iter().enumerate() {
             let mut line = match &step.source {
                 Source::Table(source) => table_line(source),
-                Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
+                Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {
                     Line { kind: "ALL", rows: 2, ..Line::default() }
                 }
                 Source::Group(inner) => {

@@ -1,0 +1,241 @@
+//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame, which is filled
+//! before what reads it is evaluated.
+
+use std::sync::Arc;
+
+use crate::ast::{self, FunctionCall, Quantifier};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{CompareOp, Expr, Typed};
+use crate::types::{ColumnType, ExprType};
+
+use super::aggregate;
+use super::block::{Block, PlanContext, settled};
+use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
+use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
+
+impl Block<'_, '_> {
+    /// An aggregate: of this block, or of one around it whose columns alone it reads.
+    pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        for level in (1..=self.scope.aggregate_level(call)).rev() {
+            if let Some(found) = self.scope.outer_aggregate(call, level)? {
+                return Ok(Typed { expr: Expr::Column(found.position), kind: found.kind });
+            }
+        }
+        self.own_aggregate(call)
+    }
+
+    fn own_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        if self.scope.aggregates.get() != AggregateUse::Allowed {
+            return Err(SqlError::invalid_group_function_use());
+        }
+        if let Some((_, place)) = self.seen_aggregates.iter().find(|(seen, _)| seen == call) {
+            return Ok(place.clone());
+        }
+        self.scope.aggregates.set(AggregateUse::Nested);
+        let built = aggregate::build(self, call);
+        self.scope.aggregates.set(AggregateUse::Allowed);
+        let (mut built, kind) = built?;
+        let position = self.scope.reserve(1);
+        built.position = position;
+        let place = Typed { expr: Expr::Column(position), kind: kind.clone() };
+        self.aggregates.push(built);
+        self.seen_aggregates.push((call.clone(), place.clone()));
+        self.scope.known_aggregates.borrow_mut().push((call.clone(), Resolved { position, kind }));
+        Ok(place)
+    }
+
+    /// Plans a query inside this block. Each time it gives up for something that this block can compute, that gets a place and
+    /// the query is planned again.
+    pub(super) fn plan_inner(&mut self, query: &ast::Query, reach: Reach) -> SqlResult<QueryPlan> {
+        self.plan_inner_in(self.context, query, reach)
+    }
+
+    /// The same where other names of WITH are known.
+    pub(super) fn plan_inner_in(
+        &mut self,
+        context: &PlanContext<'_>,
+        query: &ast::Query,
+        reach: Reach,
+    ) -> SqlResult<QueryPlan> {
+        let clause = self.scope.clause.get();
+        loop {
+            let planned = super::plan_query(context, query, Some(Outside { scope: &self.scope, reach }));
+            self.scope.clause.set(clause);
+            let wanted = self.scope.take_wanted();
+            match (planned, wanted) {
+                (Err(_), Some(Wanted::Aggregate(call))) => drop(self.own_aggregate(&call)?),
+                (Err(_), Some(Wanted::Alias(at))) => self.place_alias(at)?,
+                (planned, _) => return planned,
+            }
+            self.scope.clause.set(clause);
+        }
+    }
+
+    /// Gives an alias of the select list a place for inner blocks.
+    fn place_alias(&mut self, at: usize) -> SqlResult<()> {
+        let expr = self.scope.aliases.borrow()[at].expr.clone();
+        let typed = self.bind(&expr, self.scope.clause.get())?;
+        let place = match typed.expr {
+            Expr::Column(position) | Expr::TimestampColumn(position) => {
+                Resolved { position, kind: typed.kind }
+            }
+            computed => {
+                let position = self.scope.reserve(1);
+                self.push_subquery(position, 1, SubqueryKind::Value(computed), no_query());
+                Resolved { position, kind: ExprType { column: settled(&typed.kind.column), ..typed.kind } }
+            }
+        };
+        self.scope.aliases.borrow_mut()[at].place = Some(place);
+        Ok(())
+    }
+
+    pub(super) fn place_subquery(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        let mut places = self.place(expr, false)?;
+        Ok(places.swap_remove(0))
+    }
+
+    /// The values of a sub-query that stands for a row; one of them if it has one column.
+    pub(super) fn place_row(&mut self, expr: &ast::Expr) -> SqlResult<Vec<Typed>> {
+        self.place(expr, true)
+    }
+
+    fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
+        let sight = (self.scope.clause.get(), self.scope.sight.get());
+        let known = self.seen_subqueries.iter().find(|(seen, from, _)| *from == sight && seen == expr);
+        if let Some((_, _, places)) = known {
+            let fits = row || places.len() == 1;
+            return if fits { Ok(places.clone()) } else { Err(SqlError::operand_columns(1)) };
+        }
+        let (kind, query) = self.kind_of_subquery(expr)?;
+        let plan = self.plan_inner(query, Reach::Inside)?;
+        let width = plan.columns().len();
+        let wanted = match &kind {
+            SubqueryKind::In { operand, .. } => operand.len(),
+            SubqueryKind::Exists => width,
+            SubqueryKind::Scalar if row => width,
+            _ => 1,
+        };
+        if width != wanted {
+            return Err(SqlError::operand_columns(wanted));
+        }
+        let columns = plan.columns().clone();
+        let truth = |nullable| vec![ExprType { column: ColumnType::BIGINT, nullable }];
+        let kinds = match &kind {
+            SubqueryKind::Scalar => {
+                columns.iter().map(|one| ExprType::nullable(settled(&one.column_type))).collect()
+            }
+            SubqueryKind::Exists => truth(false),
+            _ => truth(true),
+        };
+        let position = self.scope.reserve(kinds.len());
+        let typed = |(nth, kind)| Typed { expr: Expr::Column(position + nth), kind };
+        let places: Vec<Typed> = kinds.into_iter().enumerate().map(typed).collect();
+        self.push_subquery(position, places.len(), kind, plan);
+        self.seen_subqueries.push((expr.clone(), sight, places.clone()));
+        Ok(places)
+    }
+
+    /// What is asked of a sub-query, its operand bound.
+    fn kind_of_subquery<'q>(&mut self, expr: &'q ast::Expr) -> SqlResult<(SubqueryKind, &'q ast::Query)> {
+        Ok(match expr {
+            ast::Expr::Subquery(query) => (SubqueryKind::Scalar, query),
+            ast::Expr::Exists(query) => (SubqueryKind::Exists, query),
+            ast::Expr::InSubquery { operand, query, negated } => {
+                (SubqueryKind::In { operand: self.operand(operand)?, negated: *negated }, query)
+            }
+            ast::Expr::Quantified { operand, op, quantifier, query } => {
+                let op = compare_op(*op)?;
+                let all = *quantifier == Quantifier::All;
+                let mut operand = self.operand(operand)?;
+                let kind = match (operand.len(), op, all) {
+                    (1, ..) => {
+                        let (operand, collation) = operand.swap_remove(0);
+                        SubqueryKind::Quantified { collation, operand, op, all }
+                    }
+                    (_, CompareOp::Equal, false) => SubqueryKind::In { operand, negated: false },
+                    (_, CompareOp::NotEqual, true) => SubqueryKind::In { operand, negated: true },
+                    _ => return Err(SqlError::operand_columns(1)),
+                };
+                (kind, query)
+            }
+            _ => return Err(SqlError::not_supported_yet("this kind of sub-query")),
+        })
+    }
+
+    /// What a sub-query's rows are compared with.
+    fn operand(&mut self, operand: &ast::Expr) -> SqlResult<Vec<(Expr, Collation)>> {
+        let clause = self.scope.clause.get();
+        let bound = match operand {
+            ast::Expr::Row(parts) => {
+                parts.iter().map(|part| self.bind(part, clause)).collect::<SqlResult<Vec<_>>>()?
+            }
+            ast::Expr::Subquery(_) => self.place_row(operand)?,
+            one => vec![self.bind(one, clause)?],
+        };
+        let otherwise = self.context.collation;
+        let part = |typed: Typed| (typed.expr, typed.kind.column.collation().unwrap_or(otherwise));
+        Ok(bound.into_iter().map(part).collect())
+    }
+
+    /// A function that waits gets a place that is filled for each row after the wait.
+    pub(super) fn place_wait(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        let (name, count) = (&*call.name, if &*call.name == "sleep" { 1 } else { 2 });
+        if call.arguments.len() != count {
+            return Err(SqlError::wrong_parameter_count(name));
+        }
+        let clause = self.scope.clause.get();
+        let mut arguments = Vec::with_capacity(count);
+        for argument in &call.arguments {
+            arguments.push(self.bind(argument, clause)?.expr);
+        }
+        let position = self.scope.reserve(1);
+        let last = arguments.pop().expect("they were counted above");
+        let (kind, nullable) = match arguments.pop() {
+            None => (SubqueryKind::Sleep(last), false),
+            Some(name) => (SubqueryKind::GetLock { name, seconds: last }, true),
+        };
+        self.push_subquery(position, 1, kind, no_query());
+        if let Some(waiting) = self.subqueries.last_mut() {
+            waiting.correlated = true;
+        }
+        let kind = ExprType { column: ColumnType::BIGINT, nullable };
+        Ok(Typed { expr: Expr::Column(position), kind })
+    }
+
+    fn push_subquery(&mut self, position: usize, width: usize, kind: SubqueryKind, plan: QueryPlan) {
+        let mut inputs: Vec<usize> = plan.outer().iter().map(|(there, _)| *there).collect();
+        kind.operands().iter().for_each(|operand| inputs.extend(operand.columns()));
+        inputs.sort_unstable();
+        inputs.dedup();
+        let reads = self.reads_of(inputs.clone());
+        // A value that changes from row to row without reading the row is computed for each of them, too.
+        let changes = matches!(&kind, SubqueryKind::Value(value) if !value.is_constant());
+        let correlated = changes || !reads.is_empty();
+        self.subqueries.push(Subquery { position, width, correlated, kind, plan, reads, inputs });
+    }
+}
+
+/// In the place of a query, where there is none.
+fn no_query() -> QueryPlan {
+    let limit = LimitPlan { count: None, offset: None };
+    QueryPlan::Values(Box::new(ValuesPlan {
+        rows: Vec::new(),
+        columns: Arc::from([]),
+        order: Vec::new(),
+        limit,
+    }))
+}
+
+fn compare_op(op: ast::BinaryOp) -> SqlResult<CompareOp> {
+    Ok(match op {
+        ast::BinaryOp::Equal => CompareOp::Equal,
+        ast::BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
+        ast::BinaryOp::NotEqual => CompareOp::NotEqual,
+        ast::BinaryOp::Less => CompareOp::Less,
+        ast::BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
+        ast::BinaryOp::Greater => CompareOp::Greater,
+        ast::BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
+        _ => return Err(SqlError::not_supported_yet("this quantified comparison")),
+    })
+}

@@ -1,0 +1,231 @@
+//! What names mean behind WHERE: aliases and positions of the select list in GROUP BY, HAVING and ORDER BY.
+//!
+//! | clause | a plain name is looked up |
+//! |---|---|
+//! | GROUP BY | among the tables' columns, then in the select list |
+//! | HAVING | among the keys of GROUP BY, then in the select list; a column that is in neither is unknown |
+//! | ORDER BY | in the select list, then among the tables' columns; inside an expression the other way round |
+//!
+//! In the select list a name is an entry's alias or its column's name.
+
+use crate::ast::{self, ColumnName, OrderItem};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::Expr;
+
+use super::block::Block;
+use super::query::OrderKey;
+use super::scope::{Alias, is_aggregated};
+use super::select::Item;
+use super::{aggregate, walk};
+
+/// Lets inner blocks see the aliases of the select list.
+pub fn note_aliases(block: &Block<'_, '_>, items: &[Item]) {
+    let named = items.iter().enumerate().filter(|(_, item)| item.aliased);
+    let alias = |(nth, item): (usize, &Item)| Alias {
+        name: item.name.clone(),
+        expr: item.expr.clone(),
+        place: None,
+        nth,
+    };
+    block.scope.aliases.replace(named.map(alias).collect());
+}
+
+/// The keys of GROUP BY.
+pub fn group_keys(
+    block: &mut Block<'_, '_>,
+    select: &ast::Select,
+    items: &[Item],
+) -> SqlResult<Vec<(Expr, Collation)>> {
+    let mut keys = Vec::with_capacity(select.group_by.len());
+    for item in &select.group_by {
+        let expr = group_key(block, &item.expr, items)?;
+        if is_aggregated(&expr) {
+            let named = items.iter().find(|item| item.expr == expr);
+            return Err(match named {
+                Some(item) => SqlError::wrong_group_field(&item.name),
+                None => SqlError::invalid_group_function_use(),
+            });
+        }
+        let typed = block.bind(&expr, "group statement")?;
+        keys.push((typed.expr, typed.kind.column.collation().unwrap_or(Collation::Binary)));
+    }
+    Ok(keys)
+}
+
+/// What a key of GROUP BY stands for.
+pub fn group_key(block: &Block<'_, '_>, key: &ast::Expr, items: &[Item]) -> SqlResult<ast::Expr> {
+    if let ast::Expr::Column(name) = key
+        && !matches!(block.scope.find_here(name), Ok(Some(_)))
+        && let Some(item) = listed(block, name, items, "group statement")?
+    {
+        return Ok(item.expr.clone());
+    }
+    let mut expr = positional(key, items, "group statement")?;
+    replace_aliases(block, &mut expr, items);
+    Ok(expr)
+}
+
+/// The keys of ORDER BY as they are meant, and bound.
+pub fn order_keys(
+    block: &mut Block<'_, '_>,
+    order: &[OrderItem],
+    items: &[Item],
+) -> SqlResult<(Vec<ast::Expr>, Vec<OrderKey>)> {
+    let (mut meant, mut keys) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
+    for item in order {
+        let expr = order_key(block, &item.expr, items)?;
+        let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
+        meant.push(expr);
+        if typed.expr.is_constant() && typed.expr.columns().is_empty() {
+            continue;
+        }
+        let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
+        keys.push(OrderKey { expr: typed.expr, descending: item.descending, collation });
+    }
+    Ok((meant, keys))
+}
+
+fn order_key(block: &Block<'_, '_>, key: &ast::Expr, items: &[Item]) -> SqlResult<ast::Expr> {
+    if let ast::Expr::Column(name) = key
+        && let Some(item) = listed(block, name, items, "order clause")?
+    {
+        return Ok(item.expr.clone());
+    }
+    let mut expr = positional(key, items, "order clause")?;
+    replace_aliases(block, &mut expr, items);
+    Ok(expr)
+}
+
+/// A whole number stands for an entry of the select list.
+fn positional(expr: &ast::Expr, items: &[Item], place: &'static str) -> SqlResult<ast::Expr> {
+    let ast::Expr::Literal(ast::Literal::Int(position)) = expr else { return Ok(expr.clone()) };
+    let item = usize::try_from(*position).ok().and_then(|at| items.get(at.checked_sub(1)?));
+    item.map(|item| item.expr.clone()).ok_or_else(|| SqlError::unknown_column(position, place))
+}
+
+/// The entry of the select list that a name means. One whose name it is goes before one that is a column of this name under an
+/// alias. Error 1052 if two columns would do that are not the same.
+fn listed<'i>(
+    block: &Block<'_, '_>,
+    name: &ColumnName,
+    items: &'i [Item],
+    place: &'static str,
+) -> SqlResult<Option<&'i Item>> {
+    let position = |name: &ColumnName| block.scope.find_here(name).ok().flatten().map(|found| found.position);
+    let (mut found, mut behind): (Option<&Item>, Option<&Item>) = (None, None);
+    let mut behind_several = false;
+    let same = |one: &Item, other: &Item| match (&one.expr, &other.expr) {
+        (ast::Expr::Column(one), ast::Expr::Column(other)) => position(one) == position(other),
+        _ => false,
+    };
+    for item in items {
+        let ast::Expr::Column(column) = &item.expr else {
+            if name.table.is_none() && item.aliased && item.name.eq_ignore_ascii_case(&name.column) {
+                return Ok(Some(found.unwrap_or(item)));
+            }
+            continue;
+        };
+        if name.table.is_some() {
+            if position(column).is_some() && position(column) == position(name) {
+                return Ok(Some(item));
+            }
+        } else if item.name.eq_ignore_ascii_case(&name.column) {
+            if found.is_some_and(|other| !same(other, item)) {
+                return Err(SqlError::ambiguous_column(&name.column, place));
+            }
+            found = found.or(Some(item));
+        } else if column.column.eq_ignore_ascii_case(&name.column) {
+            behind_several |= behind.is_some_and(|other| !same(other, item));
+            behind = behind.or(Some(item));
+        }
+    }
+    match (found, behind) {
+        (None, Some(_)) if behind_several => Err(SqlError::ambiguous_column(&name.column, place)),
+        (found, behind) => Ok(found.or(behind)),
+    }
+}
+
+/// HAVING with its names replaced by what they stand for.
+pub fn having(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) -> SqlResult<Option<ast::Expr>> {
+    let Some(condition) = &select.having else { return Ok(None) };
+    let mut condition = condition.clone();
+    having_names(block, &mut condition, select, items)?;
+    Ok(Some(condition))
+}
+
+fn having_names(
+    block: &Block<'_, '_>,
+    expr: &mut ast::Expr,
+    select: &ast::Select,
+    items: &[Item],
+) -> SqlResult<()> {
+    match expr {
+        ast::Expr::Column(name) => {
+            if let Some(meant) = having_name(block, name, select, items)? {
+                *expr = meant;
+            }
+            return Ok(());
+        }
+        ast::Expr::Function(call) if aggregate::is_aggregate(call) => {
+            call.arguments.iter_mut().for_each(|argument| replace_aliases(block, argument, items));
+            return Ok(());
+        }
+        _ => {}
+    }
+    walk::children_mut(expr, &mut |child| having_names(block, child, select, items))
+}
+
+/// What a name in HAVING stands for; None for itself.
+fn having_name(
+    block: &Block<'_, '_>,
+    name: &ColumnName,
+    select: &ast::Select,
+    items: &[Item],
+) -> SqlResult<Option<ast::Expr>> {
+    const PLACE: &str = "having clause";
+    let here = |name: &ColumnName| block.scope.find_here(name).ok().flatten().map(|found| found.position);
+    let is_key = |item: &&OrderItem| match &item.expr {
+        ast::Expr::Column(key) if name.table.is_none() => key.column.eq_ignore_ascii_case(&name.column),
+        ast::Expr::Column(key) => here(key).is_some() && here(key) == here(name),
+        _ => false,
+    };
+    if let Some(key) = select.group_by.iter().find(is_key) {
+        return group_key(block, &key.expr, items).map(Some);
+    }
+    if let Some(item) = listed(block, name, items, PLACE)? {
+        return Ok(Some(item.expr.clone()));
+    }
+    // Other columns of the tables are gone behind the select list; a name may still be one of the blocks around.
+    let of_expression = items.iter().any(|item| item.expr == ast::Expr::Column(name.clone()));
+    match block.scope.find_here(name) {
+        Ok(None) => Ok(None),
+        _ if of_expression => Ok(None),
+        _ => Err(SqlError::unknown_column(written(name), PLACE)),
+    }
+}
+
+/// A name as it is written.
+fn written(name: &ColumnName) -> String {
+    let parts = [name.schema.as_deref(), name.table.as_deref(), Some(&*name.column)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(".")
+}
+
+/// Replaces names that are no columns of the tables by what they stand for in the select list.
+fn replace_aliases(block: &Block<'_, '_>, expr: &mut ast::Expr, items: &[Item]) {
+    if let ast::Expr::Column(name) = expr {
+        let found = items.iter().find(|item| item.aliased && item.name.eq_ignore_ascii_case(&name.column));
+        if let Some(item) = found
+            && name.table.is_none()
+            && matches!(block.scope.find_here(name), Ok(None))
+        {
+            *expr = item.expr.clone();
+        }
+        return;
+    }
+    let done: Result<(), std::convert::Infallible> = walk::children_mut(expr, &mut |child| {
+        replace_aliases(block, child, items);
+        Ok(())
+    });
+    let Ok(()) = done;
+}
