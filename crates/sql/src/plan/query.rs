@@ -228,7 +228,11 @@ impl Step {
     pub fn reads_whole(&self) -> bool {
         match &self.source {
             Source::Table(source) => source.access.is_full(),
-            Source::Group(_) | Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => false,
+            Source::Group(_)
+            | Source::Derived(_)
+            | Source::Lateral(_)
+            | Source::Common(_)
+            | Source::Virtual(_) => false,
         }
     }
 

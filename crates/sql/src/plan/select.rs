@@ -71,12 +71,7 @@ pub fn plan(
     names::note_aliases(&block, &items);
     let keys = names::group_keys(&mut block, select, &items)?;
     block.scope.aggregates.set(AggregateUse::Allowed);
-    let mut bound = Vec::with_capacity(items.len());
-    for (nth, item) in items.iter().enumerate() {
-        block.scope.items_bound.set(nth);
-        bound.push(block.bind(&item.expr, "field list")?);
-    }
-    block.scope.items_bound.set(items.len());
+    let bound = bind_items(&mut block, &items)?;
     let condition = names::having(&block, select, &items)?;
     let having = match &condition {
         Some(condition) => vec![block.filter(condition, "having clause")?],
@@ -114,6 +109,16 @@ pub fn plan(
     plan.width = block.scope.width();
     plan.point = PointShape::of_select(&plan);
     Ok(plan)
+}
+
+fn bind_items(block: &mut Block<'_, '_>, items: &[Item]) -> SqlResult<Vec<Typed>> {
+    let mut bound = Vec::with_capacity(items.len());
+    for (nth, item) in items.iter().enumerate() {
+        block.scope.items_bound.set(nth);
+        bound.push(block.bind(&item.expr, "field list")?);
+    }
+    block.scope.items_bound.set(items.len());
+    Ok(bound)
 }
 
 /// What is done with rows of one group.
