@@ -58,6 +58,11 @@ fn no_unwrap_outside_tests() {
 }
 
 #[test]
+fn only_an_allocation_says_that_the_disk_is_full() {
+    check("kinds of errors that mean a full disk", rules::full_disk);
+}
+
+#[test]
 fn no_banned_names_or_words() {
     check("banned names and words", rules::banned);
 }
@@ -78,6 +83,9 @@ fn limits_bite() {
     assert!(!rules::room_ranks(&upward).is_empty());
     let hasty = Source::new("crates/sql/src/x.rs", "//! x\nfn f() { g().unwrap() }\n");
     assert!(!rules::no_unwrap(&hasty).is_empty());
+    let hopeful =
+        Source::new("crates/engine/src/buffer/x.rs", "//! x\nif e.kind() == StorageFull { again() }\n");
+    assert!(!rules::full_disk(&hopeful).is_empty());
     let bare = Source::new("crates/sql/src/x.rs", "fn f() { unsafe { g() } }\n");
     assert!(!rules::header(&bare).is_empty());
     assert!(!rules::unsafe_list(&bare).is_empty());

@@ -181,6 +181,17 @@ pub fn no_unwrap(source: &Source) -> Vec<String> {
     source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
 }
 
+/// "The disk is full" is what an allocation says, by its own type. Whoever asks an error of another call for it may take a failed sync for something that
+/// can be tried again.
+pub fn full_disk(source: &Source) -> Vec<String> {
+    if source.is_test() || source.path == "crates/sys/src/disk.rs" || !source.path.starts_with("crates/") {
+        return Vec::new();
+    }
+    let kinds = ["StorageFull", "QuotaExceeded", "FileTooLarge", "ENOSPC"];
+    let hit = |(_, line): &&(usize, &str)| kinds.iter().any(|kind| line.contains(kind));
+    source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
+}
+
 /// Names that say nothing, and words that do not belong here.
 pub fn banned(source: &Source) -> Vec<String> {
     let mut findings = Vec::new();

@@ -270,6 +270,8 @@ pub struct Config {
     pub buffer_pool_bytes: u64,
     /// `innodb_redo_log_capacity` in bytes.
     pub redo_capacity_bytes: u64,
+    /// Pages written at a time, after their copies in the double-write file.
+    pub doublewrite_pages: usize,
     /// `innodb_adaptive_hash_index_parts`.
     pub adaptive_hash_parts: usize,
     /// `innodb_purge_threads`.
@@ -283,6 +285,7 @@ impl Default for Config {
         Config {
             buffer_pool_bytes: 128 << 20,
             redo_capacity_bytes: 100 << 20,
+            doublewrite_pages: crate::buffer::BATCH_PAGES,
             adaptive_hash_parts: crate::btree::adaptive_hash::PARTS_DEFAULT,
             purge_threads: 4,
             settings: Arc::new(Settings::default()),

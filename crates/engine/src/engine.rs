@@ -74,6 +74,7 @@ impl Engine {
             pool_bytes: config.buffer_pool_bytes,
             redo_capacity_bytes: config.redo_capacity_bytes,
             reader_threads: if threads { 2 } else { 0 },
+            batch_pages: config.doublewrite_pages,
         };
         let storage = Storage::open(disk, &storage_config)?;
         let (kernel, losers) = restart(storage, &config)?;
@@ -309,6 +310,19 @@ impl Engine {
     /// Begins a transaction. Costs nothing until its first write.
     pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Txn {
         Txn::new(self.kernel.clone(), options)
+    }
+
+    /// [`Error::Stopped`] once a write or sync has failed. What is in memory from then on may hold commits that were refused as not durable, so
+    /// the host asks before it runs a statement, and again before it tells the client that one is done.
+    #[inline]
+    pub fn check_running(&self) -> Result<()> {
+        self.kernel.storage.wal.check_running()
+    }
+
+    /// Waits until everything that anybody can have seen by now is durable, as `innodb_flush_log_at_trx_commit` asks. A reader sees a commit as
+    /// soon as its record has its place in the log.
+    pub async fn wait_seen_durable(&self) -> Result<()> {
+        self.wait_durable(self.kernel.storage.wal.current_lsn()).await
     }
 
     /// Waits until the log is durable up to `lsn` as `innodb_flush_log_at_trx_commit` asks.

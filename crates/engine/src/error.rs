@@ -1,6 +1,7 @@
 //! The engine's errors, grouped by what the caller must do about them.
 
-use crate::ids::{IndexId, PageNo};
+use crate::ids::{IndexId, Lsn, PageNo};
+use turnstile_sys::disk::AllocateError;
 
 /// Result of the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -65,6 +66,17 @@ pub enum Error {
     #[error("the engine has stopped: {0}")]
     Stopped(String),
 
+    /// A page was changed by redo that the log does not have: log files are missing, or are those of another time.
+    #[error(
+        "a page of the data file has changes up to LSN {lsn}, but the redo log ends at {end}: log files are lost or do not belong to the data file"
+    )]
+    BeyondLog {
+        /// The page's LSN.
+        lsn: Lsn,
+        /// Where the log ends.
+        end: Lsn,
+    },
+
     // -- this page cannot be used
     /// Damage was found.
     #[error("damaged {file} at byte {offset}: {what}")]
@@ -81,4 +93,13 @@ pub enum Error {
     /// A page is not in memory: load it and run the operation again.
     #[error("page {0} is not in memory")]
     Miss(PageNo),
+}
+
+impl From<AllocateError> for Error {
+    fn from(error: AllocateError) -> Self {
+        match error {
+            AllocateError::Full(_) => Error::DiskFull,
+            AllocateError::Failed(cause) => Error::Stopped(format!("a file cannot grow: {cause}")),
+        }
+    }
 }

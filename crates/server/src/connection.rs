@@ -455,7 +455,12 @@ impl Connection {
 
     async fn rare_command(&mut self, command: Command<'_>) -> Result<(), SqlError> {
         match command {
-            Command::Ping | Command::Debug => self.ok(),
+            // A server that runs no statement is not alive to who asks that.
+            Command::Ping => {
+                self.session.check_engine()?;
+                self.ok();
+            }
+            Command::Debug => self.ok(),
             Command::InitDb(name) => {
                 let name = std::str::from_utf8(name).map_err(|_| malformed())?;
                 self.session.use_db(name).await?;

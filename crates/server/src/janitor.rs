@@ -3,6 +3,7 @@
 //! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a statement
 //! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of SHOW
 //! ENGINE INNODB STATUS into the log, four times a minute.
+//! It writes into the log once that the engine has stopped.
 //! Every ten seconds, if the process has much more memory than its buffer pool, what was freed goes back to the machine.
 //! Timeouts within a message, an answer or a login are deadlines
 //! set where the wait is, since these waits are rare.
@@ -60,8 +61,13 @@ impl Janitor {
             let mut stop = stopping.lock();
             let mut rounds = 0;
             let mut memory_rounds = 0;
+            let mut told = false;
             while !*stop {
                 bell.wait_for(&mut stop, ROUND);
+                if !told && let Err(stopped) = database.engine().check_running() {
+                    log::error(&format!("{stopped}. Every statement is refused; start the server again"));
+                    told = true;
+                }
                 database.registry().end_idle();
                 memory_rounds = (memory_rounds + 1) % MEMORY_ROUNDS;
                 if memory_rounds == 0 {

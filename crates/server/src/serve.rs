@@ -81,6 +81,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         adaptive_hash_parts: number(&globals, "innodb_adaptive_hash_index_parts") as usize,
         purge_threads: number(&globals, "innodb_purge_threads") as usize,
         settings: Arc::new(Settings::default()),
+        ..Config::default()
     };
     let engine = Engine::open(disk, config)?;
     let database = block_on(Database::open_with(engine.clone(), globals))?;

@@ -268,6 +268,20 @@ impl Session {
         result
     }
 
+    /// An error once the engine has stopped: then nothing is read any more either, because memory holds commits that were refused as not durable.
+    pub fn check_engine(&self) -> SqlResult<()> {
+        Ok(self.db.engine().check_running()?)
+    }
+
+    /// What comes between a statement's work and its last packet: the engine still runs, and with `turnstile_read_durable` all it can have seen is
+    /// on disk.
+    async fn before_answer(&self) -> SqlResult<()> {
+        if self.settings.read_durable {
+            Box::pin(self.db.engine().wait_seen_durable()).await?;
+        }
+        self.check_engine()
+    }
+
     /// Notes the end of a call for SHOW PROCESSLIST and SHOW WARNINGS.
     fn after_statement<T>(&mut self, result: &SqlResult<T>) {
         if let Err(error) = result {

@@ -6,6 +6,9 @@
 //!   sectors of [`SECTOR_SIZE`] bytes;
 //! - a file created, renamed or removed is so for certain only after [`Disk::sync_dir`];
 //! - after a **failed** sync nothing is known about any byte since the last good one. Never sync again and believe it.
+//!
+//! Only [`DiskFile::allocate`] says that the disk is full, by a type of its own. File systems that allocate late report want of space at the
+//! sync, and that is a failed sync like any other.
 
 use rustix::fs::{FallocateFlags, FlockOperation};
 use std::fs::{File, OpenOptions};
@@ -38,6 +41,42 @@ pub trait Disk: Send + Sync {
     fn sync_dir(&self) -> io::Result<()>;
 }
 
+/// Why a file did not grow.
+#[derive(Debug)]
+pub enum AllocateError {
+    /// There is no room, and the file is as long as before: it may be tried again.
+    Full(io::Error),
+    /// The disk has failed.
+    Failed(io::Error),
+}
+
+impl AllocateError {
+    pub(crate) fn of(cause: io::Error) -> Self {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match cause.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => AllocateError::Full(cause),
+            _ => AllocateError::Failed(cause),
+        }
+    }
+
+    /// The operating system's error.
+    pub fn into_cause(self) -> io::Error {
+        match self {
+            AllocateError::Full(cause) | AllocateError::Failed(cause) => cause,
+        }
+    }
+}
+
+impl std::fmt::Display for AllocateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AllocateError::Full(cause) | AllocateError::Failed(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AllocateError {}
+
 /// An open file. Safe to share: every call names its position.
 pub trait DiskFile: Send + Sync {
     /// Fills the buffer from this byte offset. `UnexpectedEof` if the file ends before.
@@ -55,8 +94,13 @@ pub trait DiskFile: Send + Sync {
     /// Cuts the file, or extends it by a hole.
     fn set_len(&self, len: u64) -> io::Result<()>;
     /// Extends the file to at least this length by zeros that really occupy the disk, so that a later write there
-    /// needs no space. A full disk is reported now (`StorageFull`) and leaves the length as it was.
-    fn allocate(&self, len: u64) -> io::Result<()>;
+    /// needs no space. A full disk is reported now and leaves the length as it was.
+    fn allocate(&self, len: u64) -> Result<(), AllocateError>;
+    /// Claims the file against every other process that claims it, until it is closed. `ResourceBusy` if one has it. A disk that no other process can
+    /// see has nothing to do.
+    fn claim(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A directory of the operating system, held exclusively while this value (or a clone of its lock) lives.
@@ -80,12 +124,8 @@ impl RealDisk {
             .truncate(false)
             .mode(0o640)
             .open(root.join(LOCK_FILE))?;
-        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|cause| match cause {
-            rustix::io::Errno::WOULDBLOCK => io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                format!("{} is in use by another process (its file {LOCK_FILE} is locked)", root.display()),
-            ),
-            other => other.into(),
+        lock_file(&lock, || {
+            format!("{} is in use by another process (its file {LOCK_FILE} is locked)", root.display())
         })?;
         Ok(RealDisk { root, directory, _lock: lock })
     }
@@ -99,6 +139,13 @@ impl RealDisk {
         check_name(name)?;
         Ok(self.root.join(name))
     }
+}
+
+fn lock_file(file: &File, in_use: impl FnOnce() -> String) -> io::Result<()> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|cause| match cause {
+        rustix::io::Errno::WOULDBLOCK => io::Error::new(io::ErrorKind::ResourceBusy, in_use()),
+        other => other.into(),
+    })
 }
 
 /// A name is one plain path component.
@@ -118,7 +165,7 @@ impl Disk for RealDisk {
             .truncate(false)
             .mode(0o640)
             .open(self.path(name)?)?;
-        Ok(Arc::new(RealFile { file }))
+        Ok(Arc::new(RealFile { file, name: name.into() }))
     }
 
     fn exists(&self, name: &str) -> io::Result<bool> {
@@ -156,6 +203,8 @@ impl Disk for RealDisk {
 #[derive(Debug)]
 struct RealFile {
     file: File,
+    /// As it was opened.
+    name: Box<str>,
 }
 
 impl DiskFile for RealFile {
@@ -180,8 +229,8 @@ impl DiskFile for RealFile {
         self.file.set_len(len)
     }
 
-    fn allocate(&self, len: u64) -> io::Result<()> {
-        let old = self.len()?;
+    fn allocate(&self, len: u64) -> Result<(), AllocateError> {
+        let old = self.len().map_err(AllocateError::Failed)?;
         if len <= old {
             return Ok(());
         }
@@ -190,7 +239,11 @@ impl DiskFile for RealFile {
             // Best effort: the failure of the growth itself is what the caller must hear.
             let _ = self.file.set_len(old);
         }
-        grown
+        grown.map_err(AllocateError::of)
+    }
+
+    fn claim(&self) -> io::Result<()> {
+        lock_file(&self.file, || format!("{} is in use by another process, which has it locked", self.name))
     }
 }
 

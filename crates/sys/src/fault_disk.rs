@@ -10,12 +10,14 @@
 //! one copy of a sector, so what the device got at any moment contains all writes before that moment.
 //! A **failed** sync is modelled as Linux has it: the cache keeps showing the data, some of it has reached the device, and
 //! the rest is never written by any later sync.
+//! A process that **dies** leaves the cache as it is: what it had written and not synced is still pending, and the next process
+//! reads it without knowing. [`FaultKind::Killed`] lets it die in the middle of an operation.
 //! Names follow a journal, as on ext4: [`Disk::sync_dir`] makes all changes durable; syncing a new file makes its creation
 //! (and what was done before it) durable; at a crash a beginning of the rest survives.
 
 mod image;
 
-use crate::disk::{Disk, DiskFile, check_name};
+use crate::disk::{AllocateError, Disk, DiskFile, check_name};
 use crate::rng::Rng;
 use image::{CrashStyle, Image};
 use std::collections::BTreeMap;
@@ -29,6 +31,19 @@ pub enum FaultKind {
     InputOutput,
     /// There is no space left. Affects what needs space; a sync or removal goes on.
     NoSpace,
+    /// A sync fails for want of space, as on a file system that allocates late; all else goes on.
+    NoSpaceAtSync,
+    /// The process dies here, whatever was asked for: a write may have done a part of its work, nothing else is done any more.
+    /// [`FaultDisk::kill`] is what the next process finds.
+    Killed,
+}
+
+/// What an operation that changes something is, as far as faults care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    NeedsSpace,
+    Sync,
+    Other,
 }
 
 /// What was done to the disk.
@@ -58,6 +73,8 @@ struct State {
     rng: Rng,
     /// The machine has crashed: this value is only its past.
     off: bool,
+    /// The process has died in an operation.
+    dead: bool,
     images: BTreeMap<FileId, Image>,
     names: BTreeMap<String, FileId>,
     durable_names: BTreeMap<String, FileId>,
@@ -65,6 +82,8 @@ struct State {
     next_id: FileId,
     capacity_bytes: u64,
     faults: Vec<Fault>,
+    /// The process dies in so many operations of files with this in their names.
+    death: Option<(String, u64)>,
     /// Parts of the names of files whose syncs are lies.
     unsynced_names: Vec<String>,
     counts: FaultCounts,
@@ -89,6 +108,7 @@ impl FaultDisk {
         Self::with(State {
             rng: Rng::new(seed),
             off: false,
+            dead: false,
             images: BTreeMap::new(),
             names: BTreeMap::new(),
             durable_names: BTreeMap::new(),
@@ -96,6 +116,7 @@ impl FaultDisk {
             next_id: 1,
             capacity_bytes: u64::MAX,
             faults: Vec::new(),
+            death: None,
             unsynced_names: Vec::new(),
             counts: FaultCounts::default(),
         })
@@ -124,6 +145,7 @@ impl FaultDisk {
         Self::with(State {
             rng,
             off: false,
+            dead: false,
             images,
             durable_names: names.clone(),
             names,
@@ -131,6 +153,7 @@ impl FaultDisk {
             next_id: state.next_id,
             capacity_bytes: state.capacity_bytes,
             faults: Vec::new(),
+            death: None,
             unsynced_names: Vec::new(),
             counts: FaultCounts::default(),
         })
@@ -145,6 +168,7 @@ impl FaultDisk {
         Self::with(State {
             rng,
             off: false,
+            dead: false,
             images: state.images.clone(),
             names: state.names.clone(),
             durable_names: state.durable_names.clone(),
@@ -152,6 +176,7 @@ impl FaultDisk {
             next_id: state.next_id,
             capacity_bytes: state.capacity_bytes,
             faults: Vec::new(),
+            death: None,
             unsynced_names: Vec::new(),
             counts: FaultCounts::default(),
         })
@@ -167,6 +192,11 @@ impl FaultDisk {
         self.plant(nth, true, kind);
     }
 
+    /// Has the process die in the `nth` changing operation from now on of files whose name contains `part` (1 is the next).
+    pub fn die_in(&self, part: &str, nth: u64) {
+        self.state().death = Some((part.to_string(), nth.max(1)));
+    }
+
     fn plant(&self, nth: u64, lasting: bool, kind: FaultKind) {
         let mut state = self.state();
         let from = state.counts.operations + nth;
@@ -175,7 +205,9 @@ impl FaultDisk {
 
     /// Takes back every planted failure.
     pub fn heal(&self) {
-        self.state().faults.clear();
+        let mut state = self.state();
+        state.faults.clear();
+        state.death = None;
     }
 
     /// Limits the space of all files together, in bytes; holes count only once they are filled.
@@ -200,6 +232,11 @@ impl FaultDisk {
         if let Some(image) = state.names.get(name).copied().and_then(|id| state.images.get_mut(&id)) {
             image.flip_bit(offset, bit);
         }
+    }
+
+    /// Whether the process died of [`FaultKind::Killed`].
+    pub fn was_killed(&self) -> bool {
+        self.state().dead
     }
 
     /// What was done so far.
@@ -248,17 +285,39 @@ impl State {
     }
 
     /// Counts a change; the error it is to fail with, if any.
-    fn change(&mut self, needs_space: bool) -> io::Result<()> {
+    fn change(&mut self, effect: Effect) -> io::Result<()> {
         self.alive()?;
+        if self.dead {
+            return Err(io_error());
+        }
         self.counts.operations += 1;
         let now = self.counts.operations;
         let hit = self.faults.iter().find(|fault| fault.from == now || (fault.lasting && fault.from < now));
-        match hit.map(|fault| fault.kind) {
-            None => Ok(()),
-            Some(FaultKind::NoSpace) if needs_space => Err(full_error()),
-            Some(FaultKind::NoSpace) => Ok(()),
-            Some(FaultKind::InputOutput) => Err(io_error()),
+        match (hit.map(|fault| fault.kind), effect) {
+            (Some(FaultKind::NoSpace), Effect::NeedsSpace)
+            | (Some(FaultKind::NoSpaceAtSync), Effect::Sync) => Err(full_error()),
+            (None | Some(FaultKind::NoSpace | FaultKind::NoSpaceAtSync), _) => Ok(()),
+            (Some(FaultKind::InputOutput), _) => Err(io_error()),
+            (Some(FaultKind::Killed), _) => {
+                self.dead = true;
+                Err(io_error())
+            }
         }
+    }
+
+    /// As [`State::change`], of a file.
+    fn change_of(&mut self, id: FileId, effect: Effect) -> io::Result<()> {
+        if let Some((part, left)) = &mut self.death
+            && self.names.iter().any(|(name, named)| *named == id && name.contains(&*part))
+        {
+            *left -= 1;
+            if *left == 0 {
+                self.alive()?;
+                (self.dead, self.death) = (true, None);
+                return Err(io_error());
+            }
+        }
+        self.change(effect)
     }
 
     fn lies_about(&self, id: FileId) -> bool {
@@ -283,6 +342,15 @@ impl State {
         Ok(())
     }
 
+    fn allocate(&mut self, id: FileId, len: u64) -> io::Result<()> {
+        self.change_of(id, Effect::NeedsSpace)?;
+        if self.image(id)?.len() < len {
+            self.has_room(id, len)?;
+            self.image(id)?.allocate(len);
+        }
+        Ok(())
+    }
+
     fn rename_durably(&mut self, through: usize) {
         for change in self.journal.drain(..through) {
             change.apply(&mut self.durable_names);
@@ -301,7 +369,7 @@ impl Disk for FaultDisk {
         if !create {
             return Err(not_found(name));
         }
-        state.change(true)?;
+        state.change(Effect::NeedsSpace)?;
         let id = state.next_id;
         state.next_id += 1;
         state.images.insert(id, Image::default());
@@ -325,7 +393,7 @@ impl Disk for FaultDisk {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut state = self.state();
-        state.change(false)?;
+        state.change(Effect::Other)?;
         state.names.remove(name).ok_or_else(|| not_found(name))?;
         state.journal.push(NameChange::Remove(name.to_string()));
         Ok(())
@@ -334,7 +402,7 @@ impl Disk for FaultDisk {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         check_name(to)?;
         let mut state = self.state();
-        state.change(false)?;
+        state.change(Effect::Other)?;
         let id = state.names.remove(from).ok_or_else(|| not_found(from))?;
         state.names.insert(to.to_string(), id);
         state.journal.push(NameChange::Rename(from.to_string(), to.to_string()));
@@ -343,7 +411,7 @@ impl Disk for FaultDisk {
 
     fn sync_dir(&self) -> io::Result<()> {
         let mut state = self.state();
-        state.change(false)?;
+        state.change(Effect::Sync)?;
         let all = state.journal.len();
         state.rename_durably(all);
         Ok(())
@@ -368,9 +436,11 @@ impl DiskFile for FaultFile {
         state.counts.writes += 1;
         state.counts.bytes_written += bytes.len() as u64;
         let end = offset + bytes.len() as u64;
-        let outcome = state.change(true).and_then(|()| state.has_room(self.id, end));
+        let was_dead = state.dead;
+        let outcome =
+            state.change_of(self.id, Effect::NeedsSpace).and_then(|()| state.has_room(self.id, end));
         if let Err(cause) = outcome {
-            if !state.off {
+            if !state.off && !was_dead {
                 // A failed write may have done a part of its work.
                 let done = state.rng.index(bytes.len() + 1);
                 if state.has_room(self.id, offset + done as u64).is_ok() {
@@ -386,8 +456,8 @@ impl DiskFile for FaultFile {
     fn sync(&self) -> io::Result<()> {
         let mut state = self.disk.state();
         state.counts.syncs += 1;
-        let outcome = state.change(false);
-        if state.off {
+        let outcome = state.change_of(self.id, Effect::Sync);
+        if state.off || state.dead {
             return outcome;
         }
         if outcome.is_err() {
@@ -414,19 +484,13 @@ impl DiskFile for FaultFile {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let mut state = self.disk.state();
-        state.change(false)?;
+        state.change_of(self.id, Effect::Other)?;
         state.image(self.id)?.set_len(len);
         Ok(())
     }
 
-    fn allocate(&self, len: u64) -> io::Result<()> {
-        let mut state = self.disk.state();
-        state.change(true)?;
-        if state.image(self.id)?.len() < len {
-            state.has_room(self.id, len)?;
-            state.image(self.id)?.allocate(len);
-        }
-        Ok(())
+    fn allocate(&self, len: u64) -> Result<(), AllocateError> {
+        self.disk.state().allocate(self.id, len).map_err(AllocateError::of)
     }
 }
 

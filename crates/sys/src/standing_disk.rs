@@ -6,7 +6,7 @@
 //!                             wait_until_standing(1) returns
 //! ```
 
-use crate::disk::{Disk, DiskFile};
+use crate::disk::{AllocateError, Disk, DiskFile};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -141,8 +141,11 @@ impl DiskFile for StandingFile {
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.inner.set_len(len)
     }
-    fn allocate(&self, len: u64) -> io::Result<()> {
+    fn allocate(&self, len: u64) -> Result<(), AllocateError> {
         self.inner.allocate(len)
+    }
+    fn claim(&self) -> io::Result<()> {
+        self.inner.claim()
     }
 }
 

@@ -23,6 +23,8 @@ pub struct SwapBuffer {
 pub struct Active {
     bytes: Vec<u8>,
     start: u64,
+    /// Bytes were counted and not kept: what is still here is no whole piece of the stream.
+    skipped: bool,
 }
 
 impl Active {
@@ -41,8 +43,10 @@ impl Active {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Counts bytes as appended without keeping any; for a stream that nobody will ever drain again.
+    /// Counts bytes as appended without keeping any, and drops those that were kept. Nobody drains the stream from here on: [`SwapBuffer::take`]
+    /// gives nothing more.
     pub fn skip(&mut self, count: u64) {
+        self.skipped = true;
         self.start = self.end() + count;
         self.bytes.clear();
     }
@@ -51,7 +55,7 @@ impl Active {
 impl SwapBuffer {
     /// An empty buffer whose first byte will have this position; its mutex has this rank and class.
     pub fn new(rank: Rank, class: &'static LatchClass, start: u64, capacity: usize) -> Self {
-        let active = Active { bytes: Vec::with_capacity(capacity), start };
+        let active = Active { bytes: Vec::with_capacity(capacity), start, skipped: false };
         SwapBuffer { active: RankedMutex::new(rank, class, active), end: AtomicU64::new(start) }
     }
 
@@ -68,13 +72,17 @@ impl SwapBuffer {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Takes what was appended since the last call and its position, and leaves `spare` (emptied) in its place.
-    pub fn take(&self, mut spare: Vec<u8>) -> (u64, Vec<u8>) {
+    /// Takes what was appended since the last call and its position, and leaves `spare` (emptied) in its place. `None` once anything was skipped: then
+    /// the stream has a gap, and nothing behind it may count as drained.
+    pub fn take(&self, mut spare: Vec<u8>) -> Option<(u64, Vec<u8>)> {
         spare.clear();
         let mut active = self.active.lock();
+        if active.skipped {
+            return None;
+        }
         let start = active.start;
         active.start = active.end();
-        (start, std::mem::replace(&mut active.bytes, spare))
+        Some((start, std::mem::replace(&mut active.bytes, spare)))
     }
 }
 

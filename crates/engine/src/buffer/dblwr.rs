@@ -7,19 +7,26 @@
 //! ```
 //!
 //! A batch is: images and header written here, sync, images written in place, sync. The next batch begins only
-//! after the second sync, so at a crash only the batch the header names can be torn in place. Cases:
+//! after the second sync, so at a power cut only the batch the header names can be torn in place. Cases:
 //!
-//! | crash during | header and images here | in place | restored |
+//! | power cut during | header and images here | in place | restored |
 //! |---|---|---|---|
 //! | first write or sync | header damaged, or it does not match some image | untouched | nothing |
-//! | second write or sync | whole | old, new or torn | pages whose checksum is wrong in place |
+//! | second write or sync | whole | old, new or torn | pages that are not whole in place |
 //! | later | whole | new | nothing |
+//!
+//! A process that is killed, or whose sync has failed, leaves one more thing: what the next one reads, here and in place, may be in the
+//! operating system's cache only. A page that looks whole in place may still be torn by a power cut, once the next batch is written over its
+//! copy. So [`DoubleWrite::restore`] believes nothing it reads: it writes the batch again and syncs it, here first and then, page by page, in
+//! place, before anything else writes. That is the same batch as before, so the table holds for a power cut during it, and a second kill
+//! repeats it. If the batch here is not whole, its pages were not touched in place, and those of the batch before were synced there.
 
 use super::flush::BATCH_PAGES;
 use super::pool::page_offset;
+use super::storage::opening;
 use crate::error::{Error, Result};
-use crate::ids::PageNo;
-use crate::page::{PAGE_SIZE, checksum};
+use crate::ids::{Lsn, PageNo};
+use crate::page::{PAGE_SIZE, PageView, checksum};
 use std::sync::Arc;
 use turnstile_sys::disk::{Disk, DiskFile};
 
@@ -35,6 +42,15 @@ const FILE_BYTES: usize = (BATCH_PAGES + 1) * PAGE_SIZE;
 
 const _: () = assert!(OFF_ENTRIES + BATCH_PAGES * ENTRY <= PAGE_SIZE);
 
+/// What [`DoubleWrite::restore`] has found.
+#[derive(Default)]
+pub(crate) struct Restored {
+    /// Pages that were not whole in place.
+    pub(crate) pages: Vec<PageNo>,
+    /// The newest change to any page of the batch.
+    pub(crate) newest: Lsn,
+}
+
 /// The file and the one batch being put together in memory.
 pub(crate) struct DoubleWrite {
     file: Arc<dyn DiskFile>,
@@ -45,11 +61,12 @@ pub(crate) struct DoubleWrite {
 
 impl DoubleWrite {
     /// Opens the file, creating and reserving it if need be.
-    pub(crate) fn open(disk: &dyn Disk) -> std::io::Result<Self> {
-        let file = disk.open(DOUBLE_WRITE_FILE, true)?;
-        if file.len()? < FILE_BYTES as u64 {
+    pub(crate) fn open(disk: &dyn Disk) -> Result<Self> {
+        let file = disk.open(DOUBLE_WRITE_FILE, true).map_err(opening)?;
+        if file.len().map_err(opening)? < FILE_BYTES as u64 {
             file.allocate(FILE_BYTES as u64)?;
-            file.sync()?;
+            file.sync().map_err(opening)?;
+            disk.sync_dir().map_err(opening)?;
         }
         let buffer = vec![0; FILE_BYTES].into_boxed_slice();
         Ok(DoubleWrite { file, buffer, batch: 0, pages: Vec::with_capacity(BATCH_PAGES) })
@@ -110,36 +127,57 @@ impl DoubleWrite {
         self.buffer[OFF_CRC..OFF_CRC + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// Puts right every page of the last batch that is torn in place. Run before anything else reads the data
-    /// file. Returns the pages restored.
-    pub(crate) fn restore(&mut self, data: &dyn DiskFile) -> Result<Vec<PageNo>> {
+    /// Puts right every page of the last batch that is torn in place, and makes all of the batch durable, see the top. Run before anything else reads
+    /// the data file or writes to it.
+    pub(crate) fn restore(&mut self, data: &dyn DiskFile) -> Result<Restored> {
         let failed = |error: std::io::Error| Error::Stopped(format!("restoring torn pages: {error}"));
         self.file.read_at(&mut self.buffer, 0).map_err(failed)?;
-        let Some(entries) = self.parse_header() else { return Ok(Vec::new()) };
-        let whole = entries.iter().enumerate().all(|(place, &(_, crc))| {
-            let image = self.image_mut(place + 1);
-            checksum::matches(image) && checksum::compute(image) == crc
-        });
-        if !whole {
-            return Ok(Vec::new());
+        let entries = self.whole_batch();
+        let mut restored = Restored::default();
+        if !entries.is_empty() {
+            self.file.write_at(&self.buffer[..(entries.len() + 1) * PAGE_SIZE], 0).map_err(failed)?;
+            self.file.sync().map_err(failed)?;
         }
         let data_bytes = data.len().map_err(failed)?;
-        let mut restored = Vec::new();
         let mut in_place = Box::new([0; PAGE_SIZE]);
-        for (place, &(page_no, _)) in entries.iter().enumerate() {
+        for (place, &page_no) in entries.iter().enumerate() {
             let offset = page_offset(page_no);
-            let readable = offset + PAGE_SIZE as u64 <= data_bytes
+            let whole = offset + PAGE_SIZE as u64 <= data_bytes
                 && data.read_at(&mut in_place[..], offset).is_ok()
-                && checksum::matches(&in_place);
-            if !readable {
-                data.write_at(self.image_mut(place + 1), offset).map_err(failed)?;
-                restored.push(page_no);
+                && checksum::matches(&in_place)
+                && PageView::from_bytes(&in_place).page_no() == page_no;
+            let copy = self.image_mut(place + 1);
+            let lsn_of = |image: &[u8; PAGE_SIZE]| PageView::from_bytes(image).lsn();
+            // The batch is the last there was, so what is in place cannot be newer. If it were, it would have to stay.
+            let newest: &[u8; PAGE_SIZE] =
+                if whole && lsn_of(&in_place) > lsn_of(copy) { &in_place } else { copy };
+            restored.newest = restored.newest.max(lsn_of(newest));
+            data.write_at(newest, offset).map_err(failed)?;
+            if !whole {
+                restored.pages.push(page_no);
             }
         }
-        if !restored.is_empty() {
-            data.sync().map_err(failed)?;
+        if let Some(last) = (data_bytes / PAGE_SIZE as u64).checked_sub(1) {
+            // The file's length, too, may be one that no sync has made durable. Writing to its end makes it so.
+            let offset = last * PAGE_SIZE as u64;
+            if data.read_at(&mut in_place[..], offset).is_ok() {
+                data.write_at(&in_place[..], offset).map_err(failed)?;
+            }
         }
+        data.sync().map_err(failed)?;
         Ok(restored)
+    }
+
+    /// The pages of the batch that was read, in order; none if any of it is damaged.
+    fn whole_batch(&mut self) -> Vec<PageNo> {
+        let entries = self.parse_header().unwrap_or_default();
+        let whole = entries.iter().enumerate().all(|(place, &(page_no, crc))| {
+            let image = self.image_mut(place + 1);
+            checksum::matches(image)
+                && checksum::compute(image) == crc
+                && PageView::from_bytes(image).page_no() == page_no
+        });
+        if whole { entries.into_iter().map(|(page_no, _)| page_no).collect() } else { Vec::new() }
     }
 
     fn parse_header(&mut self) -> Option<Vec<(PageNo, u32)>> {
@@ -152,8 +190,13 @@ impl DoubleWrite {
         }
         let count = u32_at(buffer, OFF_COUNT) as usize;
         let crc = u32_at(buffer, OFF_CRC);
+        if count > BATCH_PAGES {
+            return None;
+        }
         buffer[OFF_CRC..OFF_CRC + 4].fill(0);
-        if count > BATCH_PAGES || crc32c::crc32c(&buffer[..OFF_ENTRIES + count * ENTRY]) != crc {
+        let computed = crc32c::crc32c(&buffer[..OFF_ENTRIES + count * ENTRY]);
+        buffer[OFF_CRC..OFF_CRC + 4].copy_from_slice(&crc.to_le_bytes());
+        if computed != crc {
             return None;
         }
         let entry = |nth: usize| OFF_ENTRIES + nth * ENTRY;

@@ -14,7 +14,7 @@ use parking_lot::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// Most pages in one double-write batch (2 MiB).
-pub(crate) const BATCH_PAGES: usize = 128;
+pub const BATCH_PAGES: usize = 128;
 /// Frames in front of the evictor that the flusher keeps clean, per queue.
 const VICTIMS_AHEAD: usize = 256;
 /// The flusher looks around this often when nobody asks it to.
@@ -31,6 +31,8 @@ struct Requests {
 
 /// State of flushing: the double-write file, requests, whether it has stopped.
 pub(crate) struct Flusher {
+    /// Most pages it writes at a time, at most [`BATCH_PAGES`].
+    batch_pages: usize,
     area: Mutex<DoubleWrite>,
     requests: Mutex<Requests>,
     asked: Condvar,
@@ -39,8 +41,9 @@ pub(crate) struct Flusher {
 }
 
 impl Flusher {
-    pub(crate) fn new(area: DoubleWrite) -> Self {
+    pub(crate) fn new(area: DoubleWrite, batch_pages: usize) -> Self {
         Flusher {
+            batch_pages: batch_pages.clamp(1, BATCH_PAGES),
             area: Mutex::new(area),
             requests: Mutex::default(),
             asked: Condvar::new(),
@@ -95,8 +98,8 @@ impl Pool {
     pub(crate) fn flush_frames(&self, candidates: &[u32]) -> Result<usize> {
         let mut area = self.flusher.area.lock();
         self.flusher.check_stopped()?;
-        let mut pins: Vec<Pin<'_>> = Vec::with_capacity(candidates.len().min(BATCH_PAGES));
-        for &index in candidates.iter().take(BATCH_PAGES) {
+        let mut pins: Vec<Pin<'_>> = Vec::with_capacity(candidates.len().min(self.flusher.batch_pages));
+        for &index in candidates.iter().take(self.flusher.batch_pages) {
             let frame = self.frames.get(index);
             if frame.is_dirty() && frame.pin_if_resident() {
                 pins.push(Pin::adopt(&self.frames, index));
@@ -166,7 +169,7 @@ impl Pool {
                 return self.flusher.check_stopped();
             }
             let mut written = 0;
-            for batch in dirty.chunks(BATCH_PAGES) {
+            for batch in dirty.chunks(self.flusher.batch_pages) {
                 written += self.flush_frames(batch)?;
             }
             if written == 0 {
@@ -229,8 +232,8 @@ impl Pool {
             _ => 16,
         };
         pace.idled = Instant::now();
-        let dirty = self.oldest_dirty(self.wal.current_lsn(), batches * BATCH_PAGES);
-        for batch in dirty.chunks(BATCH_PAGES) {
+        let dirty = self.oldest_dirty(self.wal.current_lsn(), batches * self.flusher.batch_pages);
+        for batch in dirty.chunks(self.flusher.batch_pages) {
             self.flush_frames(batch)?;
             self.announce_room();
             if self.redo_use_permille() > 500 {
@@ -249,7 +252,7 @@ impl Pool {
         }
         let dirty: Vec<u32> =
             victims.into_iter().filter(|&index| self.frames.get(index).is_dirty()).collect();
-        for batch in dirty.chunks(BATCH_PAGES) {
+        for batch in dirty.chunks(self.flusher.batch_pages) {
             self.flush_frames(batch)?;
             self.announce_room();
         }

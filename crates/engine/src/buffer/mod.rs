@@ -18,6 +18,7 @@ mod table;
 pub use counters::PoolCounts;
 pub(crate) use counters::{LANES, lane};
 pub use dblwr::DOUBLE_WRITE_FILE;
+pub use flush::BATCH_PAGES;
 pub use guard::{Pin, ReadGuard, WriteGuard};
 pub use mtr::{Mtr, MtrPage, PageHandle};
 pub use pool::{DATA_FILE, Miss, Pool};

@@ -209,7 +209,7 @@ impl Pool {
         let bytes = vacant.bytes_mut();
         let read = self.file.read_at(bytes, page_offset(page_no));
         let outcome = match read {
-            Ok(()) => verify(bytes, page_no),
+            Ok(()) => verify(bytes, page_no).and_then(|()| self.check_lsn(bytes)),
             Err(error) => Err(damaged(page_no, format!("cannot be read: {error}"))),
         };
         match outcome {
@@ -226,6 +226,12 @@ impl Pool {
                 Err(error)
             }
         }
+    }
+
+    /// No page is on disk before the redo that explains it, so one that is newer than the log is not explained by this log.
+    fn check_lsn(&self, bytes: &[u8; PAGE_SIZE]) -> Result<()> {
+        let (lsn, end) = (PageView::from_bytes(bytes).lsn(), self.wal.current_lsn());
+        if lsn > end { Err(Error::BeyondLog { lsn, end }) } else { Ok(()) }
     }
 
     /// Pins a page whose content does not matter because it is about to be initialised: no read. Blocks only if

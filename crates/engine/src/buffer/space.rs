@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::ids::PageNo;
 use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind, PageView};
 use crate::rank;
+use turnstile_sys::disk::AllocateError;
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
 
 /// Page 0: magic number and format version.
@@ -283,28 +284,25 @@ fn grow(pool: &Pool, state: &mut SpaceState, pages: u32) -> Result<()> {
     // When the device is nearly full a smaller step may still fit.
     for growth in [wish, GROWTH_MIN.min(wish), 8, 1].map(|growth| growth.max(pages)) {
         let Some(capacity) = state.capacity.checked_add(growth) else { return Err(Error::DiskFull) };
-        let grown =
-            pool.file.allocate(u64::from(capacity) * PAGE_SIZE as u64).and_then(|()| pool.file.sync());
-        match grown {
+        match pool.file.allocate(u64::from(capacity) * PAGE_SIZE as u64) {
             Ok(()) => {
+                // Whatever the reason, want of space among them: a sync that has failed is not tried again.
+                pool.file.sync().map_err(|error| stop_growing(pool, &error))?;
                 let known_end = bitmap_page(state.groups).0;
                 let usable = |end: u32| end.min(known_end);
                 state.free += usable(capacity) - usable(state.capacity);
                 state.capacity = capacity;
                 return Ok(());
             }
-            Err(error) if is_full(&error) => {}
-            Err(error) => {
-                let why = format!("growing the data file: {error}");
-                pool.stop(why.clone());
-                return Err(Error::Stopped(why));
-            }
+            Err(AllocateError::Full(_)) => {}
+            Err(AllocateError::Failed(error)) => return Err(stop_growing(pool, &error)),
         }
     }
     Err(Error::DiskFull)
 }
 
-pub(super) fn is_full(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+fn stop_growing(pool: &Pool, error: &std::io::Error) -> Error {
+    let why = format!("growing the data file: {error}");
+    pool.stop(why.clone());
+    Error::Stopped(why)
 }

@@ -2,7 +2,7 @@
 //! two waits this room adds to an operation: for a page, and for room in the redo log.
 
 use super::dblwr::DoubleWrite;
-use super::flush::Flusher;
+use super::flush::{BATCH_PAGES, Flusher};
 use super::guard::Pin;
 use super::mtr::Mtr;
 use super::pool::{DATA_FILE, Pool};
@@ -35,11 +35,18 @@ pub struct StorageConfig {
     /// Threads that read pages. With 0 there is no flusher thread either, and whoever needs I/O performs it: for
     /// deterministic tests.
     pub reader_threads: usize,
+    /// Pages in one double-write batch, at most [`BATCH_PAGES`].
+    pub batch_pages: usize,
 }
 
 impl Default for StorageConfig {
     fn default() -> Self {
-        StorageConfig { pool_bytes: 128 << 20, redo_capacity_bytes: 100 << 20, reader_threads: 4 }
+        StorageConfig {
+            pool_bytes: 128 << 20,
+            redo_capacity_bytes: 100 << 20,
+            reader_threads: 4,
+            batch_pages: BATCH_PAGES,
+        }
     }
 }
 
@@ -65,8 +72,9 @@ impl Storage {
         }
         {
             let file = disk.open(DATA_FILE_NEW, true).map_err(opening)?;
+            file.claim().map_err(opening)?;
             file.set_len(0).map_err(opening)?;
-            file.allocate(FIRST_PAGES * PAGE_SIZE as u64).map_err(growing)?;
+            file.allocate(FIRST_PAGES * PAGE_SIZE as u64)?;
             file.sync().map_err(opening)?;
             // It must be there before the first redo file is: see `open`.
             disk.sync_dir().map_err(opening)?;
@@ -114,14 +122,21 @@ impl Storage {
     /// checkpoint. Transactions that were active at the crash are for the rooms above to roll back.
     pub fn recover(disk: Arc<dyn Disk>, config: &StorageConfig) -> Result<(Arc<Storage>, Recovered)> {
         let file = disk.open(DATA_FILE, false).map_err(opening)?;
+        file.claim().map_err(opening)?;
+        // The process that created the files may have been killed before it had synced their names.
+        disk.sync_dir().map_err(opening)?;
         let pages = file.len().map_err(opening)? / PAGE_SIZE as u64;
-        let mut area = DoubleWrite::open(&*disk).map_err(opening)?;
+        let mut area = DoubleWrite::open(&*disk)?;
         let restored = area.restore(&*file)?;
         let wal = Wal::open(Arc::clone(&disk), config.redo_capacity_bytes)?;
+        if restored.newest > wal.current_lsn() {
+            return Err(Error::BeyondLog { lsn: restored.newest, end: wal.current_lsn() });
+        }
         let frames = usize::try_from(config.pool_bytes).unwrap_or(usize::MAX) / PAGE_SIZE;
-        let pool = Arc::new(Pool::new(frames, file, Arc::clone(&wal), Flusher::new(area)));
+        let pool =
+            Arc::new(Pool::new(frames, file, Arc::clone(&wal), Flusher::new(area, config.batch_pages)));
         let mut recovered = recover::replay(&wal, &pool)?;
-        recovered.restored_pages = restored;
+        recovered.restored_pages = restored.pages;
         check_meta(&pool)?;
         let space = Space::open(&pool, pages)?;
         let storage = Arc::new(Storage { disk, wal, pool, space, threads: Mutex::default() });
@@ -216,9 +231,9 @@ fn make_pool(
     file: Arc<dyn turnstile_sys::disk::DiskFile>,
     wal: Arc<Wal>,
 ) -> Result<Pool> {
-    let area = DoubleWrite::open(&**disk).map_err(growing)?;
+    let area = DoubleWrite::open(&**disk)?;
     let frames = usize::try_from(config.pool_bytes).unwrap_or(usize::MAX) / PAGE_SIZE;
-    Ok(Pool::new(frames, file, wal, Flusher::new(area)))
+    Ok(Pool::new(frames, file, wal, Flusher::new(area, config.batch_pages)))
 }
 
 fn check_meta(pool: &Pool) -> Result<()> {
@@ -233,12 +248,8 @@ fn check_meta(pool: &Pool) -> Result<()> {
     Ok(())
 }
 
-fn opening(error: std::io::Error) -> Error {
+pub(super) fn opening(error: std::io::Error) -> Error {
     Error::Stopped(format!("opening the data directory: {error}"))
-}
-
-fn growing(error: std::io::Error) -> Error {
-    if super::space::is_full(&error) { Error::DiskFull } else { opening(error) }
 }
 
 /// Pins held across page-read waits, with their count given back however the operation ends.

@@ -12,6 +12,7 @@ use turnstile_sys::rng::Rng;
 
 mod crash;
 mod lost;
+mod restart;
 mod speed;
 
 /// A directory of its own, removed at the end.
@@ -33,7 +34,12 @@ impl Drop for Scratch {
 }
 
 fn small(reader_threads: usize) -> StorageConfig {
-    StorageConfig { pool_bytes: 64 * PAGE_SIZE as u64, redo_capacity_bytes: 4 << 20, reader_threads }
+    StorageConfig {
+        pool_bytes: 64 * PAGE_SIZE as u64,
+        redo_capacity_bytes: 4 << 20,
+        reader_threads,
+        ..StorageConfig::default()
+    }
 }
 
 /// Runs a future on this thread, which sleeps while it waits.

@@ -1,6 +1,7 @@
 //! The control file `redo.ctl`: where recovery begins, which life of the engine this is, and the shape of the segments.
 //! Two slots, written in turn, so that a torn write leaves the other one.
 
+use super::open::failed;
 use crate::error::{Error, Result};
 use crate::ids::Lsn;
 use std::io;
@@ -45,12 +46,13 @@ pub(super) struct ControlFile {
 
 impl ControlFile {
     /// Makes the file, durable but for its name.
-    pub(super) fn create(disk: &dyn Disk, control: Control) -> io::Result<Self> {
-        let file = disk.open(CONTROL_FILE, true)?;
-        file.set_len(0)?;
+    pub(super) fn create(disk: &dyn Disk, control: Control) -> Result<Self> {
+        let failed = |cause: io::Error| failed(&cause);
+        let file = disk.open(CONTROL_FILE, true).map_err(failed)?;
+        file.set_len(0).map_err(failed)?;
         file.allocate(2 * SLOT_SPACING)?;
         let mut this = ControlFile { file, current: Control { sequence: 0, ..control } };
-        this.write(control)?;
+        this.write(control).map_err(failed)?;
         Ok(this)
     }
 

@@ -68,10 +68,10 @@ impl LogBuffer {
         Lsn(self.stream.end())
     }
 
-    /// Takes what was appended since the last call, with its start.
-    pub(super) fn take(&self, spare: Vec<u8>) -> (Lsn, Vec<u8>) {
-        let (start, bytes) = self.stream.take(spare);
-        (Lsn(start), bytes)
+    /// Takes what was appended since the last call, with its start. `None` once the log was stopped and something was appended after that: groups
+    /// from before are gone, too, so what the caller was about to write and publish is not there.
+    pub(super) fn take(&self, spare: Vec<u8>) -> Option<(Lsn, Vec<u8>)> {
+        self.stream.take(spare).map(|(start, bytes)| (Lsn(start), bytes))
     }
 
     /// From now on appends keep nothing.

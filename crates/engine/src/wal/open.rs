@@ -12,10 +12,7 @@ use std::io;
 use std::sync::Arc;
 use turnstile_sys::disk::Disk;
 
-fn failed(cause: &io::Error) -> Error {
-    if cause.kind() == io::ErrorKind::StorageFull {
-        return Error::DiskFull;
-    }
+pub(super) fn failed(cause: &io::Error) -> Error {
     Error::Stopped(format!("the redo files cannot be written: {cause}"))
 }
 
@@ -38,8 +35,8 @@ impl Wal {
             segment_count: geometry.segment_count,
             rebuilding: false,
         };
-        let segments = Segments::create(&*disk, geometry).map_err(|e| failed(&e))?;
-        let control = ControlFile::create(&*disk, start).map_err(|e| failed(&e))?;
+        let segments = Segments::create(&*disk, geometry)?;
+        let control = ControlFile::create(&*disk, start)?;
         disk.sync_dir().map_err(|e| failed(&e))?;
         Ok(Wal::start(Shared::new(segments, control, FIRST_LSN), disk))
     }
@@ -91,7 +88,7 @@ impl Wal {
 fn rebuild(disk: &dyn Disk, control: &mut ControlFile) -> Result<Segments> {
     let shape = control.current();
     let geometry = Geometry { segment_bytes: shape.segment_bytes, segment_count: shape.segment_count };
-    let segments = Segments::create(disk, geometry).map_err(|e| failed(&e))?;
+    let segments = Segments::create(disk, geometry)?;
     control.write(Control { rebuilding: false, ..shape }).map_err(|e| failed(&e))?;
     Ok(segments)
 }

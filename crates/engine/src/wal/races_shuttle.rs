@@ -66,6 +66,11 @@ fn commit(wal: &Wal, body: &[u8], pace: Pace) -> Result<()> {
 
 /// Commits of all workers, then a crash. The number of acknowledged groups that are gone, and of those that were refused.
 fn commits(pace: Pace, prepare: impl Fn(&FaultDisk)) -> (usize, usize) {
+    commits_beside(pace, prepare, None)
+}
+
+/// As [`commits`], with somebody beside the workers.
+fn commits_beside(pace: Pace, prepare: impl Fn(&FaultDisk), beside: Option<fn(&Wal)>) -> (usize, usize) {
     let disk = FaultDisk::new(1);
     let wal = Wal::create_sized(Arc::new(disk.clone()), CAPACITY).unwrap();
     prepare(&disk);
@@ -86,12 +91,16 @@ fn commits(pace: Pace, prepare: impl Fn(&FaultDisk)) -> (usize, usize) {
             })
         })
         .collect();
+    let beside = beside.map(|act| {
+        let wal = wal.clone();
+        thread::spawn(move || act(&wal))
+    });
     // Somebody who needs the log on disk and blocks for it, as the flusher does, and has no turn to come back in.
     for nth in 0..thread_rng().gen_range(0..=4) {
         let (_, end) = wal.append(&[100 + nth; 20]);
         let _ = wal.flush_to(end);
     }
-    for worker in workers {
+    for worker in workers.into_iter().chain(beside) {
         worker.join().unwrap();
     }
     drop(wal);
@@ -128,6 +137,31 @@ fn a_failed_disk_refuses_and_nobody_sleeps_on() {
             );
         }
     }
+}
+
+/// The flusher stops the log when a page cannot be written, at any moment of anybody's turn. Others go on to append. It needs many steps in one of a
+/// worker's gaps, which schedules by priority (`check_pct`) give it and random ones hardly ever do.
+fn stop_from_outside(wal: &Wal) {
+    wal.stop("a page could not be written");
+    wal.append(&[7; 20]);
+}
+
+#[test]
+fn a_stop_from_outside_makes_no_acknowledgement_false() {
+    let refused: Arc<Plain<usize>> = Arc::default();
+    for pace in [Pace::Fast, Pace::Slow, Pace::Mixed] {
+        let sum = refused.clone();
+        shuttle::check_pct(
+            move || {
+                let (lost, refused) = commits_beside(pace, |_| (), Some(stop_from_outside));
+                assert_eq!(lost, 0);
+                *sum.lock().unwrap() += refused;
+            },
+            SCHEDULES,
+            3,
+        );
+    }
+    assert!(*refused.lock().unwrap() > 0);
 }
 
 /// The model can fail: a log that does not sync loses what it acknowledged.

@@ -6,6 +6,8 @@
 //!   offset = lsn % segment_bytes
 //! ```
 
+use super::open::failed;
+use crate::error::Result;
 use crate::ids::Lsn;
 use std::io;
 use std::sync::Arc;
@@ -60,20 +62,21 @@ pub(super) struct Segments {
 
 impl Segments {
     /// Makes all segments anew, zero-filled and synced; old ones of whatever size are overwritten or removed.
-    pub(super) fn create(disk: &dyn Disk, geometry: Geometry) -> io::Result<Self> {
-        for name in disk.list()? {
+    pub(super) fn create(disk: &dyn Disk, geometry: Geometry) -> Result<Self> {
+        let failed = |cause: io::Error| failed(&cause);
+        for name in disk.list().map_err(failed)? {
             if name.strip_prefix("redo.").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit())) {
-                disk.remove(&name)?;
+                disk.remove(&name).map_err(failed)?;
             }
         }
         for nth in 0..geometry.segment_count as usize {
-            let file = disk.open(&segment_name(nth), true)?;
-            file.set_len(0)?;
+            let file = disk.open(&segment_name(nth), true).map_err(failed)?;
+            file.set_len(0).map_err(failed)?;
             file.allocate(geometry.segment_bytes)?;
-            file.sync()?;
+            file.sync().map_err(failed)?;
         }
-        disk.sync_dir()?;
-        Self::open(disk, geometry)
+        disk.sync_dir().map_err(failed)?;
+        Self::open(disk, geometry).map_err(failed)
     }
 
     /// Opens the segments, which must all be there in full length.

@@ -213,7 +213,8 @@ impl Shared {
     fn turn(&self, sync: bool) -> Result<()> {
         let mut writer = self.writer.lock();
         let spare = std::mem::take(&mut writer.spare);
-        let (start, mut bytes) = self.buffer.take(spare);
+        // Somebody else may have stopped the log after this thread looked.
+        let Some((start, mut bytes)) = self.buffer.take(spare) else { return Err(self.stopped_error()) };
         let end = start.0 + bytes.len() as u64;
         if !bytes.is_empty() {
             self.write_batch(&mut writer, start, &mut bytes)?;

@@ -31,6 +31,10 @@ const REGRESSIONS: &[(u64, &str)] = &[
            and committed rows became invisible",
     ),
     (
+        2079,
+        "a page that was whole in the operating system's cache only lost its copy to the next process, and then the power went",
+    ),
+    (
         5_009_156,
         "not a lost wakeup: on a full disk an abandoned transaction keeps its locks until there is room to roll it back",
     ),
@@ -49,7 +53,7 @@ fn simulate(seed: u64, lie: Option<&'static str>) -> Verdict<Totals> {
     let mut totals = Totals::default();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut world = World::new(seed, lie)?;
-        let lives = 2 + world.rng.below(3);
+        let lives = world.lives();
         let mut verdict = Ok(());
         for _ in 0..lives {
             let lived = catch_unwind(AssertUnwindSafe(|| {

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use turnstile_engine::buffer::DATA_FILE;
 use turnstile_engine::ids::{IndexId, Lsn};
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::{Config, Engine, Error, Isolation, LockWait, TxnOptions};
@@ -25,6 +26,9 @@ const TABLES_MAX: usize = 3;
 const GIANTS_EVERY: u64 = 50;
 /// So many are drawn at most; three of four drawn rows are not used. Each costs as much as a thousand others.
 const GIANTS_MAX: u64 = 12;
+/// In every so many seeds processes are killed in the middle of what they do to the disk, lives follow upon lives, and only then the power
+/// goes: what one process left in the operating system's cache meets the next one's writes.
+const KILLS_EVERY: u64 = 3;
 /// Steps shown when a seed fails; `SIM_TRACE` asks for more.
 const TRACE_STEPS: usize = 25;
 
@@ -40,6 +44,8 @@ pub struct Totals {
     pub stops: u64,
     pub disk_full: u64,
     pub losers: u64,
+    /// Processes killed in the middle of an operation of the disk.
+    pub kills: u64,
     /// Rows that the redo cannot hold.
     pub giants: u64,
     pub redo_bytes: u64,
@@ -57,14 +63,22 @@ impl Totals {
         self.stops += other.stops;
         self.disk_full += other.disk_full;
         self.losers += other.losers;
+        self.kills += other.kills;
         self.giants += other.giants;
         self.redo_bytes += other.redo_bytes;
     }
 
     /// A simulation in which something never happens proves nothing about it.
     pub fn assert_busy(&self) {
-        let counts =
-            [self.commits, self.acknowledged, self.waits, self.deadlocks, self.stops, self.disk_full];
+        let counts = [
+            self.commits,
+            self.acknowledged,
+            self.waits,
+            self.deadlocks,
+            self.stops,
+            self.disk_full,
+            self.kills,
+        ];
         assert!(
             counts.iter().all(|count| *count > 0) && self.losers > 0 && self.giants > 0,
             "an idle simulation: {self:?}"
@@ -77,6 +91,10 @@ pub struct World {
     pub rng: Rng,
     /// Decides which rows are giants: a generator of its own, so that the seeds go on to mean what they meant.
     giants: Option<Rng>,
+    /// Decides where a process is killed in the middle of an operation, in seeds that have that: a generator of its own, too.
+    kills: Option<Rng>,
+    /// Of one double write; few in seeds with kills, so that there are many of them.
+    batch_pages: usize,
     pub swarm: Swarm,
     pub disk: FaultDisk,
     pub engine: Option<Arc<Engine>>,
@@ -106,9 +124,12 @@ impl World {
     pub fn new(seed: u64, lie: Option<&'static str>) -> Verdict<World> {
         let mut rng = Rng::new(seed);
         let swarm = Swarm::draw(&mut rng);
+        let kills = seed.is_multiple_of(KILLS_EVERY) && lie.is_none();
         let mut world = World {
             disk: FaultDisk::new(rng.next_u64()),
             giants: seed.is_multiple_of(GIANTS_EVERY).then(|| Rng::new(!seed)),
+            batch_pages: if kills { 1 + (seed / KILLS_EVERY % 9) as usize } else { usize::MAX },
+            kills: kills.then(|| Rng::new(seed ^ 0x6b69_6c6c)),
             rng,
             swarm,
             engine: None,
@@ -162,6 +183,12 @@ impl World {
 
     // -- lives
 
+    /// How many lives it is to have.
+    pub fn lives(&mut self) -> u64 {
+        let lives = 2 + self.rng.below(3);
+        if self.kills.is_some() { 4 * lives } else { lives }
+    }
+
     /// Runs sessions until the steps are done or the engine has stopped.
     pub fn live(&mut self) -> Verdict {
         self.sessions = (0..self.swarm.sessions).map(|_| Session::default()).collect();
@@ -178,7 +205,12 @@ impl World {
             }
             self.faulty = true;
         }
-        for _ in 0..self.swarm.steps {
+        if !self.faulty {
+            self.faulty = self.plan_kill(0.8);
+        }
+        // Many short lives where processes die.
+        let steps = if self.kills.is_some() { self.swarm.steps / 4 } else { self.swarm.steps };
+        for _ in 0..steps {
             self.totals.steps += 1;
             self.poll_some()?;
             let step = self.swarm.step(&mut self.rng);
@@ -188,6 +220,20 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Has the process die in the middle of something: of anything, or of the few operations on the data file, which are those of the batches.
+    fn plan_kill(&mut self, chance: f64) -> bool {
+        let Some(kills) = &mut self.kills else { return false };
+        if !kills.chance(chance) {
+            return false;
+        }
+        let (part, scale) =
+            [("", 60), ("", 1500), (DATA_FILE, 2), (DATA_FILE, 2), (DATA_FILE, 20)][kills.index(5)];
+        let nth = 1 + kills.below(scale);
+        self.disk.die_in(part, nth);
+        self.note(format!("the process will die in operation {nth} of the files {part:?}"));
+        true
     }
 
     /// A stopped engine acknowledges nothing but what it had synced before; what it does acknowledge must survive.
@@ -214,7 +260,14 @@ impl World {
             self.engine().close().map_err(|error| format!("close: {error}"))?;
             self.acknowledged = self.versions.len() - 1;
         }
-        let killed = !clean && self.lie.is_none() && self.rng.chance(0.2);
+        let mut killed = !clean && self.lie.is_none() && self.rng.chance(0.2);
+        if let Some(kills) = &mut self.kills
+            && self.disk.was_killed()
+        {
+            // In the middle of an operation the power may go as well.
+            killed = kills.chance(0.5);
+            self.totals.kills += 1;
+        }
         self.note(if killed { "process killed".into() } else { "power cut".into() });
         let current = self.engine().storage().wal.current_lsn().0;
         self.totals.redo_bytes = self.totals.redo_bytes.max(current);
@@ -230,6 +283,7 @@ impl World {
         Config {
             buffer_pool_bytes: self.swarm.pool_bytes,
             redo_capacity_bytes: self.swarm.redo_bytes,
+            doublewrite_pages: self.batch_pages,
             ..Config::default()
         }
     }
@@ -245,12 +299,19 @@ impl World {
                 let nth = 1 + self.rng.below(60);
                 self.note(format!("opening, power cut at operation {nth}"));
                 self.disk.fail_from(nth, FaultKind::InputOutput);
+            } else {
+                self.plan_kill(0.4);
             }
             let config = self.config();
             let opened = Engine::open_quiet(Arc::new(self.disk.clone()), config);
             self.totals.restarts += 1;
             match opened {
+                _ if self.disk.was_killed() => {
+                    let killed = self.kills.as_mut().is_some_and(|kills| kills.chance(0.5));
+                    self.disk = if killed { self.disk.kill() } else { self.disk.crash() };
+                }
                 Ok(engine) if !interrupted => {
+                    self.disk.heal();
                     self.totals.losers += engine.losers() as u64;
                     engine.adaptive_hash().set_enabled(self.swarm.hints());
                     self.engine = Some(engine);

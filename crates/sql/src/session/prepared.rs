@@ -80,6 +80,7 @@ impl Session {
 
     async fn prepare_text(&mut self, text: &[u8]) -> SqlResult<Prepared> {
         self.state.warnings.clear();
+        self.check_engine()?;
         let place = self.db.prepared_place()?;
         let statement = Statement { _place: Some(place), ..self.parse_one(text)? };
         let columns = self.describe(&statement).await?;
@@ -176,7 +177,9 @@ impl Session {
     ) -> SqlResult<()> {
         self.state.warnings.clear();
         self.db.status().command(&prepared.statement);
+        self.check_engine()?;
         let outcome = self.execute_rows(prepared, params, out).await?;
+        self.before_answer().await?;
         self.finish_result(&outcome, out, false);
         Ok(())
     }

@@ -93,7 +93,13 @@ impl Session {
             self.state.warnings.clear();
         }
         self.db.status().command(statement);
+        if !matches!(statement, Statement::Shutdown) {
+            self.check_engine()?;
+        }
         let mut outcome = self.dispatch(statement, params, out).await?;
+        if !matches!(statement, Statement::Shutdown) {
+            self.before_answer().await?;
+        }
         outcome.shows_warnings = keeps_warnings(statement);
         self.finish_result(&outcome, out, more);
         Ok(())

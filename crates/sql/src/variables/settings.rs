@@ -107,6 +107,8 @@ pub struct SessionSettings {
     pub release: bool,
     /// `foreign_key_checks`
     pub foreign_key_checks: bool,
+    /// `turnstile_read_durable`
+    pub read_durable: bool,
     /// `restrict_fk_on_non_standard_key`
     pub standard_foreign_keys: bool,
 }
@@ -182,6 +184,7 @@ impl SessionSettings {
             chain: completion == "CHAIN",
             release: completion == "RELEASE",
             foreign_key_checks: on("foreign_key_checks"),
+            read_durable: on("turnstile_read_durable"),
             standard_foreign_keys: on("restrict_fk_on_non_standard_key"),
         }
     }

@@ -313,6 +313,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "transaction_isolation" Both Kind::Enum(ISOLATION_LEVELS), "REPEATABLE-READ", live("sql/src/variables/settings.rs"), "Isolation of new transactions.";
     "transaction_prealloc_size" Both uint(1024, 131072), "4096", inert, "No effect.";
     "transaction_read_only" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "New transactions refuse writes.";
+    "turnstile_read_durable" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "No statement ends before everything it can have seen is as durable as innodb_flush_log_at_trx_commit makes a commit. When OFF, a statement that reads can see, and answer with, a commit whose log is not synced yet and which a power cut in that moment takes back. Not in MySQL.";
     "unique_checks" Both Kind::Bool, "ON", inert("*"), "No effect.";
     "updatable_views_with_limit" Both Kind::Bool, "ON", inert, "No effect.";
     "version" Global Kind::Text, crate::database::VERSION, fixed, "Version of the server.";

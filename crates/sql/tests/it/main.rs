@@ -27,6 +27,7 @@ mod persist;
 mod prepared;
 mod scripts;
 mod seeing;
+mod stopped;
 mod switches;
 mod templates;
 mod with;

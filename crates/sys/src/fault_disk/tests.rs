@@ -94,12 +94,12 @@ fn failures_come_when_told_and_space_ends() {
     disk.fail_from(2, FaultKind::NoSpace);
     file.write_at(&[1], 0).unwrap();
     assert_eq!(file.write_at(&[1], 0).unwrap_err().kind(), io::ErrorKind::StorageFull);
-    assert_eq!(file.allocate(9).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert!(matches!(file.allocate(9), Err(AllocateError::Full(_))));
     file.sync().unwrap();
     disk.heal();
     disk.set_capacity(100);
     file.allocate(100).unwrap();
-    assert_eq!(file.allocate(101).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert!(matches!(file.allocate(101), Err(AllocateError::Full(_))));
     assert_eq!(file.len().unwrap(), 100);
     file.write_at(&[1; 100], 0).unwrap();
 }
@@ -130,4 +130,50 @@ fn a_planted_failure_hits_the_operation_it_names() {
     assert_eq!(file.sync().unwrap_err().raw_os_error(), Some(5));
     file.sync().unwrap();
     assert_eq!(disk.counts().operations, 4);
+}
+
+/// A process that dies in the middle of a write leaves what it had written in the cache, and nothing else happens.
+#[test]
+fn a_process_may_die_in_the_middle_of_an_operation() {
+    let mut parts = std::collections::BTreeSet::new();
+    for seed in 0..60 {
+        let disk = FaultDisk::new(seed);
+        let file = disk.open("a", true).unwrap();
+        file.write_at(&[1; 8], 0).unwrap();
+        disk.fail_at(1, FaultKind::Killed);
+        assert!(file.write_at(&[2; 8], 0).is_err() && disk.was_killed());
+        assert!(file.write_at(&[3; 8], 0).is_err() && file.sync().is_err() && file.allocate(9).is_err());
+        let next = disk.kill();
+        let found = read_all(&next, "a");
+        parts.insert(found.iter().filter(|&&byte| byte == 2).count());
+        assert!(!found.contains(&3));
+        next.open("a", false).unwrap().sync().unwrap();
+        assert_eq!(
+            read_all(&next.crash(), "a"),
+            found,
+            "a sync of the next process covers the first one's writes"
+        );
+    }
+    assert!(parts.len() > 4, "{parts:?}");
+}
+
+#[test]
+fn a_sync_that_lacks_space_is_a_failed_sync() {
+    let disk = FaultDisk::new(1);
+    let file = disk.open("a", true).unwrap();
+    disk.fail_from(1, FaultKind::NoSpaceAtSync);
+    file.allocate(512).unwrap();
+    file.write_at(&[1; 512], 0).unwrap();
+    assert_eq!(file.sync().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    disk.heal();
+    file.sync().unwrap();
+    let lost = (0..50).any(|seed| {
+        let disk = FaultDisk::new(seed);
+        let file = disk.open("a", true).unwrap();
+        file.write_at(&[1], 0).unwrap();
+        disk.fail_at(1, FaultKind::NoSpaceAtSync);
+        assert!(file.sync().is_err() && file.sync().is_ok() && disk.sync_dir().is_ok());
+        read_all(&disk.crash(), "a").is_empty()
+    });
+    assert!(lost);
 }

@@ -35,7 +35,7 @@ impl Log {
         });
         let done = || self.drained.load(Ordering::Acquire) >= end;
         self.leader.run_unless(done, || {
-            let (start, batch) = self.buffer.take(Vec::new());
+            let (start, batch) = self.buffer.take(Vec::new()).unwrap();
             let mut disk = self.disk.lock();
             assert_eq!(start, disk.len() as u64);
             disk.extend_from_slice(&batch);
@@ -55,7 +55,7 @@ impl Log {
         loop {
             let done = || self.drained.load(Ordering::Acquire) >= end;
             let lead = self.leader.lead_or_leave(done, || {
-                let (_, batch) = self.buffer.take(Vec::new());
+                let (_, batch) = self.buffer.take(Vec::new()).unwrap();
                 let mut disk = self.disk.lock();
                 disk.extend_from_slice(&batch);
                 self.drained.store(disk.len() as u64, Ordering::Release);

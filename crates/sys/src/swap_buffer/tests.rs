@@ -27,7 +27,7 @@ fn appenders_and_a_drainer(appenders: u8, each: u8, drains: usize) {
     let mut stream = Vec::new();
     let mut spare = Vec::new();
     for _ in 0..drains {
-        let (start, bytes) = buffer.take(std::mem::take(&mut spare));
+        let (start, bytes) = buffer.take(std::mem::take(&mut spare)).unwrap();
         assert_eq!(start, 100 + stream.len() as u64);
         stream.extend_from_slice(&bytes);
         spare = bytes;
@@ -35,7 +35,7 @@ fn appenders_and_a_drainer(appenders: u8, each: u8, drains: usize) {
     for thread in threads {
         thread.join().unwrap();
     }
-    stream.extend_from_slice(&buffer.take(spare).1);
+    stream.extend_from_slice(&buffer.take(spare).unwrap().1);
     assert_eq!(buffer.end(), 100 + stream.len() as u64);
     for appender in 0..appenders {
         let mine: Vec<u8> = stream.chunks(2).filter(|pair| pair[0] == appender).map(|pair| pair[1]).collect();

@@ -17,6 +17,7 @@ pub fn config_of(frames: usize) -> StorageConfig {
         pool_bytes: (frames * PAGE_SIZE) as u64,
         redo_capacity_bytes: if frames > 1000 { 64 << 20 } else { 4 << 20 },
         reader_threads: 0,
+        ..StorageConfig::default()
     }
 }
 

@@ -407,3 +407,44 @@ fn a_restart_after_a_failed_sync_writes_its_pages_again() {
         assert_eq!(counter(&storage, page), 1, "seed {seed}");
     }
 }
+
+/// A process dies in the middle of a batch: some of its pages are whole, but only in the operating system's cache. The next process writes its first
+/// batch, of other pages, over the copies, and before it has synced the data file the power goes.
+#[test]
+fn a_batch_cut_by_a_kill_is_on_disk_before_its_copies_are_written_over() {
+    // Of each batch: copies written, copies synced, pages written, pages synced.
+    for (killed_in, cut_in) in [(3, 3), (3, 4), (4, 3), (4, 4), (7, 4), (8, 4)] {
+        for seed in 0..12 {
+            let config = StorageConfig { batch_pages: 4, ..small(0) };
+            let disk = FaultDisk::new(seed);
+            let storage = Storage::create(Arc::new(disk.clone()), &config).unwrap();
+            let pages = counter_pages(&storage, 20);
+            storage.checkpoint().unwrap();
+            for page in &pages {
+                with_pages_blocking(&storage, || add_one(&storage, *page)).unwrap();
+            }
+            storage.wal.flush_to(storage.wal.current_lsn()).unwrap();
+            disk.fail_at(killed_in, FaultKind::Killed);
+            storage.checkpoint().unwrap_err();
+            let disk = disk.kill();
+            drop(storage);
+            let (storage, _) = Storage::recover(Arc::new(disk.clone()), &config).unwrap();
+            // The last pages first: the batch that was cut has no part in this one.
+            let frames = (0..storage.pool.frame_count() as u32).rev();
+            let dirty: Vec<u32> = frames.filter(|&at| storage.pool.frames.get(at).is_dirty()).collect();
+            disk.fail_at(cut_in, FaultKind::Killed);
+            storage.pool.flush_frames(&dirty).unwrap_err();
+            let disk = disk.crash();
+            drop(storage);
+            let (storage, recovered) = Storage::recover(Arc::new(disk), &config).unwrap();
+            assert_eq!(recovered.damaged, [], "seed {seed}, killed in {killed_in}, cut in {cut_in}");
+            for page in &pages {
+                assert_eq!(
+                    counter(&storage, *page),
+                    1,
+                    "seed {seed}, killed in {killed_in}, cut in {cut_in}"
+                );
+            }
+        }
+    }
+}

@@ -17,6 +17,7 @@ fn measure(rounds: u64, page_count: u64) {
         pool_bytes: 64 << 20,
         redo_capacity_bytes: rounds.max(1 << 14) << 9,
         reader_threads: 0,
+        ..StorageConfig::default()
     };
     let storage = Storage::create(disk, &config).unwrap();
     let pages = counter_pages(&storage, page_count as usize);
@@ -65,6 +66,7 @@ fn measure_recovery(groups: u64, page_count: usize, pool_bytes: u64) {
         pool_bytes: write_pool_bytes,
         redo_capacity_bytes: groups.max(1 << 14) << 8,
         reader_threads: 0,
+        ..StorageConfig::default()
     };
     let storage = Storage::create(Arc::clone(&disk), &config).unwrap();
     let pages = counter_pages(&storage, page_count);
