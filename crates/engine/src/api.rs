@@ -276,6 +276,8 @@ pub struct Config {
     pub adaptive_hash_parts: usize,
     /// `innodb_purge_threads`.
     pub purge_threads: usize,
+    /// Transaction ids that one raise of the durable mark covers. A start skips what the life before left of them.
+    pub txn_ids_ahead: u64,
     /// Live settings.
     pub settings: Arc<Settings>,
 }
@@ -288,6 +290,7 @@ impl Default for Config {
             doublewrite_pages: crate::buffer::BATCH_PAGES,
             adaptive_hash_parts: crate::btree::adaptive_hash::PARTS_DEFAULT,
             purge_threads: 4,
+            txn_ids_ahead: 1 << 16,
             settings: Arc::new(Settings::default()),
         }
     }

@@ -3,6 +3,7 @@
 //! Threads: `purge` drops what no view can see, with `purge-N` to help it when there is much, and `rollback` takes back transactions that were dropped before their end.
 //! They end when the engine closes, and when the log has stopped they idle.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -15,13 +16,16 @@ use turnstile_sys::fault_disk::FaultDisk;
 use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
-use crate::btree::{IndexState, Report, verify};
+use crate::btree::{IndexState, Report, Tree, WalkState, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn, TxnId};
+use crate::page::Record;
 use crate::recovery::{finish_drop, restart, roll_back_orphan};
 use crate::row::build::build_secondary;
 use crate::row::purge::{Round, purge_round, work_off};
+use crate::row::value::writer_of;
+use crate::row::version::check_writer;
 use crate::stats::Stats;
 use crate::txn::Txn;
 use crate::txn::kernel::Kernel;
@@ -162,7 +166,9 @@ impl Engine {
     pub fn verify_index(&self, index: IndexId) -> Result<Report> {
         let storage = &self.kernel.storage;
         let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
-        with_pages_blocking(storage, || verify(&tree))
+        let report = with_pages_blocking(storage, || verify(&tree))?;
+        check_writers(&self.kernel, &tree)?;
+        Ok(report)
     }
 
     /// Live settings.
@@ -361,6 +367,18 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.end_threads();
     }
+}
+
+/// Whether every row or entry of a tree is by a transaction that has begun at some time.
+fn check_writers(kernel: &Kernel, tree: &Tree) -> Result<()> {
+    let mut walk = WalkState::default();
+    let mut found = Ok(());
+    let mut visit = |record: Record<'_>| {
+        found = writer_of(record.value).and_then(|id| check_writer(kernel, id));
+        if found.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    with_pages_blocking(&kernel.storage, || tree.walk(&mut walk, &mut visit))?;
+    found
 }
 
 fn run_purge(kernel: &Kernel) {

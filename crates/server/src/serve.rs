@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-use turnstile_engine::{Config, Engine, Settings};
+use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::database::{Database, VERSION};
 use turnstile_sql::session::{Session, SessionInit};
@@ -80,7 +80,6 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
         redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),
         adaptive_hash_parts: number(&globals, "innodb_adaptive_hash_index_parts") as usize,
         purge_threads: number(&globals, "innodb_purge_threads") as usize,
-        settings: Arc::new(Settings::default()),
         ..Config::default()
     };
     let engine = Engine::open(disk, config)?;

@@ -4,13 +4,14 @@
 use super::dblwr::DoubleWrite;
 use super::flush::{BATCH_PAGES, Flusher};
 use super::guard::Pin;
+use super::meta;
 use super::mtr::Mtr;
 use super::pool::{DATA_FILE, Pool};
 use super::recover::{self, Recovered};
 use super::space::{INDEX_DIRECTORY_PAGE, META_PAGE, Space, UNDO_DIRECTORY_PAGE};
 use crate::error::{Error, Result};
 use crate::ids::{Lsn, PageNo};
-use crate::page::{HEADER_SIZE, PAGE_SIZE, PageKind};
+use crate::page::{PAGE_SIZE, PageKind};
 use crate::wal::Wal;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -19,7 +20,6 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use turnstile_sys::disk::Disk;
 
-const MAGIC: [u8; 8] = *b"TSTILE01";
 /// The data file is put together under this name and then renamed.
 const DATA_FILE_NEW: &str = "data.ts.new";
 /// Pages of a new data file.
@@ -93,10 +93,8 @@ impl Storage {
 
     fn format(&self) -> Result<()> {
         let mut mtr = Mtr::begin(self);
-        let meta = mtr.take(self.pool.pin_fresh(META_PAGE)?.write());
-        mtr.init(meta, PageKind::Meta);
-        mtr.write(meta, HEADER_SIZE, &MAGIC);
-        mtr.write(meta, HEADER_SIZE + 8, &(PAGE_SIZE as u32).to_le_bytes());
+        let page = mtr.take(self.pool.pin_fresh(META_PAGE)?.write());
+        meta::format(&mut mtr, page);
         self.space.begin_first_group(&mut mtr)?;
         let index = self.space.alloc(&mut mtr, PageKind::TreeLeaf)?;
         let undo = self.space.alloc(&mut mtr, PageKind::UndoDirectory)?;
@@ -137,7 +135,7 @@ impl Storage {
             Arc::new(Pool::new(frames, file, Arc::clone(&wal), Flusher::new(area, config.batch_pages)));
         let mut recovered = recover::replay(&wal, &pool)?;
         recovered.restored_pages = restored.pages;
-        check_meta(&pool)?;
+        meta::check(&pool)?;
         let space = Space::open(&pool, pages)?;
         let storage = Arc::new(Storage { disk, wal, pool, space, threads: Mutex::default() });
         storage.start_threads(config.reader_threads)?;
@@ -234,18 +232,6 @@ fn make_pool(
     let area = DoubleWrite::open(&**disk)?;
     let frames = usize::try_from(config.pool_bytes).unwrap_or(usize::MAX) / PAGE_SIZE;
     Ok(Pool::new(frames, file, wal, Flusher::new(area, config.batch_pages)))
-}
-
-fn check_meta(pool: &Pool) -> Result<()> {
-    let meta = pool.load_blocking(META_PAGE)?.read();
-    let page_size = meta.u32_at(HEADER_SIZE + 8) as usize;
-    if meta.kind() != Some(PageKind::Meta)
-        || meta.bytes()[HEADER_SIZE..HEADER_SIZE + 8] != MAGIC
-        || page_size != PAGE_SIZE
-    {
-        return Err(super::pool::damaged(META_PAGE, "is not the meta page of this format version".into()));
-    }
-    Ok(())
 }
 
 pub(super) fn opening(error: std::io::Error) -> Error {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::api::{Config, DICTIONARY_INDEX};
 use crate::btree::adaptive_hash::AdaptiveHash;
 use crate::btree::{DropProgress, IndexDirectory, IndexState};
-use crate::buffer::{Storage, UNDO_DIRECTORY_PAGE, with_pages_blocking};
+use crate::buffer::{DATA_FILE, Storage, UNDO_DIRECTORY_PAGE, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, PageNo, TxnId};
 use crate::lock::LockTable;
@@ -18,22 +18,19 @@ use crate::txn::registry::Registry;
 use crate::txn::undo_record::{NEEDS_PURGE, TxnState};
 use crate::txn::view::CommitNo;
 
-/// Ids handed out after a restart begin this far above the log's end, or above every id found in undo if that is more. An id is
-/// handed out right before its transaction's first redo, which is longer than a byte: ids grow more slowly than the log, so that an
-/// id on a page, whose redo is in the log, is below the log's end and the margin. Never the margin above an id that was found: ids
-/// would run ahead of the log from restart to restart, and once purge has taken all undo, only the log's end is left to tell.
-const ID_MARGIN: u64 = 1 << 20;
-
 /// Brings storage that has been through redo into a state in which transactions can begin: registry and lanes restored, losers
 /// rolled back, unfinished index drops finished, the dictionary's index there. Returns the number of losers.
 pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Kernel>, usize)> {
     let (lanes, found) = Lanes::load(&storage, UNDO_DIRECTORY_PAGE)?;
-    let first_id = (found.max_txn_id.0 + 1).max(storage.wal.current_lsn().0 + ID_MARGIN);
-    let registry = Registry::new(TxnId(first_id), CommitNo(found.max_commit_no.0 + 1));
+    let first_id = storage.id_mark()?;
+    if found.max_txn_id >= first_id {
+        return Err(mark_is_lost(found.max_txn_id, first_id));
+    }
+    let registry = Registry::new(first_id, CommitNo(found.max_commit_no.0 + 1));
     let adaptive_hash = AdaptiveHash::new(storage.pool.frame_count(), config.adaptive_hash_parts);
     let indexes = IndexDirectory::open(storage.clone(), adaptive_hash);
     let locks = Arc::new(LockTable::new(config.settings.clone()));
-    let kernel = Arc::new(Kernel::new(storage, indexes, registry, lanes, locks, config.settings.clone()));
+    let kernel = Arc::new(Kernel::new(storage, indexes, registry, lanes, locks, config));
     for loser in &found.losers {
         kernel.registry.enter_again(loser.txn_id);
     }
@@ -48,6 +45,15 @@ pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Ker
     }
     ensure_dictionary(&kernel)?;
     Ok((kernel, count))
+}
+
+/// Undo by an id that, as the mark says, was never handed out. Going on, a later transaction would get the id of an earlier one.
+fn mark_is_lost(found: TxnId, mark: TxnId) -> Error {
+    Error::Corrupt {
+        file: DATA_FILE.to_owned(),
+        offset: 0,
+        what: format!("undo of transaction {found} is there, but ids are said to end before {mark}"),
+    }
 }
 
 fn roll_back_loser(kernel: &Kernel, loser: Loser) -> Result<()> {

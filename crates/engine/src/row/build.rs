@@ -22,6 +22,7 @@ use crate::txn::kernel::Kernel;
 
 use super::secondary::{duplicate, live_entry};
 use super::value::{ENTRY_BYTES, Payload, RowValue, entry_value};
+use super::version::check_writer;
 
 /// Bytes of memory for entries gathered before they are sorted and added; few in tests, which so have several portions.
 const PORTION_BYTES: usize = if cfg!(test) { 64 << 10 } else { 64 << 20 };
@@ -111,7 +112,7 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
         let more = with_pages(storage, || {
             portion.go_back(before);
             chained.clear();
-            gather(&rows, table, nth, &mut last, &mut portion, &mut chained)
+            gather(kernel, (&rows, table, nth), &mut last, &mut portion, &mut chained)
         })
         .await?;
         for (pk, value) in chained {
@@ -137,9 +138,8 @@ pub(crate) async fn build_secondary(kernel: &Kernel, table: &TableDef, nth: usiz
 
 /// Takes the rows of the next leaf: entries of those in the leaf, leaf values of those in chains. False: there was none.
 fn gather(
-    rows: &Arc<Tree>,
-    table: &TableDef,
-    nth: usize,
+    kernel: &Kernel,
+    (rows, table, nth): (&Arc<Tree>, &TableDef, usize),
     last: &mut Option<Vec<u8>>,
     portion: &mut Portion,
     chained: &mut Vec<(Vec<u8>, Vec<u8>)>,
@@ -151,7 +151,9 @@ fn gather(
         if record.flags & DELETE_MARK != 0 {
             continue;
         }
-        match RowValue::decode(record.value)?.payload {
+        let value = RowValue::decode(record.value)?;
+        check_writer(kernel, value.txn_id)?;
+        match value.payload {
             Payload::Inline(row) => portion.push(table, nth, row, record.key)?,
             Payload::Chain { .. } => chained.push((record.key.to_vec(), record.value.to_vec())),
         }

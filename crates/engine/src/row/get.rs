@@ -14,8 +14,8 @@ use crate::txn::spare::{give_buffer, take_buffer};
 use crate::txn::view::Sight;
 use std::sync::atomic::Ordering;
 
-use super::value::{Payload, RowValue};
-use super::version::{Seen, visible};
+use super::value::{Payload, RowValue, writer_of};
+use super::version::{Seen, check_writer, visible};
 
 /// Outcome of one look.
 enum Look {
@@ -203,6 +203,7 @@ impl Txn {
         let (leaf, position) = tree.find(key)?;
         let Position::Found(slot) = position else { return Ok(false) };
         let record = leaf.record(slot);
+        check_writer(&self.kernel, writer_of(record.value)?)?;
         if record.flags & DELETE_MARK != 0 {
             return Ok(false);
         }

@@ -29,7 +29,7 @@ impl Txn {
         let kernel = self.kernel.clone();
         self.reserve_log().await?;
         admitted!(self, 1);
-        paged!(self, self.become_writer())?;
+        self.check_may_write()?;
         let tree = paged!(self, kernel.tree(table.clustered))?;
         let (lock, wait) = (RowLock::Exclusive, LockWait::Wait);
         let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;

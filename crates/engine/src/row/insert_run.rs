@@ -94,7 +94,7 @@ impl Txn {
     }
 
     fn try_run(&mut self, table: &TableDef, run: &RowRun, first: usize) -> Result<usize> {
-        self.become_writer()?;
+        self.check_may_write()?;
         let tree = self.kernel.tree(table.clustered)?;
         let (key, row) = run.get(first);
         if row.len() > INLINE_BYTES_MAX {
@@ -105,6 +105,19 @@ impl Txn {
             // Who claims a gap does it under this latch, or sees the rows.
             if !leaf.is_at_end() || self.gaps_matter() {
                 return Ok(0);
+            }
+            if self.hold.is_none() {
+                // An id only for who holds the lock of what it writes.
+                if self.try_lock_row(tree.index(), key, RowLock::Exclusive, LockKind::Record)
+                    == Grant::Conflict
+                {
+                    return Ok(0);
+                }
+                if !self.take_id() {
+                    drop(leaf);
+                    self.become_writer()?;
+                    continue;
+                }
             }
             match self.fitting(&tree, &leaf, run, first) {
                 (0, Stop::Row) => return Ok(0),

@@ -61,7 +61,7 @@ mod secondary;
 pub(crate) mod undo;
 mod update;
 pub(crate) mod value;
-mod version;
+pub(crate) mod version;
 mod write;
 
 pub use insert_run::RowRun;

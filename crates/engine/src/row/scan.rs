@@ -17,10 +17,11 @@ use crate::error::{Error, Result};
 use crate::ids::IndexId;
 use crate::page::DELETE_MARK;
 use crate::txn::Txn;
+use crate::txn::kernel::Kernel;
 use crate::txn::view::Sight;
 
 use super::value::{Payload, RowValue, split_entry, writer_of};
-use super::version::{Seen, visible};
+use super::version::{Seen, check_writer, visible};
 
 /// The visitor of a scan: index key, primary key, row.
 pub type Visitor<'v> = &'v mut (dyn FnMut(&[u8], &[u8], &[u8]) -> Visit + Send);
@@ -209,7 +210,7 @@ impl Txn {
                 }
             },
             ScanIndex::Secondary(nth) => {
-                let more = paged!(self, gather_entries(&tree, scan, &sight))?;
+                let more = paged!(self, gather_entries(&self.kernel, &tree, scan, &sight))?;
                 self.look_up(scan, nth, &sight, visit).await? && more
             }
         };
@@ -316,7 +317,7 @@ impl Txn {
 }
 
 /// Copies the entries of one leaf that may be visible. False: the range is at its end.
-fn gather_entries(tree: &Arc<Tree>, scan: &mut Scan, sight: &Sight) -> Result<bool> {
+fn gather_entries(kernel: &Kernel, tree: &Arc<Tree>, scan: &mut Scan, sight: &Sight) -> Result<bool> {
     let mut gathered = std::mem::take(&mut scan.gathered);
     gathered.bytes.clear();
     gathered.entries.clear();
@@ -335,7 +336,11 @@ fn gather_entries(tree: &Arc<Tree>, scan: &mut Scan, sight: &Sight) -> Result<bo
             break;
         }
         last = Some(slot);
-        let speaks = sight.settles(writer_of(record.value)?);
+        let writer = writer_of(record.value)?;
+        let speaks = sight.settles(writer);
+        if !speaks || matches!(sight, Sight::Newest) {
+            check_writer(kernel, writer)?;
+        }
         if speaks && record.flags & DELETE_MARK != 0 {
             continue;
         }

@@ -27,6 +27,7 @@ use crate::txn::view::Sight;
 
 use super::scan::{Scan, as_slice};
 use super::value::{split_entry, writer_of};
+use super::version::check_writer;
 
 /// Says whether a row is wanted.
 pub type Accept<'a> = &'a mut (dyn FnMut(&[u8]) -> bool + Send);
@@ -144,13 +145,15 @@ impl Txn {
         };
         let key = record.key.to_vec();
         let marked = record.flags & DELETE_MARK != 0;
+        let writer = writer_of(record.value)?;
+        check_writer(&self.kernel, writer)?;
         let kind = if scan.one_value && !marked { LockKind::Record } else { claim.kind };
         let grant = self.try_lock_row(tree.index(), &key, claim.lock, kind);
         if grant == Grant::Conflict {
             return Ok(Found::Taken { key, pk_len });
         }
         // A mark by a transaction that is still running may go again: such an entry is looked at under its row's lock.
-        let live = !marked || (pk_len.is_some() && self.kernel.registry.is_active(writer_of(record.value)?));
+        let live = !marked || (pk_len.is_some() && self.kernel.registry.is_active(writer));
         if !live && pk_len.is_some() {
             scan.set_last(&key);
             if grant == Grant::New && !self.locks_gaps() {

@@ -7,6 +7,7 @@ mod between_views;
 mod build;
 mod crash;
 mod history;
+mod ids;
 mod insert_run;
 mod locking;
 mod model;

@@ -23,6 +23,7 @@ use crate::txn::spare::{give_buffer, take_buffer};
 
 use super::secondary::{EntryChange, entry_changes};
 use super::value::{INLINE_BYTES_MAX, Payload, RowValue};
+use super::version::check_writer;
 use super::write::NewVersion;
 
 /// The caller's decision about a row.
@@ -101,7 +102,7 @@ impl Txn {
         change: Decide<'_>,
         draft: &mut UpdateDraft,
     ) -> Result<bool> {
-        self.become_writer()?;
+        self.check_may_write()?;
         match self.try_lock_row(table.clustered, key, RowLock::Exclusive, LockKind::Record) {
             Grant::Conflict => return Ok(false),
             grant => draft.grant = Some(grant),
@@ -135,7 +136,7 @@ impl Txn {
     ) -> Result<Updated> {
         self.reserve_log().await?;
         admitted!(self, 1);
-        paged!(self, self.become_writer())?;
+        self.check_may_write()?;
         let grant = match draft.grant {
             Some(grant) => grant,
             None => {
@@ -211,7 +212,8 @@ impl Txn {
             if found.flags & DELETE_MARK != 0 {
                 return Ok(Step::Done(Updated::Missing));
             }
-            let old = match (RowValue::decode(found.value)?.payload, &draft.old) {
+            let version = RowValue::decode(found.value)?;
+            let old = match (version.payload, &draft.old) {
                 (Payload::Inline(row), _) => row,
                 (Payload::Chain { .. }, Some(row)) => row.as_slice(),
                 (Payload::Chain { .. }, None) => return Ok(Step::FetchOld(found.value.to_vec())),
@@ -220,6 +222,9 @@ impl Txn {
                 draft.new = take_buffer();
                 change(old, &mut draft.new)
             });
+            if !matches!(decision, Change::Replace | Change::Delete) {
+                check_writer(&self.kernel, version.txn_id)?;
+            }
             let (new, updated) = match decision {
                 Change::Keep => return Ok(Step::Done(Updated::Kept)),
                 Change::Refuse => {

@@ -9,7 +9,7 @@
 
 use crate::buffer::Storage;
 use crate::error::{Error, Result};
-use crate::ids::RollPtr;
+use crate::ids::{RollPtr, TxnId};
 use crate::page::{DELETE_MARK, Record};
 use crate::txn::kernel::Kernel;
 use crate::txn::undo_record::{Item, UNDONE, UndoKind, item_at, place};
@@ -29,6 +29,23 @@ pub enum Seen {
     Nothing,
 }
 
+/// Refuses a version or an entry by an id that was never handed out: taken for one by a transaction to come, it would be hidden from
+/// every reader without a word.
+#[inline]
+pub(crate) fn check_writer(kernel: &Kernel, id: TxnId) -> Result<()> {
+    if kernel.registry.was_given(id) { Ok(()) } else { Err(never_given(kernel, id)) }
+}
+
+#[cold]
+fn never_given(kernel: &Kernel, id: TxnId) -> Error {
+    let next = kernel.registry.next_id();
+    Error::Corrupt {
+        file: crate::buffer::DATA_FILE.to_owned(),
+        offset: 0,
+        what: format!("a row of transaction {id}, though none from {next} on has begun"),
+    }
+}
+
 /// Finds the version of the row in `record` that `sight` sees. An older one is put into `older`.
 pub(crate) fn visible(
     kernel: &Kernel,
@@ -38,7 +55,11 @@ pub(crate) fn visible(
 ) -> Result<Seen> {
     let storage = &kernel.storage;
     let newest = RowValue::decode(record.value)?;
-    if sight.sees(newest.txn_id) {
+    let sees = sight.sees(newest.txn_id);
+    if !sees || matches!(sight, Sight::Newest) {
+        check_writer(kernel, newest.txn_id)?;
+    }
+    if sees {
         if record.flags & DELETE_MARK == 0 {
             return Ok(Seen::Newest);
         }
@@ -63,6 +84,9 @@ pub(crate) fn visible(
         let UndoKind::Update { old_flags, old_value, .. } = undo.kind else { return Ok(Seen::Nothing) };
         let version = RowValue::decode(old_value)?;
         let seen = sight.sees(version.txn_id);
+        if !seen {
+            check_writer(kernel, version.txn_id)?;
+        }
         if seen && old_flags & DELETE_MARK == 0 {
             older.clear();
             older.extend_from_slice(old_value);

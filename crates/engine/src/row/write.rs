@@ -9,7 +9,7 @@
 use crate::btree::{LeafWrite, Position, Successor, Tree};
 use crate::buffer::Mtr;
 use crate::error::Result;
-use crate::ids::{PageNo, RollPtr};
+use crate::ids::{PageNo, RollPtr, TxnId};
 use crate::page::{DELETE_MARK, Record};
 use crate::txn::Txn;
 use crate::txn::lane::LaneHold;
@@ -18,7 +18,8 @@ use crate::txn::spare::{give_buffer, take_buffer};
 use crate::txn::undo_record::{DELETED, NEEDS_PURGE, UndoKind, UndoRecord};
 
 use super::prune::prune;
-use super::value::{Payload, RowValue, entry_value};
+use super::value::{Payload, RowValue, entry_value, writer_of};
+use super::version::check_writer;
 
 /// Outcome of an attempt that adds a key to a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(crate) enum NewVersion<'r> {
 
 impl Txn {
     pub(super) fn writer(&mut self) -> &mut LaneHold {
-        self.hold.as_mut().expect("become_writer came first")
+        self.hold.as_mut().expect("take_id or become_writer came first")
     }
 
     /// The lane's last page has no room for the next record: puts a new one behind it.
@@ -77,7 +78,7 @@ impl Txn {
         change: impl FnOnce(&mut Mtr<'_>, crate::btree::LeafEdit, RollPtr),
     ) -> Result<bool> {
         let id = self.id;
-        let (kernel, hold) = (&self.kernel, self.hold.as_mut().expect("become_writer came first"));
+        let (kernel, hold) = (&self.kernel, self.hold.as_mut().expect("take_id came first"));
         let record = UndoRecord { flags, txn_id: id, prev: hold.newest(), index: tree.index(), key, kind };
         if !hold.fits(&record) {
             drop(leaf);
@@ -101,7 +102,9 @@ impl Txn {
         loop {
             let leaf = tree.leaf_for_write(key)?;
             if let Position::Found(slot) = leaf.position() {
-                if leaf.record(slot).flags & DELETE_MARK == 0 {
+                let found = leaf.record(slot);
+                if found.flags & DELETE_MARK == 0 {
+                    check_writer(&self.kernel, writer_of(found.value)?)?;
                     return Ok(Added::Exists);
                 }
                 if self.try_replace_at(tree, leaf, slot, key, NewVersion::Row(payload))? {
@@ -114,12 +117,18 @@ impl Txn {
             if self.try_insert_intention(tree, &gap) == Grant::Conflict {
                 return Ok(Added::GapTaken(gap));
             }
-            let row = RowValue { txn_id: self.id, roll_ptr: RollPtr(0), payload };
+            let row = RowValue { txn_id: TxnId(0), roll_ptr: RollPtr(0), payload };
             if !leaf.fits_insert(key.len(), row.encoded_len()) {
                 drop(leaf);
                 tree.make_room(key, row.encoded_len())?;
                 continue;
             }
+            if !self.take_id() {
+                drop(leaf);
+                self.become_writer()?;
+                continue;
+            }
+            let row = RowValue { txn_id: self.id, ..row };
             let kind = UndoKind::Insert { new_chain: payload.chain() };
             let kernel = self.kernel.clone();
             // No version is before it, so its roll pointer is 0 and no reader follows its undo.
@@ -153,11 +162,20 @@ impl Txn {
                 (Payload::Inline(&[][..]), found.flags | DELETE_MARK)
             }
         };
-        let len = RowValue { txn_id: self.id, roll_ptr: RollPtr(0), payload }.encoded_len();
+        let len = RowValue { txn_id: TxnId(0), roll_ptr: RollPtr(0), payload }.encoded_len();
         if !leaf.fits_replace(slot, len) {
             drop(leaf);
             tree.make_room(key, len)?;
             return Ok(false);
+        }
+        if !self.take_id() {
+            drop(leaf);
+            self.become_writer()?;
+            return Ok(false);
+        }
+        // What our own id, a moment old, is above of was handed out.
+        if old.txn_id > self.id {
+            check_writer(&self.kernel, old.txn_id)?;
         }
         let new_chain = match new {
             NewVersion::Row(payload) => payload.chain(),

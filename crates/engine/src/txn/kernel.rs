@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Condvar, Mutex};
 
 use crate::admission::{Gate, Purpose};
-use crate::api::Settings;
+use crate::api::{Config, Settings};
 use crate::btree::{IndexDirectory, Tree};
 use crate::buffer::Storage;
 use crate::error::Result;
@@ -46,6 +46,10 @@ pub struct Kernel {
     pub begin_sequence: AtomicU64,
     /// Transactions that hold gap locks; while there are none, insertions need not look to the right.
     pub gap_owners: AtomicU64,
+    /// How far above the ids in use the durable mark is raised.
+    pub ids_ahead: u64,
+    /// Held by whoever raises the mark. Outermost: no latch is held when it is taken.
+    pub raising_mark: Mutex<()>,
     /// Undo records cut off between views.
     pub dead_undo: DeadUndo,
     /// The threads that purge, and how far they are.
@@ -83,8 +87,9 @@ impl Kernel {
         registry: Registry,
         lanes: Lanes,
         locks: Arc<LockTable>,
-        settings: Arc<Settings>,
+        config: &Config,
     ) -> Self {
+        let settings = config.settings.clone();
         Kernel {
             storage,
             indexes,
@@ -97,6 +102,8 @@ impl Kernel {
             stats: Stats::default(),
             begin_sequence: AtomicU64::new(1),
             gap_owners: AtomicU64::new(0),
+            ids_ahead: config.txn_ids_ahead.max(1),
+            raising_mark: Mutex::default(),
             dead_undo: DeadUndo::default(),
             purge: PurgeCrew::default(),
             background: Mutex::default(),

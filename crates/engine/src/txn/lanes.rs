@@ -47,7 +47,7 @@ pub struct Loser {
 pub struct Found {
     /// Transactions to roll back.
     pub losers: Vec<Loser>,
-    /// Greatest transaction id met.
+    /// Greatest transaction id met, in a header or a record.
     pub max_txn_id: TxnId,
     /// Greatest commit number met.
     pub max_commit_no: CommitNo,
@@ -101,11 +101,17 @@ impl Lanes {
         Ok((lanes, found))
     }
 
+    /// A free lane for a transaction, if there is one.
+    #[inline]
+    pub fn take_free(&self) -> Option<LaneHold> {
+        let free = self.free.lock().pop();
+        free.map(|lane| lane.hold())
+    }
+
     /// A lane for a transaction: a free one, or a new one. `Miss` and `DiskFull` change nothing.
     pub fn acquire(&self, storage: &Storage) -> Result<LaneHold> {
-        let free = self.free.lock().pop();
-        match free {
-            Some(lane) => Ok(lane.hold()),
+        match self.take_free() {
+            Some(hold) => Ok(hold),
             None => self.create(storage),
         }
     }
@@ -248,7 +254,8 @@ fn load_lane(storage: &Storage, number: u32, first: PageNo, found: &mut Found) -
                         header.flags,
                     ));
                 }
-                Item::Record(_) => {
+                Item::Record(record) => {
+                    found.max_txn_id = found.max_txn_id.max(record.txn_id);
                     if let Some((_, _, newest, _)) = &mut open {
                         *newest = roll_ptr(page_no, offset);
                     }

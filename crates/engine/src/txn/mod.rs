@@ -2,6 +2,7 @@
 
 pub mod admitted;
 pub mod dead_undo;
+pub mod id_range;
 pub mod kernel;
 pub mod lane;
 pub mod lanes;

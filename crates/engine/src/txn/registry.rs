@@ -5,7 +5,8 @@
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
-//! | `next_id` | `enter` | above every id ever handed out |
+//! | `next_id` | `enter` | above every id ever handed out; `next` repeats it for those who read without the mutex |
+//! | `id_end` | `extend` | ids from here on are not covered by the durable mark yet; never below `next_id` |
 //! | `active` | `enter`, `leave` | ascending; ids handed out and not left |
 //! | `committing` | `reserve`, `leave` | commit numbers handed out whose owner is still in `active` |
 //! | `cuts` | `open_view`, `purge_limit` | by age; a cut that only the registry holds is dead |
@@ -27,6 +28,8 @@ use super::view::{CommitNo, Cut};
 pub struct Registry {
     inner: RankedMutex<Inner>,
     low_water: AtomicU64,
+    /// A copy of `next_id`, stored under the mutex before the id below it is handed out.
+    next: AtomicU64,
     /// Low water of the oldest cut; `u64::MAX` if there is none.
     oldest_low_water: AtomicU64,
 }
@@ -54,6 +57,7 @@ impl Views<'_> {
 #[derive(Debug)]
 struct Inner {
     next_id: u64,
+    id_end: u64,
     next_commit_no: u64,
     active: Vec<u64>,
     committing: Vec<u64>,
@@ -92,7 +96,8 @@ impl Inner {
 }
 
 impl Registry {
-    /// A registry that hands out ids from `first_id` and commit numbers from `first_commit_no`.
+    /// A registry that will hand out ids from `first_id`, once [`Registry::extend`] has said how far, and commit numbers from
+    /// `first_commit_no`.
     pub fn new(first_id: TxnId, first_commit_no: CommitNo) -> Self {
         Registry {
             inner: RankedMutex::new(
@@ -100,6 +105,7 @@ impl Registry {
                 &rank::TRX_SYS,
                 Inner {
                     next_id: first_id.0.max(1),
+                    id_end: first_id.0.max(1),
                     next_commit_no: first_commit_no.0.max(1),
                     active: Vec::new(),
                     committing: Vec::new(),
@@ -110,6 +116,7 @@ impl Registry {
                 },
             ),
             low_water: AtomicU64::new(first_id.0.max(1)),
+            next: AtomicU64::new(first_id.0.max(1)),
             oldest_low_water: AtomicU64::new(u64::MAX),
         }
     }
@@ -119,24 +126,47 @@ impl Registry {
         self.oldest_low_water.store(oldest, Ordering::Release);
     }
 
-    /// A new id, put into the active set.
-    pub fn enter(&self) -> TxnId {
+    /// A new id, put into the active set. None: the durable mark must be raised first, and then [`Registry::extend`] called.
+    pub fn enter(&self) -> Option<TxnId> {
         let mut inner = self.inner.lock();
         let id = inner.next_id;
+        if id == inner.id_end {
+            return None;
+        }
         inner.next_id += 1;
         inner.active.push(id);
-        TxnId(id)
+        self.next.store(id + 1, Ordering::Release);
+        Some(TxnId(id))
     }
 
-    /// Puts a transaction found at restart back into the active set. Only before anybody else enters.
+    /// Where the ids end that may be handed out, if all of them are.
+    pub fn used_up(&self) -> Option<TxnId> {
+        let inner = self.inner.lock();
+        (inner.next_id == inner.id_end).then_some(TxnId(inner.id_end))
+    }
+
+    /// The durable mark is at `end` now: ids below it may be handed out.
+    pub fn extend(&self, end: TxnId) {
+        let mut inner = self.inner.lock();
+        inner.id_end = inner.id_end.max(end.0);
+    }
+
+    /// Puts a transaction found at restart, whose id is below the next one, back into the active set. Only before anybody else enters.
     pub fn enter_again(&self, id: TxnId) {
         let mut inner = self.inner.lock();
+        debug_assert!(id.0 < inner.next_id);
         if let Err(at) = inner.active.binary_search(&id.0) {
             inner.active.insert(at, id.0);
         }
-        inner.next_id = inner.next_id.max(id.0 + 1);
         let low = inner.active.first().copied().unwrap_or(inner.next_id);
         self.low_water.store(low, Ordering::Release);
+    }
+
+    /// Whether the id was handed out, in this life or one before. Who has found it on a page, under the page's latch, is told the
+    /// truth: its owner entered before it latched the page.
+    #[inline]
+    pub fn was_given(&self, id: TxnId) -> bool {
+        id.0 < self.next.load(Ordering::Acquire)
     }
 
     /// A commit number for a transaction that is about to end. Until it leaves, no view's limit passes the number.
@@ -266,7 +296,7 @@ impl Registry {
 
     /// The id that comes next.
     pub fn next_id(&self) -> TxnId {
-        TxnId(self.inner.lock().next_id)
+        TxnId(self.next.load(Ordering::Acquire))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A transaction: what it holds, how it begins, ends and is abandoned. The verbs on rows are in the row room.
 //!
 //! ```text
-//!   begin ---- first write: id, lane ----> writes ----> commit: reserve number, mark in the lane, leave the active set,
+//!   begin ---- first change: id, lane ---> writes ----> commit: reserve number, mark in the lane, leave the active set,
 //!     |                                      |                  release locks; the caller waits for the log
 //!     +---- reads: view, locks               +--------> rollback: undo newest first, mark, leave, release
 //! ```
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use crate::admission::Ticket;
 use crate::api::{Isolation, Savepoint, TxnOptions};
 use crate::buffer::with_pages_blocking;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{Lsn, RollPtr, TxnId};
 
 use super::dead_undo::CutOff;
@@ -126,21 +126,6 @@ impl Txn {
     /// Where the transaction stands.
     pub fn savepoint(&self) -> Savepoint {
         Savepoint(self.records)
-    }
-
-    /// Makes the transaction one that writes: a lane, and an id in the active set.
-    pub(crate) fn become_writer(&mut self) -> Result<()> {
-        if self.options.read_only {
-            return Err(Error::ReadOnly);
-        }
-        if self.hold.is_none() {
-            self.kernel.storage.wal.check_running()?;
-            self.hold = Some(self.kernel.lanes.acquire(&self.kernel.storage)?);
-            self.id = self.kernel.registry.enter();
-            self.locks.set_id(self.id);
-            self.options.card.set_txn_id(self.id.0);
-        }
-        Ok(())
     }
 
     /// Commits: the commit record gets its LSN and locks are released. The client is answered after the engine's

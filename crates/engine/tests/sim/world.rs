@@ -13,6 +13,7 @@ use turnstile_engine::{Config, Engine, Error, Isolation, LockWait, TxnOptions};
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 use turnstile_sys::rng::Rng;
 
+use crate::quiet::Quiet;
 use crate::session::{Asked, Session, Statement, Work, at_once, run};
 use crate::swarm::{Step, Swarm};
 use crate::table::{NULL, Overlay, Row, State, Table, row};
@@ -49,6 +50,10 @@ pub struct Totals {
     /// Rows that the redo cannot hold.
     pub giants: u64,
     pub redo_bytes: u64,
+    /// Transactions that changed nothing.
+    pub idle: u64,
+    /// Transactions that changed every row right after a restart.
+    pub reworked: u64,
 }
 
 impl Totals {
@@ -66,6 +71,8 @@ impl Totals {
         self.kills += other.kills;
         self.giants += other.giants;
         self.redo_bytes += other.redo_bytes;
+        self.idle += other.idle;
+        self.reworked += other.reworked;
     }
 
     /// A simulation in which something never happens proves nothing about it.
@@ -80,7 +87,8 @@ impl Totals {
             self.kills,
         ];
         assert!(
-            counts.iter().all(|count| *count > 0) && self.losers > 0 && self.giants > 0,
+            counts.iter().all(|count| *count > 0)
+                && [self.losers, self.giants, self.idle, self.reworked].iter().all(|count| *count > 0),
             "an idle simulation: {self:?}"
         );
     }
@@ -96,6 +104,7 @@ pub struct World {
     /// Of one double write; few in seeds with kills, so that there are many of them.
     batch_pages: usize,
     pub swarm: Swarm,
+    pub quiet: Quiet,
     pub disk: FaultDisk,
     pub engine: Option<Arc<Engine>>,
     pub tables: Vec<Table>,
@@ -121,9 +130,10 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(seed: u64, lie: Option<&'static str>) -> Verdict<World> {
+    pub fn new(seed: u64, lie: Option<&'static str>, quiet: Quiet) -> Verdict<World> {
         let mut rng = Rng::new(seed);
-        let swarm = Swarm::draw(&mut rng);
+        let mut swarm = Swarm::draw(&mut rng);
+        quiet.calm(&mut swarm);
         let kills = seed.is_multiple_of(KILLS_EVERY) && lie.is_none();
         let mut world = World {
             disk: FaultDisk::new(rng.next_u64()),
@@ -132,6 +142,7 @@ impl World {
             kills: kills.then(|| Rng::new(seed ^ 0x6b69_6c6c)),
             rng,
             swarm,
+            quiet,
             engine: None,
             tables: Vec::new(),
             next_table: 1,
@@ -152,6 +163,11 @@ impl World {
         world.open()?;
         world.create_table()?;
         Ok(world)
+    }
+
+    /// Whether the disk has been filled.
+    pub fn is_full(&self) -> bool {
+        self.full
     }
 
     pub fn engine(&self) -> &Arc<Engine> {
@@ -213,13 +229,14 @@ impl World {
         for _ in 0..steps {
             self.totals.steps += 1;
             self.poll_some()?;
+            self.idle()?;
             let step = self.swarm.step(&mut self.rng);
             self.step(step)?;
             if self.stopped {
                 return self.after_stop();
             }
         }
-        Ok(())
+        self.last_words()
     }
 
     /// Has the process die in the middle of something: of anything, or of the few operations on the data file, which are those of the batches.
@@ -284,6 +301,7 @@ impl World {
             buffer_pool_bytes: self.swarm.pool_bytes,
             redo_capacity_bytes: self.swarm.redo_bytes,
             doublewrite_pages: self.batch_pages,
+            txn_ids_ahead: self.quiet.ids_ahead,
             ..Config::default()
         }
     }

@@ -11,6 +11,13 @@ use super::*;
 /// What purge has taken. A plain mutex: the test's own notes are not part of the race.
 type Gone = Arc<Plain<Vec<TxnId>>>;
 
+/// A registry with ids to hand out.
+fn ready(first: TxnId) -> Registry {
+    let registry = Registry::new(first, CommitNo(1));
+    registry.extend(TxnId(1 << 20));
+    registry
+}
+
 fn gone_but_not_seen(gone: &Gone, cut: &Cut) -> bool {
     gone.lock().unwrap().iter().any(|id| !cut.sees(*id))
 }
@@ -21,7 +28,7 @@ fn gone_but_not_seen(gone: &Gone, cut: &Cut) -> bool {
 fn purge_takes_nothing_that_an_open_view_does_not_see() {
     shuttle::check_random(
         || {
-            let registry = Arc::new(Registry::new(TxnId(1), CommitNo(1)));
+            let registry = Arc::new(ready(TxnId(1)));
             let gone: Gone = Arc::default();
             let ended: Arc<Plain<Vec<(CommitNo, TxnId)>>> = Arc::default();
             let mut threads = Vec::new();
@@ -29,7 +36,7 @@ fn purge_takes_nothing_that_an_open_view_does_not_see() {
                 let (registry, ended) = (registry.clone(), ended.clone());
                 threads.push(thread::spawn(move || {
                     for _ in 0..2 {
-                        let id = registry.enter();
+                        let id = registry.enter().unwrap();
                         thread::yield_now();
                         let number = registry.reserve();
                         ended.lock().unwrap().push((number, id));

@@ -4,6 +4,13 @@
 use super::*;
 use std::collections::BTreeSet;
 
+/// A registry with ids to hand out.
+fn ready(first: TxnId) -> Registry {
+    let registry = Registry::new(first, CommitNo(1));
+    registry.extend(TxnId(1 << 20));
+    registry
+}
+
 /// A small deterministic generator, so that this file needs nothing from other rooms.
 struct Steps(u64);
 impl Steps {
@@ -17,14 +24,14 @@ impl Steps {
 fn a_view_sees_exactly_what_had_left() {
     for seed in 0..200 {
         let mut steps = Steps(seed);
-        let registry = Registry::new(TxnId(1), CommitNo(1));
+        let registry = ready(TxnId(1));
         let mut active: Vec<(TxnId, Option<CommitNo>)> = Vec::new();
         let mut left: BTreeSet<TxnId> = BTreeSet::new();
         let mut numbers: Vec<(CommitNo, TxnId)> = Vec::new();
         let mut views = Vec::new();
         for _ in 0..120 {
             match steps.below(6) {
-                0 | 1 => active.push((registry.enter(), None)),
+                0 | 1 => active.push((registry.enter().unwrap(), None)),
                 2 if !active.is_empty() => {
                     let at = steps.below(active.len() as u64) as usize;
                     if active[at].1.is_none() {
@@ -66,9 +73,9 @@ fn a_view_sees_exactly_what_had_left() {
 
 #[test]
 fn an_unchanged_registry_shares_one_cut() {
-    let registry = Registry::new(TxnId(7), CommitNo(1));
+    let registry = ready(TxnId(7));
     let first = registry.open_view();
-    let entered = registry.enter();
+    let entered = registry.enter().unwrap();
     let second = registry.open_view();
     assert!(Arc::ptr_eq(&first, &second), "entering changes nothing that a view shows");
     registry.leave(entered, None);
@@ -79,9 +86,9 @@ fn an_unchanged_registry_shares_one_cut() {
 
 #[test]
 fn versions_between_views_are_recognised() {
-    let registry = Registry::new(TxnId(1), CommitNo(1));
+    let registry = ready(TxnId(1));
     let commit = || {
-        let id = registry.enter();
+        let id = registry.enter().unwrap();
         registry.leave(id, None);
         id
     };
@@ -102,4 +109,20 @@ fn versions_between_views_are_recognised() {
     assert!(skippable(d, e));
     drop(old);
     assert!(!skippable(d, e));
+}
+
+#[test]
+fn no_id_beyond_the_mark_is_handed_out() {
+    let registry = Registry::new(TxnId(5), CommitNo(1));
+    assert_eq!((registry.enter(), registry.used_up()), (None, Some(TxnId(5))));
+    registry.extend(TxnId(7));
+    assert_eq!(registry.used_up(), None);
+    assert!(!registry.was_given(TxnId(5)), "not yet");
+    assert_eq!(
+        (registry.enter(), registry.enter(), registry.enter()),
+        (Some(TxnId(5)), Some(TxnId(6)), None)
+    );
+    assert!(registry.was_given(TxnId(6)) && !registry.was_given(TxnId(7)));
+    registry.extend(TxnId(6));
+    assert_eq!(registry.used_up(), Some(TxnId(7)), "the mark never falls");
 }
