@@ -25,6 +25,7 @@ mod server;
 mod shapes;
 mod thread_pool;
 mod uninstrumented;
+pub mod viewed;
 
 pub use server::{doing, processlist, statement_state};
 

@@ -151,6 +151,8 @@ struct Parser<'a> {
     token: Token,
     /// Where the token before it ended.
     previous_end: u32,
+    /// How long the first part of the last string literal is: what a column that is this literal is called by.
+    first_part: usize,
     options: ParseOptions,
     /// Levels of recursion now.
     depth: u32,
@@ -168,6 +170,7 @@ impl<'a> Parser<'a> {
             lexer,
             token,
             previous_end: start as u32,
+            first_part: 0,
             options,
             depth: 0,
             deepest: 0,

@@ -97,6 +97,7 @@ impl Parser<'_> {
         let token = self.expect_kind(TokenKind::String)?;
         let escapes = !self.options.no_backslash_escapes;
         let first = literal::unquote(self.span(token), escapes);
+        self.first_part = first.len();
         if !self.is(TokenKind::String) {
             return Ok(first);
         }

@@ -76,6 +76,7 @@ impl Parser<'_> {
             }
             TokenKind::NationalString => {
                 let bytes = literal::unquote(&span[1..], !self.options.no_backslash_escapes);
+                self.first_part = bytes.len();
                 Literal::String(StringLiteral { bytes, introducer: Some("utf8mb3".into()) })
             }
             TokenKind::HexString => Literal::Hex(literal::hex_bytes(&span[2..span.len() - 1])),

@@ -331,19 +331,30 @@ impl Parser<'_> {
         if let Some(alias) = self.alias()? {
             return Ok(SelectItem::Expr { expr, name: alias, aliased: true });
         }
-        let name = match &expr {
-            Expr::Column(column) => column.column.clone(),
-            Expr::Literal(Literal::String(string)) => String::from_utf8_lossy(&string.bytes).into(),
-            Expr::Literal(Literal::Null) => "NULL".into(),
-            _ => {
-                let text = String::from_utf8_lossy(&self.text[start..end]);
-                match text.char_indices().nth(COLUMN_NAME_MAX) {
-                    Some((cut, _)) => text[..cut].into(),
-                    None => text.into(),
-                }
-            }
-        };
+        let name = self.heading(&expr, start, end);
         Ok(SelectItem::Expr { expr, name, aliased: false })
+    }
+
+    /// The name of a select list's entry without an alias: a column's name, the first part of a string without the white space before it, a
+    /// number without parentheses around it, else the text as written.
+    fn heading(&self, expr: &Expr, start: usize, end: usize) -> Name {
+        let text = String::from_utf8_lossy(&self.text[start..end]);
+        let text = match expr {
+            Expr::Column(column) => return column.column.clone(),
+            Expr::Literal(Literal::Null) => return "NULL".into(),
+            Expr::Literal(Literal::String(string)) => {
+                let first = string.bytes.get(..self.first_part).unwrap_or(&string.bytes);
+                return String::from_utf8_lossy(first).trim_ascii_start().into();
+            }
+            Expr::Literal(Literal::Int(_) | Literal::Decimal(_) | Literal::Double(_)) => {
+                text.trim_matches(|c: char| matches!(c, '(' | ')') || c.is_ascii_whitespace())
+            }
+            _ => &text,
+        };
+        match text.char_indices().nth(COLUMN_NAME_MAX) {
+            Some((cut, _)) => text[..cut].into(),
+            None => text.into(),
+        }
     }
 
     /// `t.*`, `s.t.*`: consumed only if it is one.

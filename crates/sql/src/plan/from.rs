@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ast::{self, IndexHintKind, Join, JoinCondition, JoinKind, TableFactor, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::information_schema::VirtualTable;
+use crate::information_schema::{VirtualTable, viewed};
 
 use super::block::Block;
 use super::grouping;
@@ -150,7 +150,9 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
             hidden: false,
         });
         let (schema, name) = (found.schema().into(), found.name().into());
+        let keeps_names = found.schema() == "information_schema" && viewed::keeps_names(found.name());
         block.scope.add(ScopeTable {
+            keeps_names,
             schema,
             alias: alias.into(),
             name,
@@ -194,9 +196,31 @@ fn derived(
     let plan = block.plan_inner(query, if lateral { Reach::Inside } else { Reach::Beyond })?;
     let columns = with::columns(plan.columns(), names)?;
     let mut joined = from_plan(block, alias, columns, plan)?;
+    keep_names(block, is_plain_view(query));
     // It is read behind the tables whose columns it reads.
     joined.straight |= lateral;
     Ok(joined)
+}
+
+/// A derived table without groups, DISTINCT, LIMIT or a union is a view of what it reads, and its columns keep their names.
+pub fn is_plain_view(query: &ast::Query) -> bool {
+    let ast::QueryBody::Select(select) = &query.body else { return false };
+    let aggregated = |item: &ast::SelectItem| match item {
+        ast::SelectItem::Expr { expr, .. } => super::scope::is_aggregated(expr),
+        ast::SelectItem::Wildcard { .. } => false,
+    };
+    query.limit.is_none()
+        && !select.distinct
+        && !select.from.is_empty()
+        && select.group_by.is_empty()
+        && select.having.is_none()
+        && !select.items.iter().any(aggregated)
+}
+
+fn keep_names(block: &mut Block<'_, '_>, keeps_names: bool) {
+    if let Some(table) = block.scope.tables.last_mut() {
+        table.keeps_names = keeps_names;
+    }
 }
 
 fn from_plan(
@@ -215,10 +239,13 @@ fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) 
     }
     let alias = factor.alias.as_ref().unwrap_or(&named.name);
     if let Some(plan) = named.plan_again(block)? {
-        return from_plan(block, alias, named.columns.clone(), plan);
+        let joined = from_plan(block, alias, named.columns.clone(), plan)?;
+        keep_names(block, named.keeps_names);
+        return Ok(joined);
     }
     let rows = named.rows(block.context)?;
     let nth = nameless(block, alias, named.columns.clone(), named.unique.clone())?;
+    keep_names(block, named.keeps_names);
     Ok(single(block, PendingKind::Common { nth, rows }))
 }
 

@@ -55,6 +55,8 @@ pub struct ScopeTable {
     pub row_id: Option<usize>,
     /// Columns of which rows never have the same values twice, in a derived table.
     pub unique: Vec<Vec<usize>>,
+    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is one.
+    pub keeps_names: bool,
 }
 
 /// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique key.
@@ -92,6 +94,7 @@ impl ScopeTable {
             base,
             row_id: row_id(table),
             unique: Vec::new(),
+            keeps_names: false,
         }
     }
 

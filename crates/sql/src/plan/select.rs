@@ -139,7 +139,9 @@ fn expand(block: &Block<'_, '_>, items: &[SelectItem]) -> SqlResult<Vec<Item>> {
     for item in items {
         match item {
             SelectItem::Expr { expr, name, aliased } => {
-                all.push(Item { expr: expr.clone(), name: name.clone(), aliased: *aliased });
+                let own = if *aliased { None } else { kept_name(block, expr) };
+                let name = own.unwrap_or_else(|| name.clone());
+                all.push(Item { expr: expr.clone(), name, aliased: *aliased });
             }
             SelectItem::Wildcard { schema, table } => {
                 for (nth, at) in block.scope.wildcard(schema.as_deref(), table.as_deref())? {
@@ -156,6 +158,17 @@ fn expand(block: &Block<'_, '_>, items: &[SelectItem]) -> SqlResult<Vec<Item>> {
         }
     }
     Ok(all)
+}
+
+/// The name that a table which keeps its names gives to this column.
+fn kept_name(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Box<str>> {
+    let ast::Expr::Column(column) = expr else { return None };
+    if !block.scope.tables.iter().any(|table| table.keeps_names) {
+        return None;
+    }
+    let found = block.scope.find_here(column).ok().flatten()?;
+    let (table, column) = block.scope.column_at(found.position)?;
+    table.keeps_names.then(|| column.name.clone())
 }
 
 /// Which tables FOR UPDATE and FOR SHARE lock, by position in the scope.

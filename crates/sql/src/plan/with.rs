@@ -40,6 +40,8 @@ pub struct Named {
     pub columns: Vec<ScopeColumn>,
     /// See [`ScopeTable::unique`](super::scope::ScopeTable::unique).
     pub unique: Vec<Vec<usize>>,
+    /// See [`ScopeTable::keeps_names`](super::scope::ScopeTable::keeps_names).
+    pub keeps_names: bool,
     reading: Reading,
 }
 
@@ -109,6 +111,7 @@ pub fn plan(
         } else {
             plain(&context, table, parent)?
         };
+        let keeps_names = super::from::is_plain_view(&table.query);
         let unique = match &body {
             CommonBody::Query(plan) => grouping::unique_columns(plan),
             CommonBody::Recursive(_) => Vec::new(),
@@ -118,7 +121,7 @@ pub fn plan(
         {
             let query = Rc::new((*table.query).clone());
             let reading = Reading::Again { query, level: outside.level(), known: known.len() };
-            known.push(Named { name: table.name.clone(), columns, unique, reading });
+            known.push(Named { name: table.name.clone(), columns, unique, keeps_names, reading });
             continue;
         }
         let mut reads = reads.into_inner();
@@ -126,7 +129,7 @@ pub fn plan(
         reads.dedup_by_key(|plan| Arc::as_ptr(plan));
         let plan = CommonPlan { locks_exclusively: body.locks_exclusively(), body, reads };
         let reading = Reading::Rows(Arc::new(plan));
-        known.push(Named { name: table.name.clone(), columns, unique, reading });
+        known.push(Named { name: table.name.clone(), columns, unique, keeps_names, reading });
     }
     Ok(known)
 }
@@ -169,7 +172,7 @@ fn maybe_recursive(
     parent: Option<Outside<'_>>,
 ) -> SqlResult<Planned> {
     let (name, reading) = (table.name.clone(), Reading::Never);
-    let itself = Named { name, columns: Vec::new(), unique: Vec::new(), reading };
+    let itself = Named { name, columns: Vec::new(), unique: Vec::new(), keeps_names: false, reading };
     let known = [context.common, &[itself]].concat();
     let context = PlanContext { common: &known, ..*context };
     let body = &*table.query;
