@@ -384,3 +384,13 @@ pub enum Expr {
     /// DEFAULT in VALUES and SET, or `DEFAULT(column)`.
     Default(Option<Box<ColumnName>>),
 }
+
+impl Expr {
+    /// Whether it asks a query: `(SELECT ..)`, EXISTS, IN (SELECT ..), ANY and ALL.
+    pub fn is_query(&self) -> bool {
+        matches!(
+            self,
+            Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. }
+        )
+    }
+}

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 use turnstile_engine::Visit;
 
-use apply::Rewrite;
+use apply::{Rewrite, Storing};
 pub use point::PointDraft;
 
 use super::Exec;
@@ -206,9 +206,19 @@ impl Exec<'_> {
         frame: &mut [Value],
         done: &mut Changed,
     ) -> SqlResult<()> {
-        for nth in &plan.select.item_subqueries {
-            self.subquery(&plan.select.subqueries[*nth], frame).await?;
-        }
+        self.run_assigned_subqueries(plan, target, frame, done.matched + 1).await?;
+        self.apply_computed(plan, target, pk, frame, done).await
+    }
+
+    /// The same where the sub-queries have run.
+    async fn apply_computed(
+        &mut self,
+        plan: &ChangePlan,
+        target: &ChangeTarget,
+        pk: &[u8],
+        frame: &[Value],
+        done: &mut Changed,
+    ) -> SqlResult<()> {
         match &target.assignments {
             None => {
                 done.matched += 1;
@@ -233,27 +243,60 @@ impl Exec<'_> {
         }
     }
 
-    /// Several tables: all frames first, then every target row once.
+    /// Runs the sub-queries of SET. As everything in SET they see what is assigned before them.
+    async fn run_assigned_subqueries(
+        &mut self,
+        plan: &ChangePlan,
+        target: &ChangeTarget,
+        frame: &mut [Value],
+        number: u64,
+    ) -> SqlResult<()> {
+        let Some((last, _)) = target.subqueries.last() else { return Ok(()) };
+        let columns = target.base..target.base + target.table.columns().len();
+        let before = frame[columns.clone()].to_vec();
+        for (nth, (column, value)) in target.assignments.iter().flatten().enumerate().take(last + 1) {
+            for (_, subqueries) in target.subqueries.iter().filter(|(at, _)| *at == nth) {
+                for subquery in subqueries {
+                    self.subquery(&plan.select.subqueries[*subquery], frame).await?;
+                }
+            }
+            let position = target.base + column;
+            let behind = target.subqueries.iter().filter(|(at, _)| *at > nth).flat_map(|(_, all)| all);
+            let mut behind = behind.map(|subquery| &plan.select.subqueries[*subquery]);
+            if !behind.any(|subquery| subquery.reads.contains(&position)) {
+                continue;
+            }
+            let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: number };
+            frame[position] = match value {
+                Some(value) => {
+                    let value = value.eval(&FrameRow(frame), self.eval)?;
+                    storing.store(&target.table, *column, &value)?
+                }
+                None => storing.default_in(&target.table, *column, &FrameRow(&before))?,
+            };
+        }
+        frame[columns].clone_from_slice(&before);
+        Ok(())
+    }
+
+    /// Several tables: all frames first, with what sub-queries say before anything is changed; then every target row once.
     async fn change_joined(&mut self, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
         let mut kept = Kept::default();
         self.frames(&plan.select, &mut kept).await?;
+        for frame in &mut kept.rows {
+            for target in &plan.targets {
+                self.run_assigned_subqueries(plan, target, frame, done.matched + 1).await?;
+            }
+        }
         let mut seen: HashSet<(usize, Vec<u8>)> = HashSet::new();
-        for mut frame in kept.rows {
+        for frame in kept.rows {
             self.pace().await?;
             for (nth, target) in plan.targets.iter().enumerate() {
                 let columns = &frame[target.base..target.base + target.table.columns().len()];
-                let mut pk = Vec::new();
-                if target.table.primary().is_none() {
-                    return Err(SqlError::not_supported_yet(
-                        "changing a joined table that has no primary key",
-                    ));
-                }
                 // A row that an outer join filled with NULLs is none.
-                if !target.table.primary_key(columns, &mut pk) || columns.iter().all(Value::is_null) {
-                    continue;
-                }
+                let Some(pk) = row_key(target, columns, &frame) else { continue };
                 if seen.insert((nth, pk.clone())) {
-                    self.apply(plan, target, &pk, &mut frame, done).await?;
+                    self.apply_computed(plan, target, &pk, &frame, done).await?;
                 }
             }
         }
@@ -264,6 +307,19 @@ impl Exec<'_> {
     async fn frames(&mut self, select: &crate::plan::query::SelectPlan, kept: &mut Kept) -> SqlResult<()> {
         self.select_frames(select, kept).await
     }
+}
+
+/// The key of a target's row; None if the frame has none.
+fn row_key(target: &ChangeTarget, columns: &[Value], frame: &[Value]) -> Option<Vec<u8>> {
+    if target.table.primary().is_none() {
+        return match frame.get(target.base + columns.len()) {
+            Some(Value::Bytes(key)) => Some(key.to_vec()),
+            _ => None,
+        };
+    }
+    let mut pk = Vec::new();
+    let found = target.table.primary_key(columns, &mut pk) && !columns.iter().all(Value::is_null);
+    found.then_some(pk)
 }
 
 /// A row in the engine's bytes, at its place in a frame.

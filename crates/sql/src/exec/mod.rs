@@ -10,7 +10,7 @@ use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::Operation;
 
 use crate::database::Database;
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
 use crate::information_schema::{self, VirtualTable};
 use crate::mdl::Hold;
@@ -71,6 +71,8 @@ pub struct Exec<'e> {
     pub gates: [&'e [Hold]; 3],
     stored_sources: HashMap<usize, Arc<select::Stored>>,
     subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
+    failed_subqueries: HashMap<usize, SqlError>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
     common: HashMap<usize, Arc<Vec<Vec<Value>>>>,
     slice: Slice,
@@ -98,6 +100,7 @@ impl<'e> Exec<'e> {
             gates: [&[]; 3],
             stored_sources: HashMap::new(),
             subquery_results: HashMap::new(),
+            failed_subqueries: HashMap::new(),
             common: HashMap::new(),
             slice: Slice::default(),
             paced: 0,

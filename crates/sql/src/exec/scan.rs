@@ -43,6 +43,16 @@ impl Fields<'_> {
         }
     }
 
+    /// Puts what a step delivers into its part of a frame.
+    pub fn deliver(&self, source: &TableSource, into: &mut [Value]) {
+        self.fill(&source.needed, into);
+        if source.numbers
+            && let Some(place) = into.last_mut()
+        {
+            *place = Value::Bytes(self.primary_key().into());
+        }
+    }
+
     /// Primary key bytes, where a row is shown.
     pub fn primary_key(&self) -> &[u8] {
         match self {

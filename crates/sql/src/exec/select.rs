@@ -94,9 +94,10 @@ impl Exec<'_> {
         }
         for nth in 0..plan.subqueries.len() {
             if !plan.subqueries[nth].correlated {
-                self.subquery(&plan.subqueries[nth], &mut frame).await?;
+                self.try_subquery(&plan.subqueries[nth], &mut frame).await?;
             }
         }
+        self.refuse_failed_conditions(plan)?;
         let context = self.eval;
         let blank = plan.group.as_ref().filter(|group| group.implicit).map(|_| frame.clone());
         let mut tail = Tail::new(plan, out, context, blank)?;
@@ -188,6 +189,7 @@ impl Exec<'_> {
     fn can_stream(&self, plan: &SelectPlan, first: &Step) -> bool {
         let plain = |filters: &[Filter]| filters.iter().all(|one| one.subqueries.is_empty());
         plan.steps.len() == 1
+            && self.failed_subqueries.is_empty()
             && matches!(&first.source, Source::Table(source) if source.locking.is_none())
             && plain(&first.matching)
             && plain(&first.filters)
@@ -297,6 +299,7 @@ impl Exec<'_> {
                 if let Some(group) = &plan.group {
                     self.run_subqueries(plan, &group.subqueries, frame).await?;
                 }
+                self.refuse_failed_groups(plan, frame)?;
                 tail.push(frame, self.eval)
             }
             End::Tail(tail) => {
@@ -316,6 +319,7 @@ impl Exec<'_> {
     }
 
     fn project(&mut self, frame: &mut [Value], tail: &mut Tail<'_, '_>) -> SqlResult<Visit> {
+        self.refuse_failed_items(tail.plan, frame)?;
         tail.project(frame, self.eval)
     }
 
@@ -326,6 +330,7 @@ impl Exec<'_> {
         }
         for filter in filters.iter().filter(|one| !one.subqueries.is_empty()) {
             self.run_subqueries(plan, &filter.subqueries, frame).await?;
+            self.refuse_failed(&plan.subqueries, std::iter::once(&filter.expr), frame)?;
             if filter.expr.eval_truth(&FrameRow(frame), self.eval)? != Some(true) {
                 return Ok(false);
             }
@@ -340,9 +345,44 @@ impl Exec<'_> {
         frame: &mut [Value],
     ) -> SqlResult<()> {
         for nth in which {
-            self.subquery(&plan.subqueries[*nth], frame).await?;
+            let operands = plan.subqueries[*nth].kind.operands();
+            self.refuse_failed(&plan.subqueries, operands.into_iter(), frame)?;
+            self.try_subquery(&plan.subqueries[*nth], frame).await?;
         }
         Ok(())
+    }
+
+    /// Error 1242 if a condition reads a sub-query that ran before the first row and gave several.
+    fn refuse_failed_conditions(&self, plan: &SelectPlan) -> SqlResult<()> {
+        if self.failed_subqueries.is_empty() {
+            return Ok(());
+        }
+        let tested = crate::plan::tested_columns(plan);
+        for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
+            let failed = self.failed_subqueries.get(&(std::ptr::from_ref(subquery) as usize));
+            if let Some(error) = failed
+                && tested.range(subquery.places()).next().is_some()
+            {
+                return Err(error.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1242 if the select list or the order asks for a sub-query that gave several rows.
+    fn refuse_failed_items(&self, plan: &SelectPlan, frame: &[Value]) -> SqlResult<()> {
+        let exprs = plan.items.iter().map(|item| &item.expr).chain(plan.order.iter().map(|key| &key.expr));
+        self.refuse_failed(&plan.subqueries, exprs, frame)
+    }
+
+    /// The same for what rows are grouped by and aggregates are fed.
+    fn refuse_failed_groups(&self, plan: &SelectPlan, frame: &[Value]) -> SqlResult<()> {
+        let Some(group) = &plan.group else { return Ok(()) };
+        let fed = group.aggregates.iter().flat_map(|one| {
+            one.arguments.iter().map(|typed| &typed.expr).chain(one.order.iter().map(|key| &key.expr))
+        });
+        let exprs = group.keys.iter().map(|(key, _)| key).chain(fed);
+        self.refuse_failed(&plan.subqueries, exprs, frame)
     }
 
     /// Opens a step's source for one frame.
@@ -405,7 +445,7 @@ impl Exec<'_> {
                 };
                 let mut visit = |fields: Fields<'_>| {
                     let mut frame = scratch.lock();
-                    fields.fill(&source.needed, &mut frame[columns.clone()]);
+                    fields.deliver(source, &mut frame[columns.clone()]);
                     if passes(&step.matching, &frame, context)? {
                         found.push(frame[columns.clone()].to_vec());
                     }
@@ -482,7 +522,7 @@ impl Exec<'_> {
         let mut rows = Vec::new();
         loop {
             let mut visit = |fields: Fields<'_>| {
-                fields.fill(&source.needed, &mut frame[columns.clone()]);
+                fields.deliver(source, &mut frame[columns.clone()]);
                 for filter in &own {
                     if filter.expr.eval_truth(&FrameRow(&frame), context)? != Some(true) {
                         return Ok(Visit::Continue);

@@ -1,5 +1,6 @@
 //! Sub-queries outside FROM: run when the frame they read is filled, their result goes into the frame.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::select::only_row;
 use super::tail::{FrameRow, Kept};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{CompareOp, EvalContext, compare_checked};
+use crate::expr::{CompareOp, EvalContext, Expr, Row, compare_checked};
 use crate::mdl::Patience;
 use crate::plan::query::{Subquery, SubqueryKind};
 use crate::timeout::Deadline;
@@ -70,6 +71,47 @@ impl Exec<'_> {
         Ok(())
     }
 
+    /// Runs a sub-query that may turn out not to be asked for, as in `IF(a, b, (SELECT ..))`: that it has several rows is then no error.
+    pub(super) async fn try_subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
+        let name = std::ptr::from_ref(subquery) as usize;
+        if !self.failed_subqueries.is_empty() {
+            self.failed_subqueries.remove(&name);
+        }
+        match self.subquery(subquery, frame).await {
+            Err(error) if error.code == 1242 => {
+                frame[subquery.places()].fill(Value::Null);
+                self.failed_subqueries.insert(name, error);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// The error of a sub-query that failed, if one of these expressions asks for its value in this frame.
+    pub(super) fn refuse_failed<'x>(
+        &self,
+        subqueries: &[Subquery],
+        exprs: impl Iterator<Item = &'x Expr>,
+        frame: &[Value],
+    ) -> SqlResult<()> {
+        if self.failed_subqueries.is_empty() {
+            return Ok(());
+        }
+        let error = |one: &Subquery| self.failed_subqueries.get(&(std::ptr::from_ref(one) as usize));
+        let failed = subqueries.iter().filter(|one| error(one).is_some());
+        let row =
+            Watched { frame, places: failed.clone().map(Subquery::places).collect(), seen: Cell::new(None) };
+        for expr in exprs {
+            let value = expr.eval(&row, self.eval);
+            if let Some(at) = row.seen.get() {
+                let which = failed.clone().find(|one| one.places().contains(&at));
+                return which.and_then(error).map_or(Ok(()), |error| Err(error.clone()));
+            }
+            value?;
+        }
+        Ok(())
+    }
+
     /// GET_LOCK: false if the time was over first.
     async fn get_lock(&mut self, name: &Value, seconds: f64) -> SqlResult<bool> {
         let name = UserLocks::name_of(name)?;
@@ -116,6 +158,22 @@ impl Exec<'_> {
             self.subquery_results.insert(name, rows.clone());
         }
         Ok(rows)
+    }
+}
+
+/// A frame that notes whether one of some places is read.
+struct Watched<'f> {
+    frame: &'f [Value],
+    places: Vec<std::ops::Range<usize>>,
+    seen: Cell<Option<usize>>,
+}
+
+impl Row for Watched<'_> {
+    fn value(&self, position: usize) -> Value {
+        if self.places.iter().any(|places| places.contains(&position)) {
+            self.seen.set(Some(position));
+        }
+        self.frame.get(position).cloned().unwrap_or_default()
     }
 }
 

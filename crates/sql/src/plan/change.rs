@@ -19,7 +19,7 @@ use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
-use super::{walk, with};
+use super::{insert_select, walk, with};
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);
@@ -42,6 +42,12 @@ pub struct InsertPlan {
     pub width: usize,
     /// Sub-queries among the values.
     pub subqueries: Vec<Subquery>,
+    /// Those that a value of VALUES reads and that read the row in turn: (row, position in the row, sub-queries).
+    pub row_subqueries: Vec<(usize, usize, Vec<usize>)>,
+    /// Those of ON DUPLICATE KEY UPDATE that read the row that is there already, or the new one.
+    pub duplicate_subqueries: Vec<usize>,
+    /// Frame position of what the query gives besides the row: columns of its tables that ON DUPLICATE KEY UPDATE reads.
+    pub source_base: usize,
     /// What it asks of parents and children.
     pub foreign: Option<Box<ForeignPlan>>,
 }
@@ -97,6 +103,8 @@ pub struct ChangeTarget {
     pub assignments: Option<Vec<Assigned>>,
     /// What the change asks of parents and children.
     pub foreign: Option<Box<ForeignPlan>>,
+    /// Sub-queries that assignments read, by position of the assignment.
+    pub subqueries: Vec<(usize, Vec<usize>)>,
 }
 
 /// The base table a change names.
@@ -116,11 +124,17 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let base = block.scope.reserve(table.columns().len());
     block.scope.add(ScopeTable::of(&table, &insert.table.table, base))?;
     block.target = Some(table.clone());
+    let new_base = block.scope.reserve(table.columns().len());
+    let mut given = Vec::new();
     let source = match &insert.source {
         ast::InsertSource::Query(query) => {
-            let plan = super::plan_query(context, query, None)?;
+            let mut plan = super::plan_query(context, query, None)?;
             if plan.columns().len() != targets.len() {
                 return Err(SqlError::wrong_value_count_on_row(1));
+            }
+            if let Some((wider, tables)) = insert_select::with_tables(context, query, insert, targets.len())?
+            {
+                (plan, given) = (wider, tables);
             }
             InsertSource::Query(plan)
         }
@@ -134,8 +148,13 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             InsertSource::Rows(bind_rows(&mut block, &table, rows, &targets, insert)?)
         }
     };
-    let new_base = block.scope.reserve(table.columns().len());
+    let row_subqueries = insert_select::of_rows(&block, &source);
     block.inserted_base = Some(new_base);
+    let source_base = block.scope.width();
+    for mut table in given {
+        table.base = block.scope.reserve(table.columns.len());
+        block.scope.add(table)?;
+    }
     if let Some(alias) = &insert.row_alias {
         let mut new_row = ScopeTable::of(&table, &alias.table, new_base);
         for (column, name) in targets.iter().zip(&alias.columns) {
@@ -144,9 +163,9 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         block.scope.add(new_row)?;
     }
     let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
-    if block.subqueries.iter().any(|one| one.correlated) {
-        return Err(SqlError::not_supported_yet("correlated sub-queries in INSERT"));
-    }
+    let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
+    let duplicate_subqueries = block.subqueries_for(read.collect());
+    insert_select::refuse_target(&block.subqueries, &table, &insert.table.table)?;
     let assigned: Vec<usize> = on_duplicate.iter().map(|(column, _)| *column).collect();
     let foreign = foreign_key::of_insert(context.db.dictionary(), &table, insert.replace, &assigned);
     Ok(InsertPlan {
@@ -157,6 +176,9 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         on_duplicate,
         width: block.scope.width(),
         subqueries: std::mem::take(&mut block.subqueries),
+        row_subqueries,
+        duplicate_subqueries,
+        source_base,
         table,
         foreign,
     })
@@ -284,13 +306,25 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
             None => {
                 let table = context.db.dictionary().table(&schema, &name)?;
                 let assignments = Some(vec![assigned]);
-                targets.push(ChangeTarget { table, base, assignments, foreign: None });
+                targets.push(ChangeTarget {
+                    table,
+                    base,
+                    assignments,
+                    foreign: None,
+                    subqueries: Vec::new(),
+                });
             }
         }
     }
     for target in &mut targets {
         let assigned: Vec<usize> = target.assignments.iter().flatten().map(|(column, _)| *column).collect();
         target.foreign = foreign_key::of_update(context.db.dictionary(), &target.table, &assigned);
+        for (nth, (_, value)) in target.assignments.iter().flatten().enumerate() {
+            let read = value.as_ref().map_or(Vec::new(), |value| block.subqueries_of(value));
+            if !read.is_empty() {
+                target.subqueries.push((nth, read));
+            }
+        }
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
     Ok(ChangePlan::new(select, targets, update.ignore))
@@ -324,7 +358,8 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
             }
             let found = context.db.dictionary().table(&table.schema, &table.name)?;
             let foreign = foreign_key::of_delete(context.db.dictionary(), &found);
-            targets.push(ChangeTarget { table: found, base: table.base, assignments: None, foreign });
+            let (base, subqueries) = (table.base, Vec::new());
+            targets.push(ChangeTarget { table: found, base, assignments: None, foreign, subqueries });
         }
     }
     if targets.len() < delete.targets.len() {
@@ -376,6 +411,12 @@ fn plan_rows(
         order.push(OrderKey { expr: typed.expr, descending: item.descending, collation });
     }
     let limit = limit_plan(block, rows.limit)?;
+    // The error names the first table, whichever is read.
+    let first = targets.first().and_then(|target| block.scope.column_at(target.base));
+    let alias = first.map_or("", |(table, _)| &*table.alias);
+    for target in targets {
+        insert_select::refuse_target(&block.subqueries, &target.table, alias)?;
+    }
     let mut item_subqueries = Vec::new();
     for target in targets {
         let values = target.assignments.iter().flatten().filter_map(|(_, value)| value.as_ref());
@@ -413,6 +454,7 @@ fn need_all(steps: &mut [super::query::Step]) {
         match &mut step.source {
             Source::Table(source) => {
                 source.needed = (0..source.table.columns().len()).collect();
+                source.numbers = source.table.primary().is_none();
                 source.covering = false;
             }
             Source::Group(inner) => need_all(inner),

@@ -68,6 +68,15 @@ fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
     used
 }
 
+/// Frame positions that conditions and access paths read.
+pub fn tested_columns(plan: &SelectPlan) -> BTreeSet<usize> {
+    let mut tested = BTreeSet::new();
+    note_filters(&plan.preconditions, &mut tested);
+    note_filters(&plan.having, &mut tested);
+    note_steps(&plan.steps, &mut tested);
+    tested
+}
+
 fn note_subquery(subquery: &Subquery, used: &mut BTreeSet<usize>) {
     used.extend(&subquery.reads);
     subquery.kind.operands().iter().for_each(|operand| note(operand, used));

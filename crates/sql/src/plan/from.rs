@@ -163,8 +163,10 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
         return Ok(single(block, PendingKind::Virtual { nth, table: found }));
     }
     let found = block.context.db.dictionary().table(schema, &factor.name.table)?;
-    let base = block.scope.reserve(found.columns().len());
-    block.scope.add(ScopeTable::of(&found, alias, base))?;
+    let base = block.scope.width();
+    let table = ScopeTable::of(&found, alias, base);
+    block.scope.reserve(table.places().len());
+    block.scope.add(table)?;
     let forbidden = hints(&found, factor)?;
     Ok(single(block, PendingKind::Table { nth, table: found, forbidden }))
 }

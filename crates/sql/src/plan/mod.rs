@@ -10,7 +10,7 @@
 //! | `steps` | join order, and where each condition is tested |
 //! | `select`, `union` | whole queries |
 //! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
-//! | `change`, `point` | INSERT, UPDATE, DELETE; changes of one row by its primary key |
+//! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by its primary key |
 //! | `foreign_key` | what a change asks of parents and children |
 //! | `finish` | columns to deliver, covering indexes, order by index |
 
@@ -23,6 +23,7 @@ pub mod foreign_key;
 mod from;
 mod grouping;
 mod inner;
+mod insert_select;
 mod names;
 pub mod point;
 pub mod query;
@@ -38,6 +39,7 @@ use crate::ast::{self, QueryBody};
 use crate::error::SqlResult;
 
 pub use block::PlanContext;
+pub use finish::tested_columns;
 pub use query::QueryPlan;
 pub use scope::{Outside, column_flags};
 

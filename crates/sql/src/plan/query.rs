@@ -255,6 +255,8 @@ pub struct TableSource {
     pub access: Access,
     /// Columns wanted, ascending.
     pub needed: Vec<usize>,
+    /// The place behind the columns gets the key of the row, which no column tells.
+    pub numbers: bool,
     /// All of them are in the index, so the row itself is not fetched.
     pub covering: bool,
     /// FOR UPDATE and the like.

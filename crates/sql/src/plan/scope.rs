@@ -53,6 +53,8 @@ pub struct ScopeTable {
     pub base: usize,
     /// The column that `_rowid` means.
     pub row_id: Option<usize>,
+    /// A table without a primary key has a place behind its columns, for the number that the engine knows its row by.
+    pub numbered: bool,
     /// Columns of which rows never have the same values twice, in a derived table.
     pub unique: Vec<Vec<usize>>,
     /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is one.
@@ -93,9 +95,15 @@ impl ScopeTable {
             columns: columns.collect(),
             base,
             row_id: row_id(table),
+            numbered: table.primary().is_none(),
             unique: Vec::new(),
             keeps_names: false,
         }
+    }
+
+    /// Values in a frame.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        self.base..self.base + self.columns.len() + usize::from(self.numbered)
     }
 
     fn goes_by(&self, schema: Option<&str>, table: &str) -> bool {
@@ -365,10 +373,7 @@ impl<'p> Scope<'p> {
         let mut visit = |one: &ast::Expr| {
             let found = match one {
                 ast::Expr::Column(name) => self.level_of(name, Reach::Inside),
-                ast::Expr::Subquery(_)
-                | ast::Expr::Exists(_)
-                | ast::Expr::InSubquery { .. }
-                | ast::Expr::Quantified { .. } => Some(0),
+                one if one.is_query() => Some(0),
                 _ => None,
             };
             if let Some(found) = found {

@@ -169,10 +169,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             PendingKind::Table { nth, .. }
             | PendingKind::Derived { nth, .. }
             | PendingKind::Common { nth, .. }
-            | PendingKind::Virtual { nth, .. } => {
-                let table = &self.block.scope.tables[*nth];
-                (table.base..table.base + table.columns.len()).collect()
-            }
+            | PendingKind::Virtual { nth, .. } => self.block.scope.tables[*nth].places().collect(),
             PendingKind::Group { members, .. } => {
                 members.iter().flat_map(|member| self.positions(&member.kind)).collect()
             }
@@ -197,6 +194,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
                 Source::Table(Box::new(TableSource {
                     access,
                     needed: Vec::new(),
+                    numbers: false,
                     covering: false,
                     locking: self.locking.get(nth).copied().flatten(),
                     possible,

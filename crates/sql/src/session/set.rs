@@ -78,8 +78,9 @@ impl Session {
     /// A value of SET, which may be a sub-query, or wait.
     async fn set_value(&mut self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
         let statement = match expr {
-            ast::Expr::Subquery(query) => ast::Statement::Select(query.clone()),
-            expr if waits(expr) => selecting(std::slice::from_ref(expr)),
+            expr if waits(expr) || walk::any(expr, &|one| one.is_query()) => {
+                selecting(std::slice::from_ref(expr))
+            }
             expr => return self.evaluate(expr, params),
         };
         let mut rows = super::show::Collected::default();

@@ -59,7 +59,7 @@ impl Exec<'_> {
         self.txn.wait_for_purge().await?;
         let mut done = Changed::default();
         let mut frame = vec![Value::Null; plan.width];
-        for subquery in &plan.subqueries {
+        for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
             self.subquery(subquery, &mut frame).await?;
         }
         self.prepare_counters(&plan.table).await?;
@@ -87,9 +87,13 @@ impl Exec<'_> {
     ) -> SqlResult<()> {
         match &plan.source {
             InsertSource::Rows(rows) => {
-                for row in rows {
+                for (nth, row) in rows.iter().enumerate() {
                     self.pace().await?;
-                    self.fill(plan, row, frame, done.records + 1)?;
+                    if plan.row_subqueries.is_empty() {
+                        self.fill(plan, row, frame, done.records + 1)?;
+                    } else {
+                        self.fill_reading(plan, nth, row, frame, done.records + 1).await?;
+                    }
                     self.insert_row(plan, frame, buffers, done).await?;
                 }
             }
@@ -157,16 +161,48 @@ impl Exec<'_> {
         let storing = self.storing(plan, number);
         self.fill_defaults(plan, frame, storing)?;
         for (column, expr) in plan.targets.iter().zip(row) {
-            frame[*column] = match expr {
-                None if Some(*column) == plan.table.auto_column => Value::Null,
-                None => storing.default(&plan.table, *column)?,
-                Some(expr) => {
-                    let value = expr.eval(&FrameRow(frame), self.eval)?;
-                    self.converted(plan, *column, &value, storing)?
-                }
-            };
+            self.fill_column(plan, *column, expr.as_ref(), frame, storing)?;
         }
         self.fill_computed(plan, row, frame, storing)
+    }
+
+    /// The same for a row, the statement's `nth`, with sub-queries that read the columns before them.
+    async fn fill_reading(
+        &mut self,
+        plan: &InsertPlan,
+        nth: usize,
+        row: &[Option<Expr>],
+        frame: &mut [Value],
+        number: u64,
+    ) -> SqlResult<()> {
+        self.fill_defaults(plan, frame, self.storing(plan, number))?;
+        for (at, (column, expr)) in plan.targets.iter().zip(row).enumerate() {
+            let read = plan.row_subqueries.iter().filter(|(row, place, _)| (*row, *place) == (nth, at));
+            for subquery in read.flat_map(|(_, _, subqueries)| subqueries) {
+                self.subquery(&plan.subqueries[*subquery], frame).await?;
+            }
+            self.fill_column(plan, *column, expr.as_ref(), frame, self.storing(plan, number))?;
+        }
+        self.fill_computed(plan, row, frame, self.storing(plan, number))
+    }
+
+    fn fill_column(
+        &self,
+        plan: &InsertPlan,
+        column: usize,
+        expr: Option<&Expr>,
+        frame: &mut [Value],
+        storing: Storing<'_>,
+    ) -> SqlResult<()> {
+        frame[column] = match expr {
+            None if Some(column) == plan.table.auto_column => Value::Null,
+            None => storing.default(&plan.table, column)?,
+            Some(expr) => {
+                let value = expr.eval(&FrameRow(frame), self.eval)?;
+                self.converted(plan, column, &value, storing)?
+            }
+        };
+        Ok(())
     }
 
     fn fill_from_literals(
@@ -196,6 +232,8 @@ impl Exec<'_> {
         let storing = self.storing(plan, number);
         self.fill_defaults(plan, frame, storing)?;
         let InsertSource::Query(query) = &plan.source else { return Ok(()) };
+        let given = &row[plan.targets.len().min(row.len())..];
+        frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
         for ((column, value), from) in plan.targets.iter().zip(row).zip(query.columns().iter()) {
             let value = between_columns(value, &from.column_type, &plan.table.columns()[*column].kind);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
@@ -320,6 +358,7 @@ impl Exec<'_> {
                 if !self.has_children_checked(plan)
                     && self.is_there_already(table, nth, &pk, &buffers.row).await?
                 {
+                    done.duplicates -= 1;
                     done.changed += 1;
                     return Ok(());
                 }
@@ -461,6 +500,25 @@ impl Exec<'_> {
         Ok(())
     }
 
+    /// Runs the sub-queries of ON DUPLICATE KEY UPDATE for the row that is there already.
+    async fn read_for_subqueries(
+        &mut self,
+        plan: &InsertPlan,
+        pk: &[u8],
+        frame: &mut [Value],
+    ) -> SqlResult<()> {
+        let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+        let Some(row) = self.txn.get(&plan.table.engine, pk, mode).await? else { return Ok(()) };
+        if let Ok(view) = RowView::new(&plan.table.layout, &row) {
+            let values = view.values();
+            frame[..values.len()].clone_from_slice(&values);
+        }
+        for nth in &plan.duplicate_subqueries {
+            self.subquery(&plan.subqueries[*nth], frame).await?;
+        }
+        Ok(())
+    }
+
     /// ON DUPLICATE KEY UPDATE for the row that is there already.
     async fn update_duplicate(
         &mut self,
@@ -473,6 +531,9 @@ impl Exec<'_> {
         let count = table.columns().len();
         let (old, new) = frame.split_at_mut(count);
         new[..count].clone_from_slice(old);
+        if !plan.duplicate_subqueries.is_empty() {
+            self.read_for_subqueries(plan, pk, frame).await?;
+        }
         let mut changed = Changed::default();
         let before = changed;
         let (assignments, foreign) = (plan.on_duplicate.as_slice(), plan.foreign.as_deref());

@@ -87,6 +87,9 @@ impl Session {
             on_duplicate: Vec::new(),
             width,
             subqueries: Vec::new(),
+            row_subqueries: Vec::new(),
+            duplicate_subqueries: Vec::new(),
+            source_base: 0,
             foreign: None,
         };
         Ok((definition, plan))

@@ -1,0 +1,135 @@
+//! What an INSERT's rows and its ON DUPLICATE KEY UPDATE may read: the row itself, the row that is there, and columns of the
+//! tables that the rows come from.
+
+use crate::ast::{self, QueryBody, SelectItem, TableRef};
+use crate::dictionary::Table;
+use crate::error::{SqlError, SqlResult};
+
+use super::block::{Block, PlanContext};
+use super::change::InsertSource;
+use super::query::{QueryPlan, Source, Step, Subquery};
+use super::scope::{ScopeColumn, ScopeTable, is_aggregated};
+use super::walk;
+
+/// `INSERT ... SELECT ... ON DUPLICATE KEY UPDATE a = t.b`: the query planned with the columns of its tables behind its own
+/// `width` columns, and these tables; None if nothing of them is read, or they cannot be read behind a GROUP BY or a UNION.
+pub fn with_tables(
+    context: &PlanContext<'_>,
+    query: &ast::Query,
+    insert: &ast::Insert,
+    width: usize,
+) -> SqlResult<Option<(QueryPlan, Vec<ScopeTable>)>> {
+    let QueryBody::Select(select) = &query.body else { return Ok(None) };
+    let grouped = !select.group_by.is_empty()
+        || select
+            .items
+            .iter()
+            .any(|item| matches!(item, SelectItem::Expr { expr, .. } if is_aggregated(expr)));
+    if insert.on_duplicate.is_empty() || grouped || select.from.is_empty() {
+        return Ok(None);
+    }
+    let mut names = Vec::new();
+    select.from.iter().for_each(|one| table_names(one, &mut names));
+    names.retain(|(_, name)| **name != *insert.table.table);
+    let mut wider = (**select).clone();
+    wider.items.extend(
+        names
+            .iter()
+            .map(|(schema, name)| SelectItem::Wildcard { schema: schema.clone(), table: Some(name.clone()) }),
+    );
+    let query = ast::Query { body: QueryBody::Select(Box::new(wider)), ..query.clone() };
+    let plan = super::plan_query(context, &query, None)?;
+    let mut tables: Vec<ScopeTable> = Vec::new();
+    for column in &plan.columns()[width..] {
+        let is_next =
+            tables.last().is_none_or(|last| last.alias != column.table || last.schema != column.schema);
+        if is_next {
+            let (schema, name) = (column.schema.clone(), column.org_table.clone());
+            tables.push(ScopeTable { schema, alias: column.table.clone(), name, ..ScopeTable::default() });
+        }
+        let flags = column.flags;
+        let name = if column.org_name.is_empty() { &column.name } else { &column.org_name };
+        let column = ScopeColumn {
+            name: name.clone(),
+            kind: column.column_type.clone(),
+            nullable: true,
+            flags,
+            hidden: false,
+        };
+        if let Some(table) = tables.last_mut() {
+            table.columns.push(column);
+        }
+    }
+    let read = insert.on_duplicate.iter().any(|one| reads(&one.value, &tables));
+    Ok(read.then_some((plan, tables)))
+}
+
+/// Whether an expression may read columns of tables.
+fn reads(expr: &ast::Expr, tables: &[ScopeTable]) -> bool {
+    walk::any(expr, &|one| match one {
+        ast::Expr::Column(name) => tables.iter().any(|table| {
+            name.table.as_deref().is_none_or(|wanted| *wanted == *table.alias)
+                && table.columns.iter().any(|column| column.name.eq_ignore_ascii_case(&name.column))
+        }),
+        one => one.is_query(),
+    })
+}
+
+fn table_names(one: &TableRef, into: &mut Vec<(Option<ast::Name>, ast::Name)>) {
+    match one {
+        TableRef::Table(factor) => match &factor.alias {
+            Some(alias) => into.push((None, alias.clone())),
+            None => into.push((factor.name.schema.clone(), factor.name.table.clone())),
+        },
+        TableRef::Derived { alias, .. } => into.push((None, alias.clone())),
+        TableRef::Join(join) => {
+            table_names(&join.left, into);
+            table_names(&join.right, into);
+        }
+    }
+}
+
+/// The sub-queries of VALUES that read the row.
+pub fn of_rows(block: &Block<'_, '_>, source: &InsertSource) -> Vec<(usize, usize, Vec<usize>)> {
+    let InsertSource::Rows(rows) = source else { return Vec::new() };
+    if block.subqueries.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (nth, row) in rows.iter().enumerate() {
+        for (at, value) in row.iter().enumerate() {
+            let read = value.as_ref().map_or(Vec::new(), |value| block.subqueries_of(value));
+            if !read.is_empty() {
+                found.push((nth, at, read));
+            }
+        }
+    }
+    found
+}
+
+/// Error 1093 if a sub-query reads the table that the statement changes. A derived table may: its rows are there before.
+pub fn refuse_target(subqueries: &[Subquery], table: &Table, alias: &str) -> SqlResult<()> {
+    match subqueries.iter().any(|one| query_reads(&one.plan, table)) {
+        true => Err(SqlError::update_table_used(alias)),
+        false => Ok(()),
+    }
+}
+
+fn query_reads(plan: &QueryPlan, table: &Table) -> bool {
+    match plan {
+        QueryPlan::Select(plan) => {
+            plan.steps.iter().any(|step| step_reads(step, table))
+                || plan.subqueries.iter().any(|one| query_reads(&one.plan, table))
+        }
+        QueryPlan::Set(plan) => plan.members.iter().any(|(_, member)| query_reads(member, table)),
+        QueryPlan::Values(_) => false,
+    }
+}
+
+fn step_reads(step: &Step, table: &Table) -> bool {
+    match &step.source {
+        Source::Table(source) => source.table.definition.id == table.definition.id,
+        Source::Group(steps) => steps.iter().any(|step| step_reads(step, table)),
+        Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => false,
+    }
+}
