@@ -14,6 +14,7 @@ use std::time::Instant;
 use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::database::{Database, VERSION};
+use turnstile_sql::datetime::adopt_system_zone;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, reference};
@@ -75,6 +76,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     for warning in globals.load_persisted(disk.clone())? {
         log::warning(&warning);
     }
+    globals.configure("system_time_zone", adopt_system_zone())?;
     let config = Config {
         buffer_pool_bytes: number(&globals, "innodb_buffer_pool_size"),
         redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),

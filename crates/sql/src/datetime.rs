@@ -24,7 +24,7 @@ pub use interval::{Interval, add_interval, extract, interval_from_value, timesta
 pub(crate) use interval::{extract_clock, is_date_unit};
 pub use parse::{DateRules, Temporal, parse_date_time, parse_number, parse_time};
 pub use week::{day_of_week, day_of_year, week_number, year_week};
-pub use zone::TimeZone;
+pub use zone::{TimeZone, ZoneChange, adopt_system_zone, zone_changes, zone_names};
 
 /// Microseconds in a second.
 pub const SECOND_US: i64 = 1_000_000;

@@ -26,7 +26,6 @@ pub use context::{
 };
 pub use infer::{coerce_value, unified_type};
 pub use literal::{literal_parameter, literal_value};
-pub(crate) use predicate::compile as compile_pattern;
 pub(crate) use predicate::{compare_checked, on_one_day};
 
 use std::sync::Arc;

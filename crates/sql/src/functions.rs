@@ -114,7 +114,19 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
             collation = Some(own);
         }
     }
-    let binary = arguments.iter().any(|argument| argument.kind.column.is_binary_string());
+    // LOCATE and INSTR search as the searched text is compared, whatever the text searched for.
+    let searched = match entry.name {
+        "locate" => arguments.get(1),
+        "instr" => arguments.first(),
+        _ => None,
+    };
+    if let Some(own) = searched.and_then(|typed| typed.kind.column.collation()) {
+        collation = Some(own);
+    }
+    let binary = match searched {
+        Some(typed) => typed.kind.column.is_binary_string(),
+        None => arguments.iter().any(|argument| argument.kind.column.is_binary_string()),
+    };
     let collation =
         if binary { Collation::Binary } else { collation.unwrap_or(settings.connection_collation) };
     let mut kind = (entry.result)(&arguments);

@@ -4,6 +4,7 @@
 pub mod accounts;
 pub mod ast;
 pub mod cell;
+pub mod charset;
 pub mod collation;
 pub mod database;
 pub mod datetime;
@@ -24,6 +25,7 @@ pub mod mdl;
 pub mod parser;
 mod plan;
 mod rank;
+mod regexp;
 pub mod registry;
 pub mod row_codec;
 pub mod session;

@@ -13,6 +13,10 @@ use crate::value::{EnumNames, EnumValue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged;
 
+/// Changes when keys of a collation are written in another order than before. In edition 0 the PAD SPACE collations had no mark behind
+/// spaces and some had the order of others; its keys of the other collations are the same.
+const COLLATION_EDITION: u32 = 1;
+
 type Read<T> = Result<T, Damaged>;
 
 /// Builds a row.
@@ -54,9 +58,9 @@ impl Writer {
         self.u32(list.len() as u32);
         list.iter().for_each(|item| one(self, item));
     }
-    /// The id of a collation.
+    /// The id of a collation and the edition of its order.
     pub fn collation(&mut self, collation: Collation) {
-        self.u32(u32::from(collation.id()));
+        self.u32(u32::from(collation.id()) | COLLATION_EDITION << 16);
     }
 
     /// A tag and what the type needs.
@@ -207,9 +211,15 @@ impl<'a> Reader<'a> {
         let count = self.u32()?;
         (0..count).map(|_| one(self)).collect()
     }
-    /// The id of a collation.
+    /// The id of a collation whose keys are in the order that it has now.
     pub fn collation(&mut self) -> Read<Collation> {
-        u16::try_from(self.u32()?).ok().and_then(Collation::by_id).ok_or(Damaged)
+        let number = self.u32()?;
+        let collation = Collation::by_id(number as u16).ok_or(Damaged)?;
+        match number >> 16 {
+            COLLATION_EDITION => Ok(collation),
+            0 if !collation.pads_space() => Ok(collation),
+            _ => Err(Damaged),
+        }
     }
 
     /// A tag and what the type needs.

@@ -57,7 +57,7 @@ pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> S
             Some(parsed) if !parsed.truncated => {
                 let mut moment = parsed.moment;
                 if let Some(offset_seconds) = parsed.offset_seconds {
-                    let utc = datetime::TimeZone { offset_seconds }.to_utc(moment);
+                    let utc = datetime::TimeZone::fixed(offset_seconds).to_utc(moment);
                     moment = settings.time_zone.from_utc(utc);
                 }
                 typed(Value::DateTime(moment), ColumnType::DateTime { fsp: moment.fsp })

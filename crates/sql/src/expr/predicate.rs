@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 
 use super::{CompareOp, EvalContext};
 use crate::collation::{Collation, like};
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
+use crate::regexp::{self, Options};
 use crate::value::{Comparison, Value, apply_offset, compare, to_bytes, to_date_time, to_double, to_text};
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
@@ -127,29 +125,6 @@ pub(super) fn like_values(
     Some(like(collation, &to_bytes(operand), &to_bytes(pattern), escape))
 }
 
-/// The compiled expressions used last, so that a scan compiles its pattern once.
-static COMPILED: Mutex<Vec<(String, bool, Arc<regex::Regex>)>> = Mutex::new(Vec::new());
-const COMPILED_KEPT: usize = 32;
-
-/// A compiled regular expression; `flags` as in REGEXP_LIKE's match type.
-pub(crate) fn compile(pattern: &str, case_insensitive: bool) -> SqlResult<Arc<regex::Regex>> {
-    let mut compiled = COMPILED.lock();
-    if let Some(found) = compiled.iter().find(|entry| entry.0 == pattern && entry.1 == case_insensitive) {
-        return Ok(Arc::clone(&found.2));
-    }
-    let built = regex::RegexBuilder::new(pattern)
-        .case_insensitive(case_insensitive)
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| SqlError::regexp_error(error.to_string().lines().last().unwrap_or("").trim()))?;
-    let built = Arc::new(built);
-    if compiled.len() == COMPILED_KEPT {
-        compiled.remove(0);
-    }
-    compiled.push((pattern.to_owned(), case_insensitive, Arc::clone(&built)));
-    Ok(built)
-}
-
 /// REGEXP of two values.
 pub(super) fn regexp_values(
     operand: &Value,
@@ -160,6 +135,6 @@ pub(super) fn regexp_values(
         return Ok(None);
     }
     let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
-    let compiled = compile(&to_text(pattern), !binary && !collation.is_binary_order())?;
-    Ok(Some(compiled.is_match(&to_text(operand))))
+    let options = Options { ignores_case: !binary && !collation.is_case_sensitive(), ..Options::default() };
+    Ok(Some(regexp::Pattern::new(&to_text(pattern), options)?.is_match(&to_text(operand))?))
 }

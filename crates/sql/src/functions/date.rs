@@ -505,20 +505,17 @@ fn from_days(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     Ok(Value::Date(if days < 366 { Date::ZERO } else { Date::from_days(days).unwrap_or(Date::ZERO) }))
 }
 
-/// CONVERT_TZ: NULL for zones not known (names need zone tables); what TIMESTAMP cannot hold stays as it is.
+/// CONVERT_TZ: NULL for zones not known; a moment before 1970 or after 3001-01-18 stays as it is.
 fn convert_tz(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let zone = |value: &Value| match &*to_text(value) {
-        text if text.eq_ignore_ascii_case("system") => Some(datetime::TimeZone::UTC),
-        text => datetime::TimeZone::parse(text).ok(),
-    };
+    let zone = |value: &Value| datetime::TimeZone::parse(&to_text(value)).ok();
     let (Some(from), Some(to)) = (zone(&arguments[1]), zone(&arguments[2])) else { return Ok(Value::Null) };
     let Some(moment) = to_date_time(&arguments[0], context)? else { return Ok(Value::Null) };
     if moment.date().has_zero_part() {
         return Ok(Value::Null);
     }
     let utc = from.to_utc(moment);
-    let held = 1..=i64::from(i32::MAX);
+    let held = 1..32_536_771_200;
     let seconds = utc.to_unix_us().div_euclid(SECOND_US);
     Ok(Value::DateTime(if held.contains(&seconds) { to.from_utc(utc) } else { moment }))
 }

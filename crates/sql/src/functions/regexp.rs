@@ -1,13 +1,10 @@
 //! Regular expression functions: REGEXP_LIKE, REGEXP_REPLACE, REGEXP_SUBSTR and REGEXP_INSTR, with position, occurrence and match type.
 //! Positions count characters from 1.
 
-use std::sync::Arc;
-
-use regex::Regex;
-
 use super::{Entry, bigint, entry, text_long};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, compile_pattern};
+use crate::expr::{Call, EvalContext};
+use crate::regexp::{Groups, Options, Pattern};
 use crate::value::{Value, to_i64, to_text};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
@@ -18,25 +15,20 @@ pub(super) static FUNCTIONS: &[Entry] = &[
 ];
 
 /// The pattern under a match type: `c` and `i` choose the case, the last one counts; `m` lets `^` and `$` match at lines, `n` lets the
-/// dot match their ends.
-fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResult<Arc<Regex>> {
+/// dot match their ends; `u` lets only `\\n` end one.
+fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResult<Pattern> {
     let letters = match_type.map(to_text).unwrap_or_default();
-    let mut ignores_case = !call.collation.is_binary_order();
-    let mut options = String::new();
+    let mut options = Options { ignores_case: !call.collation.is_case_sensitive(), ..Options::default() };
     for letter in letters.chars() {
         match letter {
-            'c' | 'i' => ignores_case = letter == 'i',
-            'm' => options.push('m'),
-            'n' => options.push('s'),
-            'u' => {}
+            'c' | 'i' => options.ignores_case = letter == 'i',
+            'm' => options.lines = true,
+            'n' => options.dot_matches_all = true,
+            'u' => options.unix_lines = true,
             _ => return Err(SqlError::wrong_arguments(call.name)),
         }
     }
-    let pattern = to_text(pattern);
-    match options.is_empty() {
-        true => compile_pattern(&pattern, ignores_case),
-        false => compile_pattern(&format!("(?{options}){pattern}"), ignores_case),
-    }
+    Pattern::new(&to_text(pattern), options)
 }
 
 /// Byte offset of a position in characters from 1; 1 without an argument.
@@ -56,7 +48,7 @@ fn occurrence(argument: Option<&Value>, otherwise: i64, context: &EvalContext<'_
 fn regexp_like(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let compiled = compiled(call, &arguments[1], arguments.get(2))?;
-    Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))))
+    Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))?))
 }
 
 /// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default, means all of them.
@@ -71,73 +63,76 @@ fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -
     let mut counted = 0;
     let mut at = from;
     while at <= text.len()
-        && let Some(groups) = compiled.captures_at(&text, at)
-        && let Some(found) = groups.get(0)
+        && let Some(groups) = compiled.groups_at(&text, at)?
+        && let Some(&Some(found)) = groups.first()
     {
         counted += 1;
         if wanted <= 0 || counted == wanted {
-            replaced.push_str(&text[copied..found.start()]);
-            expand(&replacement, &groups, &mut replaced);
-            copied = found.end();
+            replaced.push_str(&text[copied..found.0]);
+            expand(&replacement, &text, &groups, &mut replaced)?;
+            copied = found.1;
             if counted == wanted {
                 break;
             }
         }
-        // After an empty match the search goes on one character further.
-        at = match found.is_empty() {
-            true => found.end() + text[found.end()..].chars().next().map_or(1, char::len_utf8),
-            false => found.end(),
-        };
+        at = after(&text, found);
     }
     replaced.push_str(&text[copied..]);
     Ok(Value::from(replaced))
 }
 
+/// Where the search goes on: after an empty match one character further.
+fn after(text: &str, (start, end): (usize, usize)) -> usize {
+    if start < end { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
+}
+
 /// The replacement with `$n` for the n-th group; a backslash takes the next character as it is.
-fn expand(replacement: &str, groups: &regex::Captures<'_>, out: &mut String) {
+fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> SqlResult<()> {
     let mut rest = replacement.chars().peekable();
     while let Some(letter) = rest.next() {
         match letter {
             '\\' => out.extend(rest.next()),
-            '$' if rest.peek().is_some_and(char::is_ascii_digit) => {
-                let mut group = 0;
+            '$' => {
+                let Some(first) = rest.next().and_then(|digit| digit.to_digit(10)) else {
+                    return Err(SqlError::regexp_invalid_group_name());
+                };
+                let mut group = first as usize;
                 while let Some(digit) = rest.peek().and_then(|digit| digit.to_digit(10)) {
                     let longer = group * 10 + digit as usize;
-                    if longer >= groups.len() && group > 0 {
+                    if longer >= groups.len() {
                         break;
                     }
                     group = longer;
                     rest.next();
                 }
-                out.push_str(groups.get(group).map_or("", |found| found.as_str()));
+                let found = groups.get(group).ok_or_else(SqlError::regexp_index_out_of_bounds)?;
+                out.push_str(found.map_or("", |(start, end)| &text[start..end]));
             }
             letter => out.push(letter),
         }
     }
+    Ok(())
 }
 
 /// The match that position and occurrence (arguments 2 and 3) mean.
-fn nth_match<'t>(
-    compiled: &Regex,
-    text: &'t str,
+fn nth_match(
+    compiled: &Pattern,
+    text: &str,
     arguments: &[Value],
     context: &EvalContext<'_>,
-) -> SqlResult<Option<regex::Match<'t>>> {
+) -> SqlResult<Option<(usize, usize)>> {
     let from = start(text, arguments.get(2), context)?;
     let wanted = occurrence(arguments.get(3), 1, context)?.max(1);
     let mut at = from;
     let mut counted = 0;
     while at <= text.len()
-        && let Some(found) = compiled.find_at(text, at)
+        && let Some(found) = compiled.find_at(text, at)?
     {
         counted += 1;
         if counted == wanted {
             return Ok(Some(found));
         }
-        at = match found.is_empty() {
-            true => found.end() + text[found.end()..].chars().next().map_or(1, char::len_utf8),
-            false => found.end(),
-        };
+        at = after(text, found);
     }
     Ok(None)
 }
@@ -147,7 +142,7 @@ fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     let compiled = compiled(call, &arguments[1], arguments.get(4))?;
     let text = to_text(&arguments[0]);
     let found = nth_match(&compiled, &text, arguments, context)?;
-    Ok(found.map_or(Value::Null, |found| Value::text(found.as_str())))
+    Ok(found.map_or(Value::Null, |(start, end)| Value::text(&text[start..end])))
 }
 
 /// REGEXP_INSTR(text, pattern, position, occurrence, return option, match type): where the match begins, or with return option 1
@@ -159,11 +154,13 @@ fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
     let after = match arguments.get(4).map(|value| to_i64(value, context)).transpose()? {
         None | Some(0) => false,
         Some(1) => true,
-        Some(_) => return Err(SqlError::wrong_arguments(call.name)),
+        Some(_) => {
+            return Err(SqlError::wrong_arguments(format!("{}: return_option must be 1 or 0.", call.name)));
+        }
     };
     let found = nth_match(&compiled, &text, arguments, context)?;
-    let place = |found: regex::Match<'_>| {
-        let end = if after { found.end() } else { found.start() };
+    let place = |found: (usize, usize)| {
+        let end = if after { found.1 } else { found.0 };
         text[..end].chars().count() as i64 + 1
     };
     Ok(Value::Int(found.map_or(0, place)))

@@ -254,10 +254,10 @@ fn reverse(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Valu
 /// Character position (from 1) of `needle` in `text` from character `from` (from 1); 0 if absent.
 fn position_of(call: &Call, text: &Value, needle: &Value, from: i64) -> i64 {
     let (haystack, wanted) = (to_bytes(text), to_bytes(needle));
-    let binary = matches!(text, Value::Bytes(_)) || matches!(needle, Value::Bytes(_));
+    let binary = matches!(text, Value::Bytes(_));
     let collation = if binary { Collation::Binary } else { call.collation };
     let places = boundaries(text, &haystack);
-    let needle_places = boundaries(needle, &wanted);
+    let needle_places = boundaries(text, &wanted);
     let (count, needle_count) = (places.len() - 1, needle_places.len() - 1);
     if from < 1 || from as usize > count + 1 {
         return 0;

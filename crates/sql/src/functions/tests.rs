@@ -73,7 +73,7 @@ fn session_time_zone() {
     assert_eq!(evaluate("FROM_UNIXTIME(0)", shifted), "1970-01-01 05:30:00");
     assert_eq!(evaluate("UNIX_TIMESTAMP('1970-01-01 05:30:00')", shifted), "0");
     assert_eq!(evaluate("CAST('2026-01-01 00:00:00+00:00' AS DATETIME)", shifted), "2026-01-01 05:30:00");
-    assert_eq!(crate::datetime::TimeZone::parse("Europe/Berlin").unwrap_err().code, 1298);
+    assert_eq!(crate::datetime::TimeZone::parse("Nowhere/Land").unwrap_err().code, 1298);
     assert!(crate::datetime::TimeZone::parse("+14:01").is_err());
 }
 

@@ -1,5 +1,5 @@
 //! Tables of the `mysql` database that administration tools read at their start: `user` and `db`, computed from the accounts, and
-//! those about what does not exist here (privileges of tables and columns, roles, zone names), empty. They cannot be written:
+//! those about what does not exist here (privileges of tables and columns, roles), empty. `time_zone` and its kin are filled by `zones.rs`. They cannot be written:
 //! accounts change by CREATE USER, GRANT and their like.
 
 use super::{Shape, row, text};
@@ -244,6 +244,18 @@ pub(super) const EMPTY: &[Shape] = &[
     ),
     ("time_zone", &[("Time_zone_id", 'n'), ("Use_leap_seconds", 's')]),
     ("time_zone_name", &[("Name", 's'), ("Time_zone_id", 'n')]),
+    ("time_zone_transition", &[("Time_zone_id", 'n'), ("Transition_time", 'i'), ("Transition_type_id", 'n')]),
+    (
+        "time_zone_transition_type",
+        &[
+            ("Time_zone_id", 'n'),
+            ("Transition_type_id", 'n'),
+            ("Offset", 'i'),
+            ("Is_DST", 'i'),
+            ("Abbreviation", 's'),
+        ],
+    ),
+    ("time_zone_leap_second", &[("Transition_time", 'i'), ("Correction", 'i')]),
     ("func", &[("name", 's'), ("ret", 'i'), ("dl", 's'), ("type", 's')]),
     ("plugin", &[("name", 's'), ("dl", 's')]),
 ];

@@ -26,6 +26,7 @@ mod shapes;
 mod thread_pool;
 mod uninstrumented;
 pub mod viewed;
+mod zones;
 
 pub use server::{doing, processlist, statement_state};
 
@@ -607,6 +608,7 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::MysqlUser => accounts::users(db),
         V::MysqlDb => accounts::databases(db),
         V::MysqlGlobalGrants => accounts::global_grants(db),
+        V::MysqlEmpty(nth) => zones::rows(accounts::EMPTY[nth].0),
         _ => Vec::new(),
     })
 }

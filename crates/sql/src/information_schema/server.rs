@@ -1,7 +1,5 @@
 //! What the server is and does, as tables.
 
-use std::collections::BTreeMap;
-
 use turnstile_engine::admission::Place;
 use turnstile_engine::session_card::WaitingFor;
 
@@ -12,6 +10,7 @@ use crate::accounts::Privileges;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::VariableScope;
 use crate::cell::{Cell, Lines};
+use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
@@ -178,20 +177,11 @@ pub fn engines() -> Rows {
 
 /// Rows of CHARACTER_SETS.
 pub fn character_sets() -> Rows {
-    let mut sets: BTreeMap<&str, (Collation, u32)> = BTreeMap::new();
-    for one in Collation::all().filter(|one| one.is_default()) {
-        sets.insert(one.charset(), (one, one.max_char_bytes()));
-    }
-    let description = |name: &str| match name {
-        "utf8mb4" => "UTF-8 Unicode",
-        "utf8mb3" => "UTF-8 Unicode, three bytes",
-        "latin1" => "cp1252 West European",
-        "binary" => "Binary pseudo charset",
-        "ascii" => "US ASCII",
-        _ => "",
-    };
-    let line = |(name, (collation, most)): (&str, (Collation, u32))| {
-        row([text(name), text(collation.name()), text(description(name)), Value::UInt(most.into())])
+    let mut sets: Vec<Charset> = Charset::all().collect();
+    sets.sort_by_key(|set| set.name());
+    let line = |set: Charset| {
+        let most = Value::UInt(set.max_char_bytes().into());
+        row([text(set.name()), text(set.default_collation().name()), text(set.description()), most])
     };
     sets.into_iter().map(line).collect()
 }
@@ -205,7 +195,7 @@ pub fn collations() -> Rows {
             Value::UInt(one.id().into()),
             text(if one.is_default() { "Yes" } else { "" }),
             text("Yes"),
-            Value::UInt(1),
+            Value::UInt(one.sort_length().into()),
             text(if one.pads_space() { "PAD SPACE" } else { "NO PAD" }),
         ])
     };

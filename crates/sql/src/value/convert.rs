@@ -276,7 +276,7 @@ pub(crate) fn apply_offset(moment: DateTime, offset: Option<i32>, context: &Eval
     match offset {
         None => moment,
         Some(offset_seconds) => {
-            let utc = datetime::TimeZone { offset_seconds }.to_utc(moment);
+            let utc = datetime::TimeZone::fixed(offset_seconds).to_utc(moment);
             context.settings.time_zone.from_utc(utc)
         }
     }

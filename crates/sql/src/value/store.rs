@@ -468,7 +468,11 @@ fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
 }
 
 fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let moment = parse_moment(value, "datetime", context)?;
+    let exact = if timestamp { written_in_utc(value, context) } else { None };
+    let moment = match exact {
+        Some(utc) => utc,
+        None => parse_moment(value, "datetime", context)?,
+    };
     let rounded = if context.eval.settings.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {
         Some(moment.truncate_to(fsp))
     } else {
@@ -479,7 +483,21 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
         return Ok(Value::DateTime(DateTime::ZERO));
     };
     if timestamp && rounded != DateTime::ZERO {
-        rounded = context.eval.settings.time_zone.to_utc(rounded);
+        let zone = context.eval.settings.time_zone;
+        if exact.is_none() && zone.skips(rounded) {
+            context.misfit(match context.strict {
+                true => SqlError::incorrect_value_for_column(
+                    "datetime",
+                    shown(&to_bytes(value)),
+                    context.column,
+                    context.row,
+                ),
+                false => SqlError::invalid_timestamp(context.column, context.row),
+            })?;
+        }
+        if exact.is_none() {
+            rounded = zone.to_utc(rounded);
+        }
         // 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999.
         let seconds = rounded.to_unix_us().div_euclid(datetime::SECOND_US);
         if !(1..=i64::from(i32::MAX)).contains(&seconds) {
@@ -489,6 +507,13 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
     }
     rounded.fsp = fsp;
     Ok(Value::DateTime(rounded))
+}
+
+/// The UTC moment of a text that says its offset: exact also where the session's clock shows a reading twice.
+fn written_in_utc(value: &Value, context: &StoreContext<'_>) -> Option<DateTime> {
+    let (Value::Str(_) | Value::Bytes(_)) = value else { return None };
+    let parsed = datetime::parse_date_time(&to_bytes(value), context.date_rules())?;
+    Some(datetime::TimeZone::fixed(parsed.offset_seconds?).to_utc(parsed.moment))
 }
 
 fn store_time(value: &Value, fsp: u8, context: &StoreContext<'_>) -> SqlResult<Value> {

@@ -11,6 +11,7 @@ use parking_lot::RwLock;
 use turnstile_sys::disk::Disk;
 
 use crate::collation::Collation;
+use crate::datetime::TimeZone;
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
 
@@ -226,8 +227,7 @@ impl Definition {
             }
             Kind::TimeZone => {
                 let name = word(value).ok_or_else(|| self.wrong_type())?;
-                settings::zone(&name)?;
-                plain(Value::text(name))
+                plain(Value::from(TimeZone::spelled(&name)?))
             }
             Kind::Engine => {
                 let name = word(value).ok_or_else(|| self.wrong_type())?;

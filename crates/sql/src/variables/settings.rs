@@ -6,7 +6,6 @@ use super::SessionVariables;
 use super::table::{ISOLATION_LEVELS, SQL_MODES};
 use crate::collation::Collation;
 use crate::datetime::TimeZone;
-use crate::error::SqlResult;
 use crate::expr::SqlMode;
 use crate::value::Value;
 
@@ -113,11 +112,6 @@ pub struct SessionSettings {
     pub standard_foreign_keys: bool,
 }
 
-/// A time zone by its name in the variable `time_zone`.
-pub fn zone(name: &str) -> SqlResult<TimeZone> {
-    if name.eq_ignore_ascii_case("SYSTEM") { Ok(TimeZone::UTC) } else { TimeZone::parse(name) }
-}
-
 /// An isolation level by its name in the variable.
 pub fn isolation(name: &str) -> Isolation {
     match ISOLATION_LEVELS.iter().position(|level| *level == name) {
@@ -152,7 +146,7 @@ impl SessionSettings {
                 .split(',')
                 .map(mode_named)
                 .fold(SqlMode::default(), |all, one| all | one),
-            time_zone: zone(&text("time_zone")).unwrap_or(TimeZone::UTC),
+            time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::UTC),
             collation_connection: Collation::by_name(&text("collation_connection"))
                 .unwrap_or(Collation::DEFAULT),
             max_allowed_packet: number("max_allowed_packet"),

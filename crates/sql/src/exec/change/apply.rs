@@ -124,6 +124,12 @@ impl Storing<'_> {
 
     /// CURRENT_TIMESTAMP for a column.
     pub fn now(&self, table: &Table, column: usize, digits: u8) -> SqlResult<Value> {
+        if let ColumnType::Timestamp { fsp } = table.columns()[column].kind {
+            // Not by way of the session's clock, which shows an hour of the year twice.
+            let mut utc = self.eval.settings.statement_start_utc().truncate_to(digits);
+            utc.fsp = fsp;
+            return Ok(Value::DateTime(utc));
+        }
         let now = self.eval.now().truncate_to(digits);
         self.store(table, column, &Value::DateTime(now))
     }
