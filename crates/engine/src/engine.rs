@@ -3,7 +3,7 @@
 //! Threads: `purge` drops what no view can see, with `purge-N` to help it when there is much, and `rollback` takes back transactions that were dropped before their end.
 //! They end when the engine closes, and when the log has stopped they idle.
 
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -16,7 +16,7 @@ use turnstile_sys::fault_disk::FaultDisk;
 use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
-use crate::btree::{IndexState, Report, Tree, WalkState, verify};
+use crate::btree::{Direction, IndexState, Report, Tree, WalkState, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn, TxnId};
@@ -28,6 +28,7 @@ use crate::row::value::writer_of;
 use crate::row::version::check_writer;
 use crate::stats::Stats;
 use crate::txn::Txn;
+use crate::txn::counters::{CounterSlot, Counters};
 use crate::txn::kernel::Kernel;
 use crate::wal::{Drive, FlushMode};
 
@@ -290,7 +291,40 @@ impl Engine {
         storage.reserve_blocking()?;
         let lsn = with_pages_blocking(storage, || self.kernel.indexes.start_drop(index))?;
         storage.wal.flush_to(lsn)?;
+        self.kernel.counters.free(storage, index)?;
         finish_drop(&self.kernel, index)
+    }
+
+    /// Where the durable counter of an index is, and what it says now; `None`: it has none.
+    pub fn counter(&self, index: IndexId) -> Result<Option<(CounterSlot, u64)>> {
+        let Some(slot) = self.kernel.counters.slot(index) else { return Ok(None) };
+        Ok(Some((slot, Counters::value(&self.kernel.storage, slot)?)))
+    }
+
+    /// A durable counter for an index, with this value unless it has one. Whatever is logged later survives a crash only together with it.
+    pub fn make_counter(&self, index: IndexId, value: u64) -> Result<CounterSlot> {
+        self.kernel.counters.make(&self.kernel.storage, index, value)
+    }
+
+    /// Sets the counter of an index, which may make it smaller; nobody else uses the table. Durable when this returns.
+    pub fn set_counter(&self, index: IndexId, value: u64) -> Result<CounterSlot> {
+        let storage = &self.kernel.storage;
+        let slot = self.kernel.counters.make(storage, index, value)?;
+        let lsn = Counters::set(storage, slot, value)?;
+        storage.wal.flush_to(lsn)?;
+        Ok(slot)
+    }
+
+    /// The greatest key of an index, whether its record is deleted or not, committed or not.
+    pub fn last_key(&self, index: IndexId) -> Result<Option<Vec<u8>>> {
+        with_pages_blocking(&self.kernel.storage, || {
+            let leaf = self
+                .kernel
+                .tree(index)?
+                .seek(Bound::Unbounded, Direction::Reverse)?
+                .map(|leaf| leaf.key().to_vec());
+            Ok(leaf)
+        })
     }
 
     /// Fills the new, empty tree of `table.secondaries[nth]` from the table's rows: CREATE INDEX. The caller keeps everybody else

@@ -26,3 +26,4 @@ pub use engine::Engine;
 pub use error::{Error, Result};
 pub use row::{RowRun, Scan, UpdateDraft};
 pub use txn::Txn;
+pub use txn::counters::CounterSlot;

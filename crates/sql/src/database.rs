@@ -100,7 +100,8 @@ impl Database {
                     known.insert(definition.clustered);
                     known.extend(definition.keys.iter().map(|key| key.index));
                     dictionary.reserve_table_id(definition.id);
-                    let table = Table::new(definition, Arc::default(), Arc::<Counters>::default());
+                    let counters = Counters::found(&engine, &definition)?;
+                    let table = Table::new(definition, Arc::default(), counters);
                     dictionary.put_table(Arc::new(table));
                 }
                 kind if kind == RowKind::Account as u8 => {

@@ -18,6 +18,9 @@ type Heirs = SmallVec<[(Arc<TxnLocks>, u8); 4]>;
 impl LockTable {
     /// Adds a lock for its owner, whatever that does meanwhile. Idempotent. False if the owner has released its locks.
     pub(super) fn add_on_behalf(&self, owner: &Arc<TxnLocks>, name: LockName<'_>, bits: u8) -> bool {
+        if bits & GAP != 0 && !self.count_gap_heir(owner) {
+            return false;
+        }
         let (alive, waiters) = self.with_name(name, |shard, hash| {
             let entry = shard.find_or_create(name, hash);
             let own = shard.own_hold(entry, owner);

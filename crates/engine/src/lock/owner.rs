@@ -32,6 +32,8 @@ pub(super) struct Inner {
     /// Table locks once more, so that the intention lock of every statement after the first costs no shared access.
     pub tables: SmallVec<[(TableId, u8); 2]>,
     pub wait: Option<Arc<Waiter>>,
+    /// It has inherited a gap, and counts among the owners of gaps for that until its end.
+    pub gap_heir: bool,
     /// Set by `release_all`: nobody may add a lock on this transaction's behalf any more.
     pub ended: bool,
 }

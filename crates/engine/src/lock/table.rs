@@ -66,6 +66,8 @@ impl Slot {
 pub struct LockTable {
     slots: Box<[Slot]>,
     pub(super) settings: Arc<Settings>,
+    /// Owners of gap locks: those who asked for one, and those who inherited one. While there are none, insertions need not look to the right.
+    gap_owners: AtomicU64,
     pub(super) counters: Counters,
     pub(super) search: RankedMutex<Search>,
     pub(super) last_deadlock: Mutex<Option<Arc<DeadlockRecord>>>,
@@ -90,11 +92,33 @@ impl LockTable {
         LockTable {
             slots: slots.collect(),
             settings,
+            gap_owners: AtomicU64::new(0),
             counters: Counters::default(),
             search: RankedMutex::new(rank::LOCK_SEARCH, &rank::LOCK_SEARCHES, Search::default()),
             last_deadlock: Mutex::default(),
             on_deadlock: OnceLock::new(),
         }
+    }
+
+    /// Whether anybody may hold gap locks. Under a leaf's latch, where its gaps are claimed and inherited, the answer stands.
+    pub fn has_gap_owners(&self) -> bool {
+        self.gap_owners.load(Ordering::SeqCst) != 0
+    }
+    /// A transaction is about to claim its first gap.
+    pub fn count_gap_owner(&self) {
+        self.gap_owners.fetch_add(1, Ordering::SeqCst);
+    }
+    /// It has ended.
+    pub fn uncount_gap_owner(&self) {
+        self.gap_owners.fetch_sub(1, Ordering::SeqCst);
+    }
+    /// A transaction is about to inherit a gap. False: it has released everything already.
+    pub(super) fn count_gap_heir(&self, owner: &TxnLocks) -> bool {
+        let mut inner = owner.inner.lock();
+        if !inner.ended && !std::mem::replace(&mut inner.gap_heir, true) {
+            self.count_gap_owner();
+        }
+        !inner.ended
     }
 
     fn slot(&self, hash: u64) -> &Slot {
@@ -276,6 +300,9 @@ impl LockTable {
         let mut held = {
             let mut inner = txn.inner.lock();
             inner.ended = true;
+            if std::mem::take(&mut inner.gap_heir) {
+                self.uncount_gap_owner();
+            }
             inner.tables.clear();
             txn.lock_count.store(0, Ordering::Relaxed);
             std::mem::take(&mut inner.held)

@@ -44,6 +44,8 @@ pub enum PageKind {
     UndoDirectory = 7,
     /// The list of indexes and their roots.
     IndexDirectory = 8,
+    /// Durable counters.
+    Counters = 9,
 }
 
 impl PageKind {
@@ -59,6 +61,7 @@ impl PageKind {
             6 => Self::Undo,
             7 => Self::UndoDirectory,
             8 => Self::IndexDirectory,
+            9 => Self::Counters,
             _ => return None,
         })
     }

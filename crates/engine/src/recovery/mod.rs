@@ -12,6 +12,7 @@ use crate::ids::{IndexId, PageNo, TxnId};
 use crate::lock::LockTable;
 use crate::row::undo::undo_newest;
 use crate::row::value::chain_in_value;
+use crate::txn::counters::Counters;
 use crate::txn::kernel::{Kernel, Orphan};
 use crate::txn::lanes::{Lanes, Loser};
 use crate::txn::registry::Registry;
@@ -30,7 +31,10 @@ pub(crate) fn restart(storage: Arc<Storage>, config: &Config) -> Result<(Arc<Ker
     let adaptive_hash = AdaptiveHash::new(storage.pool.frame_count(), config.adaptive_hash_parts);
     let indexes = IndexDirectory::open(storage.clone(), adaptive_hash);
     let locks = Arc::new(LockTable::new(config.settings.clone()));
-    let kernel = Arc::new(Kernel::new(storage, indexes, registry, lanes, locks, config));
+    let live = with_pages_blocking(&storage, || indexes.list())?;
+    let is_live = |index| live.contains(&(index, IndexState::Live));
+    let counters = Counters::load(&storage, is_live)?;
+    let kernel = Arc::new(Kernel::new(storage, indexes, registry, (lanes, counters), locks, config));
     for loser in &found.losers {
         kernel.registry.enter_again(loser.txn_id);
     }

@@ -12,6 +12,7 @@ use crate::buffer::Mtr;
 use crate::error::{Error, Result};
 use crate::page::{PAGE_SIZE, SLOT_SIZE, record_size};
 use crate::txn::Txn;
+use crate::txn::counters::{Carried, Delivery};
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::undo_record::{UndoKind, UndoRecord, record_len};
 use std::sync::atomic::Ordering;
@@ -180,8 +181,10 @@ impl Txn {
         let id = self.id;
         let count = rows.len();
         let head = RowValue::head_of_new(id);
+        let carried = self.carried;
         let hold = self.writer();
         let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
+        let delivery = Carried::latch(carried, &kernel.storage)?;
         let mut mtr = Mtr::begin(&kernel.storage);
         let edit = leaf.enter(&mut mtr);
         let tail = mtr.take(tail);
@@ -193,7 +196,9 @@ impl Txn {
                 (key, [&head[..], row])
             }),
         );
+        Delivery::put(delivery, &mut mtr);
         mtr.commit();
+        self.carried = None;
         self.count_records(count as u64);
         Ok(count)
     }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::ids::{PageNo, RollPtr, TxnId};
 use crate::page::{DELETE_MARK, Record};
 use crate::txn::Txn;
+use crate::txn::counters::{Carried, Delivery};
 use crate::txn::lane::LaneHold;
 use crate::txn::lock_calls::{GapName, Grant, inherit_gap};
 use crate::txn::spare::{give_buffer, take_buffer};
@@ -86,12 +87,15 @@ impl Txn {
             return Ok(false);
         }
         let tail = kernel.storage.pool.try_pin(hold.tail_page())?.write();
+        let delivery = Carried::latch(self.carried, &kernel.storage)?;
         let mut mtr = Mtr::begin(&kernel.storage);
         let edit = leaf.enter(&mut mtr);
         let tail = mtr.take(tail);
         let ptr = hold.append(&mut mtr, tail, &record, None);
         change(&mut mtr, edit, ptr);
+        Delivery::put(delivery, &mut mtr);
         mtr.commit();
+        self.carried = None;
         self.count_records(1);
         Ok(true)
     }

@@ -15,6 +15,7 @@ use crate::ids::{IndexId, PageNo, TxnId};
 use crate::lock::LockTable;
 use crate::stats::Stats;
 
+use super::counters::Counters;
 use super::dead_undo::DeadUndo;
 use super::lane::LaneHold;
 use super::lanes::Lanes;
@@ -32,6 +33,8 @@ pub struct Kernel {
     pub registry: Registry,
     /// Undo lanes.
     pub lanes: Lanes,
+    /// Durable counters of indexes.
+    pub counters: Counters,
     /// Row and table locks.
     pub locks: Arc<LockTable>,
     /// Live settings.
@@ -44,8 +47,6 @@ pub struct Kernel {
     pub stats: Stats,
     /// Numbers transactions in the order in which they began, for deadlock victims.
     pub begin_sequence: AtomicU64,
-    /// Transactions that hold gap locks; while there are none, insertions need not look to the right.
-    pub gap_owners: AtomicU64,
     /// How far above the ids in use the durable mark is raised.
     pub ids_ahead: u64,
     /// Held by whoever raises the mark. Outermost: no latch is held when it is taken.
@@ -85,7 +86,7 @@ impl Kernel {
         storage: Arc<Storage>,
         indexes: IndexDirectory,
         registry: Registry,
-        lanes: Lanes,
+        (lanes, counters): (Lanes, Counters),
         locks: Arc<LockTable>,
         config: &Config,
     ) -> Self {
@@ -95,13 +96,13 @@ impl Kernel {
             indexes,
             registry,
             lanes,
+            counters,
             locks,
             gate: Gate::new(settings.clone(), Purpose::Statements),
             commit_gate: Gate::new(settings.clone(), Purpose::Commits),
             settings,
             stats: Stats::default(),
             begin_sequence: AtomicU64::new(1),
-            gap_owners: AtomicU64::new(0),
             ids_ahead: config.txn_ids_ahead.max(1),
             raising_mark: Mutex::default(),
             dead_undo: DeadUndo::default(),

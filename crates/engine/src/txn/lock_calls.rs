@@ -180,13 +180,13 @@ impl TxnLockState {
     fn count(&mut self, kernel: &Kernel) {
         if !self.counted {
             self.counted = true;
-            kernel.gap_owners.fetch_add(1, Ordering::SeqCst);
+            kernel.locks.count_gap_owner();
         }
     }
 
     fn uncount(&mut self, kernel: &Kernel) {
         if std::mem::take(&mut self.counted) {
-            kernel.gap_owners.fetch_sub(1, Ordering::SeqCst);
+            kernel.locks.uncount_gap_owner();
         }
     }
 }
@@ -335,7 +335,7 @@ impl Txn {
     /// Whether anybody may hold gap locks, so that insertions must ask. The caller has the leaf latched, under which gaps
     /// are claimed.
     pub(crate) fn gaps_matter(&self) -> bool {
-        self.kernel.gap_owners.load(Ordering::SeqCst) != 0
+        self.kernel.locks.has_gap_owners()
     }
 }
 
@@ -346,16 +346,9 @@ pub(crate) fn inherit_gap(kernel: &Kernel, index: IndexId, gap: &GapName, key: &
     }
 }
 
-/// A row is being removed: its locks become locks on the gap before its successor. From a record lock a gap lock comes whose
-/// owner does not count among the owners of gaps, so they count as one for good; that costs insertions an economy, no more.
+/// A row is being removed: its locks become locks on the gap before its successor, whose owners count among those of gaps from then on.
 pub(crate) fn inherit_all(kernel: &Kernel, index: IndexId, key: &[u8], successor: &GapName) {
-    let probe = TxnLocks::new(0, 0);
-    let name = LockName::row(index, key);
-    if kernel.locks.try_acquire(&probe, name, LockMode::X, LockKind::Record) == Acquire::Conflict {
-        kernel.gap_owners.fetch_add(1, Ordering::SeqCst);
-    }
-    kernel.locks.release_all(&probe);
     if let Some(next) = successor.name(index) {
-        kernel.locks.inherit_on_remove(name, next);
+        kernel.locks.inherit_on_remove(LockName::row(index, key), next);
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("README.md")]
 
 pub mod admitted;
+pub mod counters;
 pub mod dead_undo;
 pub mod id_range;
 pub mod kernel;

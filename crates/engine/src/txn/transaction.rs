@@ -19,6 +19,7 @@ use crate::buffer::with_pages_blocking;
 use crate::error::Result;
 use crate::ids::{Lsn, RollPtr, TxnId};
 
+use super::counters::Carried;
 use super::dead_undo::CutOff;
 use super::kernel::{Kernel, Orphan};
 use super::lane::LaneHold;
@@ -38,6 +39,8 @@ pub struct Txn {
     /// Undo records that the write under way cuts off from its row.
     pub(crate) cut_off: SmallVec<[CutOff; 4]>,
     pub(crate) locks: TxnLockState,
+    /// A counter's number that the next change makes durable.
+    pub(crate) carried: Option<Carried>,
     /// The statement's ticket, if the number of statements inside is limited.
     pub(crate) ticket: Option<Ticket>,
     /// The statement's reads are all of one moment, also when one alone would need no view.
@@ -56,6 +59,7 @@ impl Txn {
             view: None,
             cut_off: SmallVec::new(),
             locks,
+            carried: None,
             ticket: None,
             one_moment: false,
         }
@@ -136,6 +140,10 @@ impl Txn {
 
     /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
+        if self.carried.is_some() && state == TxnState::Committed {
+            self.deliver_counter()?;
+        }
+        self.carried = None;
         let kernel = &self.kernel;
         if let Some(hold) = &mut self.hold
             && state == TxnState::RolledBack

@@ -4,11 +4,11 @@
 //! a new `Table` that shares gate and counters with the old one. A statement takes the gate, then looks the table up
 //! again: what it finds then stays true while it holds the gate.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::ids::{IndexId, TableId, TxnId};
-use turnstile_engine::{RowKeys, ScanIndex, SecondaryDef, TableDef};
+use turnstile_engine::{CounterSlot, Engine, RowKeys, ScanIndex, SecondaryDef, TableDef};
 
 use super::check::{self, BoundCheck, Check};
 use super::encoding::{Damaged, Reader, Writer};
@@ -122,10 +122,32 @@ pub struct Definition {
 pub struct Counters {
     /// Next AUTO_INCREMENT value; 0 until it was read from the table.
     pub auto_increment: AtomicU64,
+    /// Where that is durable, once it is.
+    pub slot: OnceLock<CounterSlot>,
+    /// A number that the log has: rows with smaller ones need not tell it again.
+    pub logged: AtomicU64,
     /// Next hidden row id; 0 until it was read from the table.
     pub row_id: AtomicU64,
     /// Rows, counted roughly since the table was opened.
     pub rows: AtomicU64,
+}
+
+impl Counters {
+    /// Counters of a new table, or of a table that has got new trees: they begin with its rows.
+    pub fn fresh() -> Arc<Counters> {
+        Arc::default()
+    }
+
+    /// Counters of a table that was there before the server began.
+    pub fn found(engine: &Engine, definition: &Definition) -> SqlResult<Arc<Counters>> {
+        let counters = Counters::default();
+        if let Some((slot, next)) = engine.counter(definition.clustered)? {
+            counters.auto_increment.store(next.max(definition.auto_increment), Ordering::Relaxed);
+            counters.logged.store(next, Ordering::Relaxed);
+            counters.slot.get_or_init(|| slot);
+        }
+        Ok(Arc::new(counters))
+    }
 }
 
 /// A table ready for use.

@@ -5,7 +5,7 @@
 //! not met again further on.
 
 pub mod apply;
-mod counters;
+pub mod counters;
 mod foreign_key;
 mod insert;
 mod point;

@@ -21,7 +21,7 @@ pub struct PointShape {
 
 impl PointShape {
     /// The shape of a change; `None` if it is no point change: one range, equal in every part of the primary key, nothing but
-    /// plain conditions, and neither the primary key nor a unique key among what is assigned.
+    /// plain conditions, and neither the primary key nor a unique key nor AUTO_INCREMENT among what is assigned.
     pub fn of(select: &SelectPlan, targets: &[ChangeTarget]) -> Option<PointShape> {
         let ([step], [target]) = (select.steps.as_slice(), targets) else { return None };
         let Source::Table(source) = &step.source else { return None };
@@ -30,6 +30,7 @@ impl PointShape {
         let unique = table.keys().iter().filter(|key| key.unique);
         let is_point = finds_one(select, step, source)
             && is_independent(source, target)
+            && !table.auto_column.is_some_and(|column| assigned(&column))
             && !unique.flat_map(|key| &key.parts).any(|part| assigned(&part.column));
         is_point.then(|| PointShape::of_key(step, source, table))
     }

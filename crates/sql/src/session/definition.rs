@@ -22,6 +22,7 @@ use crate::mdl::{Hold, Mode};
 use foreign_key::{children_of, name_of, parents_named};
 
 mod alter;
+mod auto_increment;
 mod copy;
 mod create_select;
 mod foreign_key;
@@ -294,7 +295,7 @@ impl Session {
         self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
         self.db.save_tables(&[(&definition, true)]).await?;
-        let table = Table::new(definition, Arc::default(), Arc::<Counters>::default());
+        let table = Table::new(definition, Arc::default(), Counters::fresh());
         self.db.dictionary().put_table(Arc::new(table));
         Ok(Outcome::default())
     }
@@ -452,7 +453,7 @@ impl Session {
         let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
         self.make_trees(&mut definition)?;
         let made_by = self.db.save_tables(&[(&definition, true)]).await?;
-        let counters = Arc::<Counters>::default();
+        let counters = Counters::fresh();
         counters.rows.store(0, Ordering::Relaxed);
         let empty = Table::new(definition, table.gate.clone(), counters).made_by(made_by);
         self.db.dictionary().put_table(Arc::new(empty));

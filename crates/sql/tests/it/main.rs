@@ -15,6 +15,7 @@ use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 
 mod admission;
+mod auto_increment;
 mod bulk;
 mod constraints;
 mod deadlock_text;

@@ -372,3 +372,38 @@ fn read_only_transactions_cannot_write() {
     assert_eq!(txn.commit().unwrap(), None);
     assert_eq!(engine.stats().rows_deleted.load(Ordering::Relaxed), 0);
 }
+
+/// A record lock becomes a gap lock when purge removes its row. Its owner counts among the owners of gaps as long as it holds the gap, and no longer:
+/// otherwise every insertion of the rest of the life looks to the right.
+#[test]
+fn who_inherits_a_gap_counts_until_its_end() {
+    let (_disk, engine, table) = open(77);
+    let table = bare(&table);
+    fill(&engine, &table, 4);
+    for _ in 0..3 {
+        let mut txn = begin(&engine);
+        block_on(txn.delete(&table, &key(2))).unwrap();
+        txn.commit().unwrap();
+        let mut holder = begin(&engine);
+        let lock = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+        assert_eq!(
+            block_on(holder.get(&table, &key(2), lock)).unwrap(),
+            None,
+            "its deleted record is locked"
+        );
+        assert!(!engine.locks().has_gap_owners(), "a record, no gap");
+        engine.purge_all().unwrap();
+        assert!(engine.locks().has_gap_owners(), "the gap that the record has become");
+        let mut other = begin(&engine);
+        let bytes = row(0, 2, "again");
+        {
+            let key = key(2);
+            let mut insert = std::pin::pin!(other.insert(&table, &key, &bytes));
+            assert!(poll_once(insert.as_mut()).is_none(), "it waits for the gap");
+            holder.commit().unwrap();
+            block_on(insert).unwrap();
+        }
+        other.commit().unwrap();
+        assert!(!engine.locks().has_gap_owners(), "everybody has ended");
+    }
+}

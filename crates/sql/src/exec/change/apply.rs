@@ -248,6 +248,7 @@ impl Exec<'_> {
         let foreign = rewrite.foreign.filter(|_| self.checks_foreign_keys());
         let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: number };
         let mut images = None;
+        let mut numbered = None;
         let mut failed = None;
         let mut moved: Option<(Vec<u8>, Vec<u8>)> = None;
         let mut change = |old: &[u8], new: &mut Vec<u8>| {
@@ -258,6 +259,7 @@ impl Exec<'_> {
                 if changes.is_empty() {
                     return Ok(Change::Keep);
                 }
+                numbered = changes.iter().find(|(at, _)| Some(*at) == table.auto_column).cloned();
                 let encoded = table.layout.encode_changed(old, &changes, new);
                 encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
                 if foreign.is_some() {
@@ -280,6 +282,7 @@ impl Exec<'_> {
         if let Some(error) = failed {
             return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
         }
+        self.raise_auto_increment(table, numbered.filter(|_| outcome.is_ok())).await?;
         let mut new_row = None;
         let outcome = match (outcome, moved) {
             (Ok(Updated::Deleted), Some((key, row))) => {

@@ -302,9 +302,13 @@ impl Exec<'_> {
         if let Err(error) = verify(&table.checks, &FrameRow(&frame[..count]), self.eval) {
             return self.refuse_row(plan, error, done);
         }
-        let mut generated = None;
+        let (mut generated, mut number) = (None, None);
         if let Some(column) = table.auto_column {
             generated = self.generate(table, column, &mut frame[..count], buffers)?;
+            number = super::counters::as_number(&frame[column]);
+        }
+        if let Some(number) = number {
+            self.carry_auto_increment(table, number);
         }
         self.encode_row(table, &frame[..count], buffers);
         if let Some(run) = &mut buffers.run {
@@ -314,7 +318,11 @@ impl Exec<'_> {
             }
             return if run.bytes() < RUN_BYTES { Ok(()) } else { self.insert_run(plan, buffers, done).await };
         }
-        self.insert_encoded(plan, frame, generated, buffers, done).await
+        self.insert_encoded(plan, frame, generated, buffers, done).await?;
+        if let Some(number) = number {
+            self.auto_increment_is_logged(table, number);
+        }
+        Ok(())
     }
 
     /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A duplicate comes first: what

@@ -11,6 +11,7 @@ use turnstile_engine::{Error as EngineError, Read};
 
 use super::super::Session;
 use super::super::statement::Outcome;
+use super::auto_increment;
 use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{settle, settle_children};
@@ -31,6 +32,8 @@ const NO_TREE: IndexId = IndexId(0);
 
 /// A definition being altered.
 pub(super) struct Alteration {
+    /// AUTO_INCREMENT = was given.
+    pub(super) sets_counter: bool,
     pub(super) definition: Definition,
     /// For every column, the old column it was.
     pub(super) origins: Vec<Option<usize>>,
@@ -56,6 +59,7 @@ impl Session {
         let holds = self.take_for_alter(alter, &schema).await?;
         let table = self.db.dictionary().table(&schema, &alter.name.table)?;
         let mut work = Alteration::of(&table);
+        work.sets_counter = auto_increment::is_given(&alter.actions);
         // The old primary key goes first: a column is defined without it.
         let (dropped, others): (Vec<_>, Vec<_>) =
             alter.actions.iter().partition(|one| matches!(one, AlterAction::DropPrimaryKey));
@@ -160,8 +164,8 @@ impl Session {
             }
         };
         let made_by = self.save_altered(work).await?;
+        self.set_counter(table, work).await?;
         let counters = table.counters.clone();
-        counters.auto_increment.fetch_max(work.definition.auto_increment.min(u64::MAX - 1), Ordering::AcqRel);
         let changed = Table::new(work.definition.clone(), table.gate.clone(), counters);
         let changed = changed.made_by(if built { made_by } else { table.made_by });
         self.db.dictionary().put_table(Arc::new(changed));
@@ -204,7 +208,7 @@ impl Session {
     /// Copies the rows into new trees.
     async fn rebuild(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
         self.make_trees(&mut work.definition)?;
-        let counters = Arc::<Counters>::default();
+        let counters = Counters::fresh();
         if work.definition.keys.first().is_none_or(|key| !key.primary) && table.primary().is_some() {
             counters.row_id.store(1, Ordering::Relaxed);
         }
@@ -235,15 +239,9 @@ impl Session {
                 return Err(error);
             }
         };
+        self.move_counter(table, &new, work).await?;
         let made_by = self.save_altered(work).await?;
         let new = new.made_by(made_by);
-        // The counter is found again from the rows, unless the column and so the counter stayed.
-        if new.auto_column.is_some() && table.auto_column.is_some() {
-            let next = table.counters.auto_increment.load(Ordering::Acquire);
-            if next > 0 {
-                counters.auto_increment.store(next.max(work.definition.auto_increment), Ordering::Release);
-            }
-        }
         counters.rows.store(copied, Ordering::Relaxed);
         self.db.dictionary().put_table(Arc::new(new));
         self.put_others(&work.others);
@@ -267,6 +265,7 @@ fn counts_rows(action: &AlterAction) -> bool {
 impl Alteration {
     fn of(table: &Table) -> Alteration {
         Alteration {
+            sets_counter: false,
             definition: table.definition.clone(),
             origins: (0..table.columns().len()).map(Some).collect(),
             old_names: table.columns().iter().map(|column| column.name.clone()).collect(),

@@ -77,7 +77,7 @@ impl Session {
         self.check_has_primary(&definition)?;
         self.make_trees(&mut definition)?;
         let width = definition.columns.len();
-        let table = Table::new(definition.clone(), Arc::default(), Arc::<Counters>::default());
+        let table = Table::new(definition.clone(), Arc::default(), Counters::fresh());
         let plan = InsertPlan {
             table: Arc::new(table),
             targets: (width - source.columns().len()..width).collect(),

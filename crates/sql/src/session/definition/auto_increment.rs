@@ -1,0 +1,59 @@
+//! Where a table's AUTO_INCREMENT counter goes on after ALTER TABLE, and making that durable.
+//!
+//! `AUTO_INCREMENT = n` sets the counter, to a smaller number too, but never to one that a row has or that is below one. Without it the
+//! counter stays what it was, also when the rows are copied into new trees, whose counter is another one.
+
+use std::sync::atomic::Ordering;
+
+use super::super::Session;
+use super::alter::Alteration;
+use crate::ast::{AlterAction, TableOption};
+use crate::dictionary::Table;
+use crate::dictionary::table::Counters;
+use crate::error::SqlResult;
+use crate::exec::change::counters::largest_there;
+
+/// Whether the statement says AUTO_INCREMENT =.
+pub(super) fn is_given(actions: &[AlterAction]) -> bool {
+    actions.iter().any(|action| matches!(action, AlterAction::Option(TableOption::AutoIncrement(_))))
+}
+
+impl Session {
+    /// The rows were copied from `old` into the trees of `new`: the counter of these, durable before anybody can see them.
+    pub(super) async fn move_counter(&self, old: &Table, new: &Table, work: &Alteration) -> SqlResult<()> {
+        let Some(column) = new.auto_column else { return Ok(()) };
+        let there = self.above_all(new, column).await?;
+        let before = match (old.auto_column, old.counters.auto_increment.load(Ordering::Acquire)) {
+            _ if work.sets_counter => 0,
+            (Some(_), before) => before,
+            (None, _) => 0,
+        };
+        let next = there.max(before).max(work.definition.auto_increment);
+        let slot = self.db.engine().make_counter(new.definition.clustered, next)?;
+        new.counters.found_at(slot, next);
+        Ok(())
+    }
+
+    /// The rows stay where they are and the statement sets the counter. Durable when this returns.
+    pub(super) async fn set_counter(&self, table: &Table, work: &Alteration) -> SqlResult<()> {
+        let (true, Some(column)) = (work.sets_counter, table.auto_column) else { return Ok(()) };
+        let next = self.above_all(table, column).await?.max(work.definition.auto_increment);
+        let slot = self.db.engine().set_counter(table.definition.clustered, next)?;
+        table.counters.found_at(slot, next);
+        Ok(())
+    }
+
+    async fn above_all(&self, table: &Table, column: usize) -> SqlResult<u64> {
+        let options = self.copy_txn().options().clone();
+        let largest = largest_there(self.db.engine(), table, column, options).await?;
+        Ok(largest.saturating_add(1))
+    }
+}
+
+impl Counters {
+    fn found_at(&self, slot: turnstile_engine::CounterSlot, next: u64) {
+        self.auto_increment.store(next, Ordering::Release);
+        self.logged.store(next, Ordering::Release);
+        self.slot.get_or_init(|| slot);
+    }
+}
