@@ -14,6 +14,7 @@ use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Gate;
 use crate::mdl::circle::GateWaits;
+use crate::query_log::QueryLog;
 use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
@@ -69,6 +70,7 @@ pub struct Database {
     shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// One reference is its own, every other one a prepared statement's.
     prepared: Arc<()>,
+    query_log: QueryLog,
     /// A [`Refusal`].
     refusal: AtomicU8,
 }
@@ -140,6 +142,7 @@ impl Database {
             thread_pool,
             shutdown: OnceLock::new(),
             prepared: Arc::new(()),
+            query_log: QueryLog::default(),
             refusal: AtomicU8::new(0),
         });
         Deadlocks::watch(&db);
@@ -147,6 +150,7 @@ impl Database {
             db.install().await?;
         }
         crate::session::apply_globals(&db, &db.globals);
+        db.query_log.follow(&db.globals).map_err(|error| SqlError::unknown_error(error.to_string()))?;
         Ok(db)
     }
 
@@ -221,6 +225,11 @@ impl Database {
     /// The last foreign key that stood against a change.
     pub fn foreign_key_errors(&self) -> &ForeignKeyErrors {
         &self.foreign_key_errors
+    }
+
+    /// The general log and the slow query log.
+    pub fn query_log(&self) -> &QueryLog {
+        &self.query_log
     }
 
     /// Whom `read_only` and `super_read_only` keep from writing, as they are now.

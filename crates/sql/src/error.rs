@@ -195,6 +195,17 @@ errors! {
     tablespace_missing(name) = 3510 b"HY000" "Tablespace {name} doesn't exist.";
     engine_attribute_not_supported() = 3981 b"HY000" "Storage engine 'InnoDB' does not support ENGINE_ATTRIBUTE.";
     new_aborting_connection(id, user, host, why) = 1184 b"08S01" "Aborted connection {id} to db: 'unconnected' user: '{user}' host: '{host}' ({why})";
+    unknown_alter_algorithm(word) = 1800 b"HY000" "Unknown ALGORITHM '{word}'";
+    unknown_alter_lock(word) = 1801 b"HY000" "Unknown LOCK type '{word}'";
+    alter_not_possible(what, instead) = 1845 b"0A000" "{what} is not supported for this operation. Try {instead}.";
+    legacy_delayed(word) = 3005 b"HY000" "{word} DELAYED is no longer supported. The statement was converted to {word}.";
+    table_order_ignored(table) = 1105 b"HY000" "ORDER BY ignored as there is a user-defined clustered index in the table '{table}'";
+    hash_index_replaced() = 3502 b"HY000" "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
+    execution_time_not_here() = 3125 b"HY000" "MAX_EXECUTION_TIME hint is supported by top-level standalone SELECT statements only";
+    conflicting_hint(hint) = 3126 b"HY000" "Hint {hint} is ignored as conflicting/duplicated";
+    unresolved_hint_name(name) = 3128 b"HY000" "Unresolved name '{name}' for SET_VAR hint";
+    not_hintable_variable(name) = 3637 b"HY000" "Variable '{name}' cannot be set using SET_VAR hint.";
+    resource_group_missing(name) = 3651 b"HY000" "Resource Group '{name}' does not exist.";
     option_prevents_statement(option) = 1290 b"HY000" "The MySQL server is running with the {option} option so it cannot execute this statement";
     duplicated_value_in_type(column, value, kind) = 1291 b"HY000" "Column '{column}' has duplicated value '{value}' in {kind}";
     truncated_wrong_value(kind, value) = 1292 b"22007" "Truncated incorrect {kind} value: '{value}'";

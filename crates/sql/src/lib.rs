@@ -24,6 +24,7 @@ pub mod lexer;
 pub mod mdl;
 pub mod parser;
 mod plan;
+pub mod query_log;
 mod rank;
 mod regexp;
 pub mod registry;

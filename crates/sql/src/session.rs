@@ -21,12 +21,14 @@ use crate::sink::{ColumnMeta, ResultSink, status_flag};
 use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
 
+mod aside;
 mod check;
 mod definition;
 mod explain;
 mod explain_forms;
 mod foreign_key;
 mod lock_tables;
+mod log;
 mod maintain;
 mod persist;
 mod prepared;
@@ -129,6 +131,7 @@ impl Session {
             scan: Scan::default(),
         };
         session.begin_as(&init)?;
+        session.log_connect();
         Ok(session)
     }
 
@@ -263,6 +266,7 @@ impl Session {
     pub async fn query(&mut self, text: &[u8], out: &mut dyn ResultSink) -> Result<(), SqlError> {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Query, self.db.registry().now_us());
+        self.log_command("Query", text);
         let result = self.query_text(text, out).await;
         self.after_statement(&result);
         result
@@ -291,7 +295,11 @@ impl Session {
                 self.interrupt.clear_query();
             }
         }
-        self.entry.set_command(Command::Sleep, self.db.registry().now_us());
+        let now_us = self.db.registry().now_us();
+        if now_us.saturating_sub(self.entry.since_us()) > self.settings.long_query_us {
+            self.note_slow(now_us, result.is_ok());
+        }
+        self.entry.set_command(Command::Sleep, now_us);
         self.entry.show(|shown| shown.text = None);
     }
 
@@ -326,6 +334,7 @@ impl Session {
 
     /// COM_INIT_DB.
     pub async fn use_db(&mut self, name: &str) -> Result<(), SqlError> {
+        self.log_command("Init DB", name.as_bytes());
         self.use_schema(name)
     }
 
@@ -387,7 +396,9 @@ impl Session {
             shown.account = init.account.text().into();
         });
         self.db.registry().renamed();
-        self.begin_as(&init)
+        self.begin_as(&init)?;
+        self.log_connect();
+        Ok(())
     }
 
     /// Whether several statements in one text are allowed (COM_SET_OPTION).
@@ -400,6 +411,7 @@ impl Session {
     pub async fn finish(&mut self) {
         // A failed rollback is the engine's to repair at its next start; the session is gone either way.
         let _ = self.rollback().await;
+        self.log_command("Quit", b"");
         (self.table_locks, self.global_read_lock) = (None, None);
         self.state.user_locks().lock().release_all();
     }

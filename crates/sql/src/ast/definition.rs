@@ -90,6 +90,8 @@ pub struct ColumnDef {
     pub invisible: bool,
     /// REFERENCES written at the column: parsed and, as in MySQL, without effect.
     pub references: bool,
+    /// ENGINE_ATTRIBUTE is not empty.
+    pub engine_attribute: bool,
 }
 
 /// What stands behind DEFAULT.
@@ -166,6 +168,10 @@ pub struct KeyOptions {
     pub key_block_size: Option<u64>,
     /// INVISIBLE
     pub invisible: bool,
+    /// ENGINE_ATTRIBUTE is not empty.
+    pub engine_attribute: bool,
+    /// WITH PARSER
+    pub parser: Option<Name>,
 }
 
 /// What a foreign key does on a change of its parent.
@@ -242,8 +248,19 @@ pub struct DropTable {
 pub struct AlterTable {
     /// The table.
     pub name: TableName,
-    /// What to do, in order. ALGORITHM=, LOCK= and the like are accepted and dropped.
+    /// What to do, in order.
     pub actions: Vec<AlterAction>,
+    /// ALGORITHM, LOCK
+    pub online: Online,
+}
+
+/// How a change of a table is to be made, at most.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Online {
+    /// ALGORITHM, upper case; None for DEFAULT.
+    pub algorithm: Option<Name>,
+    /// LOCK, upper case; None for DEFAULT.
+    pub lock: Option<Name>,
 }
 
 /// Where a column goes.
@@ -342,6 +359,8 @@ pub enum AlterAction {
     EnableKeys(bool),
     /// FORCE: rebuild.
     Force,
+    /// WITH VALIDATION (true), WITHOUT VALIDATION (false)
+    Validation(bool),
 }
 
 /// CREATE INDEX.
@@ -351,4 +370,6 @@ pub struct CreateIndex {
     pub table: TableName,
     /// The index; its name is always set.
     pub key: KeyDef,
+    /// ALGORITHM, LOCK
+    pub online: Online,
 }

@@ -10,6 +10,7 @@
 
 mod account;
 mod administration;
+mod clause;
 mod data_change;
 mod definition;
 mod expression;
@@ -20,6 +21,7 @@ mod types;
 
 pub use account::*;
 pub use administration::*;
+pub use clause::*;
 pub use data_change::*;
 pub use definition::*;
 pub use expression::*;
@@ -99,6 +101,8 @@ pub enum Statement {
         name: Name,
         /// Its table.
         table: TableName,
+        /// ALGORITHM, LOCK
+        online: Online,
     },
     /// DROP VIEW: views cannot exist, so only IF EXISTS can succeed.
     DropView {

@@ -156,6 +156,9 @@ pub fn column(
     in_primary: bool,
     eval: &EvalContext<'_>,
 ) -> SqlResult<Column> {
+    if written.engine_attribute {
+        return Err(SqlError::engine_attribute_not_supported());
+    }
     if written.generated.is_some() {
         return Err(SqlError::not_supported_yet("generated columns"));
     }

@@ -14,6 +14,9 @@ const PARTS_MAX: usize = 16;
 
 /// A key from its definition, without its tree; None for a foreign key, which is no key of the table's.
 pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Option<Key>> {
+    if written.options.engine_attribute {
+        return Err(SqlError::engine_attribute_not_supported());
+    }
     let (primary, unique) = match &written.kind {
         KeyKind::Primary => (true, true),
         KeyKind::Unique => (false, true),

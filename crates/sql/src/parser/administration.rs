@@ -3,7 +3,7 @@
 use super::name::upper;
 use super::{Parse, Parser};
 use crate::ast::{
-    Begin, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, Kill, LockedTable,
+    Begin, Clause, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, Kill, LockedTable,
     MaintenanceKind, PrepareSource, Show, ShowFilter, ShowWhat, Statement, TableMaintenance,
 };
 use crate::lexer::{Keyword, TokenKind};
@@ -115,7 +115,7 @@ impl Parser<'_> {
     /// FLUSH ...
     pub(super) fn flush(&mut self) -> Parse<Statement> {
         self.advance();
-        let _ = self.eat_any(&[Keyword::Local, Keyword::NoWriteToBinlog]);
+        self.note_any(&[Keyword::Local, Keyword::NoWriteToBinlog], Clause::NoBinlog);
         Ok(Statement::Flush(self.comma_list(Self::flush_target)?))
     }
 
@@ -161,13 +161,13 @@ impl Parser<'_> {
         let tables = self.comma_list(|parser| {
             let name = parser.table_name()?;
             let alias = parser.table_alias()?;
-            parser.eat(Keyword::LowPriority);
+            parser.note_any(&[Keyword::LowPriority], Clause::Priority);
             let write = match parser.eat_any(&[Keyword::Read, Keyword::Write]) {
                 Some(word) => word == Keyword::Write,
                 None => return Err(parser.unexpected()),
             };
             if !write {
-                parser.eat(Keyword::Local);
+                parser.note_any(&[Keyword::Local], Clause::ReadLocal);
             }
             Ok(LockedTable { name, alias, write })
         })?;
@@ -184,7 +184,7 @@ impl Parser<'_> {
             Keyword::Checksum => MaintenanceKind::Checksum,
             _ => MaintenanceKind::Repair,
         };
-        let _ = self.eat_any(&[Keyword::Local, Keyword::NoWriteToBinlog]);
+        self.note_any(&[Keyword::Local, Keyword::NoWriteToBinlog], Clause::NoBinlog);
         if self.eat_any(&[Keyword::Table, Keyword::Tables]).is_none() {
             return Err(self.unexpected());
         }
@@ -192,12 +192,13 @@ impl Parser<'_> {
         if kind == MaintenanceKind::Analyze && (self.at(Keyword::Update) || self.at(Keyword::Drop)) {
             return Err(self.not_supported("histograms"));
         }
-        // QUICK, EXTENDED and the like change how thorough the check is, not what it says.
         let words = [Keyword::Quick, Keyword::Fast, Keyword::Medium, Keyword::Extended, Keyword::Changed];
-        while self.eat_any(&words).is_some() {}
+        while self.note_any(&words, Clause::Thoroughness) {}
         if self.eat(Keyword::For) {
-            // FOR UPGRADE
-            self.name()?;
+            if !self.name()?.eq_ignore_ascii_case("upgrade") {
+                return Err(self.unexpected());
+            }
+            self.note(Clause::Thoroughness);
         }
         Ok(Statement::TableMaintenance(TableMaintenance { kind, tables }))
     }
@@ -234,6 +235,7 @@ impl Parser<'_> {
             format = Some(self.explain_format()?);
             analyze |= self.eat(Keyword::Analyze);
         } else {
+            // The plan is always shown with what these words once added.
             let _ = self.eat_any(&[Keyword::Extended, Keyword::Partitions]);
         }
         let explainable = [Keyword::Select, Keyword::With, Keyword::Table, Keyword::Values];

@@ -1,7 +1,7 @@
 //! ALTER of tables, databases and users; RENAME TABLE and RENAME USER.
 
 use super::{Parse, Parser};
-use crate::ast::{AlterAction, AlterTable, ColumnPosition, Statement};
+use crate::ast::{AlterAction, AlterTable, Clause, ColumnPosition, Online, Statement};
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -28,24 +28,25 @@ impl Parser<'_> {
         self.advance();
         let name = self.table_name()?;
         let mut actions = Vec::new();
+        let mut online = Online::default();
         if !self.is(TokenKind::End) && !self.is(TokenKind::Semicolon) {
-            self.alter_action(&mut actions)?;
+            self.alter_action(&mut actions, &mut online)?;
             loop {
                 // Table options may follow each other without commas.
                 if self.eat_kind(TokenKind::Comma) || matches!(actions.last(), Some(AlterAction::Option(_))) {
                     if self.is(TokenKind::End) || self.is(TokenKind::Semicolon) {
                         break;
                     }
-                    self.alter_action(&mut actions)?;
+                    self.alter_action(&mut actions, &mut online)?;
                 } else {
                     break;
                 }
             }
         }
-        Ok(Statement::AlterTable(Box::new(AlterTable { name, actions })))
+        Ok(Statement::AlterTable(Box::new(AlterTable { name, actions, online })))
     }
 
-    fn alter_action(&mut self, actions: &mut Vec<AlterAction>) -> Parse<()> {
+    fn alter_action(&mut self, actions: &mut Vec<AlterAction>, online: &mut Online) -> Parse<()> {
         let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
         match keyword {
             Keyword::Add => return self.alter_add(actions),
@@ -66,6 +67,7 @@ impl Parser<'_> {
             Keyword::Enable | Keyword::Disable => {
                 self.advance();
                 self.expect(Keyword::Keys)?;
+                self.note(Clause::Keys);
                 actions.push(AlterAction::EnableKeys(keyword == Keyword::Enable));
             }
             Keyword::Force => {
@@ -75,13 +77,14 @@ impl Parser<'_> {
             Keyword::With | Keyword::Without => {
                 self.advance();
                 self.expect(Keyword::Validation)?;
+                actions.push(AlterAction::Validation(keyword == Keyword::With));
             }
             Keyword::Algorithm | Keyword::Lock => {
-                self.online_option()?;
+                self.online_option(online)?;
             }
-            // MySQL itself ignores it.
             Keyword::Order => {
                 self.order_by()?;
+                self.note(Clause::TableOrder);
             }
             Keyword::Discard | Keyword::Import => return Err(self.not_supported("tablespaces")),
             Keyword::Partition | Keyword::Remove | Keyword::Reorganize => {
@@ -181,7 +184,7 @@ impl Parser<'_> {
             _ => {
                 self.eat(Keyword::Column);
                 let column = self.name()?;
-                let _ = self.eat_any(&[Keyword::Restrict, Keyword::Cascade]);
+                self.note_any(&[Keyword::Restrict, Keyword::Cascade], Clause::RestrictOrCascade);
                 Ok(AlterAction::DropColumn(column))
             }
         }

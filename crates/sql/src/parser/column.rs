@@ -3,8 +3,8 @@
 use super::name::lower;
 use super::{Parse, Parser};
 use crate::ast::{
-    CheckDef, ColumnDef, ColumnType, DefaultClause, Expr, Generated, Literal, Name, StringLiteral, TypeKind,
-    UnaryOp,
+    CheckDef, Clause, ColumnDef, ColumnType, DefaultClause, Expr, Generated, Literal, Name, StringLiteral,
+    TypeKind, UnaryOp,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -31,6 +31,7 @@ impl Parser<'_> {
             generated: None,
             invisible: false,
             references: false,
+            engine_attribute: false,
         };
         while self.column_attribute(&mut column, checks)? {}
         Ok(column)
@@ -118,16 +119,25 @@ impl Parser<'_> {
                 self.advance();
                 if !self.eat(Keyword::Default) {
                     self.name()?;
+                    let is_format = keyword == Keyword::ColumnFormat;
+                    self.note(if is_format { Clause::ColumnFormat } else { Clause::ColumnStorage });
                 }
             }
-            Keyword::EngineAttribute | Keyword::SecondaryEngineAttribute => {
-                self.advance();
-                self.eat_kind(TokenKind::Equal);
-                self.text()?;
+            Keyword::EngineAttribute => column.engine_attribute = !self.attribute()?.is_empty(),
+            Keyword::SecondaryEngineAttribute => {
+                self.attribute()?;
+                self.note(Clause::SecondaryAttribute);
             }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// `ENGINE_ATTRIBUTE [=] 'text'`
+    pub(super) fn attribute(&mut self) -> Parse<crate::ast::Text> {
+        self.advance();
+        self.eat_kind(TokenKind::Equal);
+        self.text()
     }
 
     fn generated(&mut self, column: &mut ColumnDef) -> Parse<()> {

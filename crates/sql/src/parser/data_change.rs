@@ -2,8 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Assignment, Delete, Expr, Insert, InsertSource, LiteralKind, LiteralRows, Name, RowAlias, Statement,
-    TableFactor, TableRef, Update,
+    Assignment, Clause, Delete, Expr, Insert, InsertSource, LiteralKind, LiteralRows, Name, RowAlias,
+    Statement, TableFactor, TableRef, Update,
 };
 use crate::lexer::{Keyword, TokenKind};
 use std::sync::Arc;
@@ -18,7 +18,10 @@ impl Parser<'_> {
     /// INSERT and REPLACE.
     pub(super) fn insert(&mut self) -> Parse<Statement> {
         let replace = self.advance().kind == TokenKind::Keyword(Keyword::Replace);
-        let _ = self.eat_any(&[Keyword::LowPriority, Keyword::Delayed, Keyword::HighPriority]);
+        self.hints();
+        if !self.note_any(&[Keyword::LowPriority, Keyword::HighPriority], Clause::Priority) {
+            self.note_any(&[Keyword::Delayed], Clause::Delayed(replace));
+        }
         let ignore = !replace && self.eat(Keyword::Ignore);
         self.eat(Keyword::Into);
         let table = self.table_name()?;
@@ -182,7 +185,8 @@ impl Parser<'_> {
     /// UPDATE.
     pub(super) fn update(&mut self) -> Parse<Statement> {
         self.advance();
-        self.eat(Keyword::LowPriority);
+        self.hints();
+        self.note_any(&[Keyword::LowPriority], Clause::Priority);
         let ignore = self.eat(Keyword::Ignore);
         let tables = self.comma_list(Self::table_reference)?;
         self.expect(Keyword::Set)?;
@@ -209,9 +213,14 @@ impl Parser<'_> {
     /// DELETE.
     pub(super) fn delete(&mut self) -> Parse<Statement> {
         self.advance();
+        self.hints();
         let mut ignore = false;
         while let Some(word) = self.eat_any(&[Keyword::LowPriority, Keyword::Quick, Keyword::Ignore]) {
-            ignore |= word == Keyword::Ignore;
+            match word {
+                Keyword::Ignore => ignore = true,
+                Keyword::Quick => self.note(Clause::Quick),
+                _ => self.note(Clause::Priority),
+            }
         }
         let mut delete = Delete {
             with: None,

@@ -3,8 +3,9 @@
 use super::name::upper;
 use super::{Parse, Parser};
 use crate::ast::{
-    CheckDef, CreateDatabase, CreateIndex, CreateTable, DatabaseOptions, DropTable, KeyDef, KeyKind,
-    KeyOptions, KeyPart, KeyTarget, Name, OnDuplicate, ReferenceAction, References, Statement, TableOption,
+    CheckDef, Clause, CreateDatabase, CreateIndex, CreateTable, DatabaseOptions, DropTable, KeyDef, KeyKind,
+    KeyOptions, KeyPart, KeyTarget, Name, OnDuplicate, Online, ReferenceAction, References, Statement,
+    TableOption,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -51,14 +52,15 @@ impl Parser<'_> {
                 let name = self.index_name()?;
                 self.expect(Keyword::On)?;
                 let table = self.table_name()?;
-                while self.online_option()? {}
-                Ok(Statement::DropIndex { name, table })
+                let mut online = Online::default();
+                while self.online_option(&mut online)? {}
+                Ok(Statement::DropIndex { name, table, online })
             }
             Some(Keyword::View) => {
                 self.advance();
                 let if_exists = self.if_exists()?;
                 let names = self.comma_list(Self::table_name)?;
-                let _ = self.eat_any(&[Keyword::Restrict, Keyword::Cascade]);
+                self.note_any(&[Keyword::Restrict, Keyword::Cascade], Clause::RestrictOrCascade);
                 Ok(Statement::DropView { names, if_exists })
             }
             Some(Keyword::User) => {
@@ -88,7 +90,7 @@ impl Parser<'_> {
         }
         let if_exists = self.if_exists()?;
         let names = self.comma_list(Self::table_name)?;
-        let _ = self.eat_any(&[Keyword::Restrict, Keyword::Cascade]);
+        self.note_any(&[Keyword::Restrict, Keyword::Cascade], Clause::RestrictOrCascade);
         Ok(Statement::DropTable(DropTable { names, if_exists, temporary }))
     }
 
@@ -256,7 +258,12 @@ impl Parser<'_> {
         let mut options = KeyOptions::default();
         self.key_type(&mut options)?;
         let parts = self.parenthesized_list(Self::key_part)?;
-        if first == Keyword::Foreign {
+        if first != Keyword::Foreign && first != Keyword::Fulltext {
+            self.key_options(&mut options)?;
+            if options.parser.is_some() {
+                return Err(self.unexpected());
+            }
+        } else if first == Keyword::Foreign {
             let references = References { constraint: constraint.clone(), ..self.references()? };
             kind = KeyKind::Foreign(Box::new(references));
         } else {
@@ -283,7 +290,11 @@ impl Parser<'_> {
         if !self.eat(Keyword::Using) {
             return Ok(false);
         }
-        options.using = Some(upper(self.name()?));
+        let using = upper(self.name()?);
+        if &*using == "HASH" {
+            self.note(Clause::HashKey);
+        }
+        options.using = Some(using);
         Ok(true)
     }
 
@@ -301,6 +312,7 @@ impl Parser<'_> {
                     self.advance();
                     self.eat_kind(TokenKind::Equal);
                     options.key_block_size = Some(self.integer()?);
+                    self.note(Clause::KeyBlockSize);
                 }
                 Some(word @ (Keyword::Visible | Keyword::Invisible)) => {
                     self.advance();
@@ -308,7 +320,12 @@ impl Parser<'_> {
                 }
                 Some(Keyword::With) => {
                     self.expect_all(&[Keyword::With, Keyword::Parser])?;
-                    self.name()?;
+                    options.parser = Some(self.name()?);
+                }
+                Some(Keyword::EngineAttribute) => options.engine_attribute = !self.attribute()?.is_empty(),
+                Some(Keyword::SecondaryEngineAttribute) => {
+                    self.attribute()?;
+                    self.note(Clause::SecondaryAttribute);
                 }
                 _ => return Ok(()),
             }
@@ -321,7 +338,7 @@ impl Parser<'_> {
         let table = self.table_name()?;
         let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
         if self.eat(Keyword::Match)
-            && self.eat_any(&[Keyword::Full, Keyword::Partial, Keyword::Simple]).is_none()
+            && !self.note_any(&[Keyword::Full, Keyword::Partial, Keyword::Simple], Clause::Match)
         {
             return Err(self.unexpected());
         }
@@ -366,19 +383,24 @@ impl Parser<'_> {
         let table = self.table_name()?;
         let parts = self.parenthesized_list(Self::key_part)?;
         self.key_options(&mut options)?;
-        while self.online_option()? {}
+        if options.parser.is_some() && kind != KeyKind::FullText {
+            return Err(self.unexpected());
+        }
+        let mut online = Online::default();
+        while self.online_option(&mut online)? {}
         let key = KeyDef { kind, name, parts, options };
-        Ok(Statement::CreateIndex(Box::new(CreateIndex { table, key })))
+        Ok(Statement::CreateIndex(Box::new(CreateIndex { table, key, online })))
     }
 
-    /// `ALGORITHM [=] x`, `LOCK [=] x`: accepted, without effect.
-    pub(super) fn online_option(&mut self) -> Parse<bool> {
-        if self.eat_any(&[Keyword::Algorithm, Keyword::Lock]).is_none() {
-            return Ok(false);
-        }
+    /// `ALGORITHM [=] x`, `LOCK [=] x`
+    pub(super) fn online_option(&mut self, online: &mut Online) -> Parse<bool> {
+        let Some(word) = self.eat_any(&[Keyword::Algorithm, Keyword::Lock]) else { return Ok(false) };
         self.eat_kind(TokenKind::Equal);
-        if !self.eat(Keyword::Default) {
-            self.name()?;
+        let value = if self.eat(Keyword::Default) { None } else { Some(self.name()?) };
+        if word == Keyword::Algorithm {
+            online.algorithm = value
+        } else {
+            online.lock = value
         }
         Ok(true)
     }

@@ -18,6 +18,7 @@ mod definition;
 mod error;
 mod expression;
 mod function;
+mod hint;
 mod name;
 mod primary;
 mod query;
@@ -29,8 +30,9 @@ mod table_reference;
 mod tests;
 
 pub use error::{ParseError, ParseErrorKind};
+pub use hint::Hint;
 
-use crate::ast::Statement;
+use crate::ast::{Clause, Statement};
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
 use error::Failure;
 
@@ -83,10 +85,21 @@ pub struct Parsed {
     pub statement: Statement,
     /// How many `?` it has.
     pub parameter_count: u32,
+    /// What it says beside the tree; None for nothing.
+    pub aside: Option<Box<Aside>>,
     /// Where the statement's own text ends: before its semicolon.
     pub statement_end: usize,
     /// Where the next statement begins: after the semicolon and what is blank; the text's length when there is none.
     pub next: usize,
+}
+
+/// What a statement says that is not in its tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aside {
+    /// Optimizer hints, in order.
+    pub hints: Vec<Hint>,
+    /// Clauses that have no node, in order.
+    pub clauses: Vec<Clause>,
 }
 
 /// Parses the statement at the start of `text`.
@@ -159,6 +172,9 @@ struct Parser<'a> {
     /// Deepest level that any part of the innermost expression under construction reaches.
     deepest: u32,
     parameter_count: u32,
+    /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
+    hinted: u32,
+    aside: Aside,
 }
 
 impl<'a> Parser<'a> {
@@ -175,6 +191,8 @@ impl<'a> Parser<'a> {
             depth: 0,
             deepest: 0,
             parameter_count: 0,
+            hinted: 0,
+            aside: Aside::default(),
         }
     }
 
@@ -194,7 +212,9 @@ impl<'a> Parser<'a> {
             }
             _ => return Err(self.unexpected()),
         };
-        Ok(Parsed { statement, parameter_count: self.parameter_count, statement_end, next })
+        let aside = std::mem::take(&mut self.aside);
+        let aside = (aside != Aside::default()).then(|| Box::new(aside));
+        Ok(Parsed { statement, parameter_count: self.parameter_count, aside, statement_end, next })
     }
 
     /// Steps over the current token and returns it.
@@ -203,6 +223,20 @@ impl<'a> Parser<'a> {
         self.previous_end = token.end;
         self.token = self.lexer.next_token();
         token
+    }
+
+    /// Hands over a clause that has no node in the tree.
+    fn note(&mut self, clause: Clause) {
+        self.aside.clauses.push(clause);
+    }
+
+    /// Steps over one of `keywords`, if it is there, and hands over the clause that it is.
+    fn note_any(&mut self, keywords: &[Keyword], clause: Clause) -> bool {
+        let found = self.eat_any(keywords).is_some();
+        if found {
+            self.note(clause);
+        }
+        found
     }
 
     /// The kind of the token after the current one.

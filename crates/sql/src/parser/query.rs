@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
+    Clause, CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
     QueryBody, Select, SelectItem, SetOperator, With,
 };
 use crate::lexer::{Keyword, TokenKind};
@@ -252,6 +252,7 @@ impl Parser<'_> {
 
     fn select(&mut self) -> Parse<Query> {
         self.advance();
+        self.hints();
         let mut select = Select {
             distinct: false,
             straight_join: false,
@@ -298,12 +299,14 @@ impl Parser<'_> {
                 Keyword::All => all = true,
                 Keyword::StraightJoin => select.straight_join = true,
                 Keyword::SqlCalcFoundRows => select.calc_found_rows = true,
-                Keyword::HighPriority | Keyword::SqlSmallResult | Keyword::SqlBigResult => {}
+                Keyword::HighPriority => self.note(Clause::Priority),
+                Keyword::SqlSmallResult | Keyword::SqlBigResult => self.note(Clause::ResultSize),
                 // Not reserved, so maybe a column: a modifier only if a select list follows.
                 Keyword::SqlNoCache | Keyword::SqlCache | Keyword::SqlBufferResult => match self.peek() {
                     TokenKind::Comma | TokenKind::End | TokenKind::Semicolon => return Ok(()),
                     TokenKind::Keyword(Keyword::From | Keyword::As) => return Ok(()),
-                    _ => {}
+                    _ if keyword == Keyword::SqlBufferResult => self.note(Clause::ResultSize),
+                    _ => self.note(Clause::NoCache),
                 },
                 _ => break,
             }

@@ -2,7 +2,8 @@
 
 use super::{Parse, ParseErrorKind, Parser};
 use crate::ast::{
-    IndexHint, IndexHintKind, Join, JoinCondition, JoinKind, Name, Query, TableFactor, TableName, TableRef,
+    Clause, IndexHint, IndexHintKind, Join, JoinCondition, JoinKind, Name, Query, TableFactor, TableName,
+    TableRef,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -207,6 +208,7 @@ impl Parser<'_> {
                 return Err(self.unexpected());
             }
             if self.eat(Keyword::For) {
+                self.note(Clause::IndexHintScope);
                 match self.eat_any(&[Keyword::Join, Keyword::Order, Keyword::Group]) {
                     Some(Keyword::Join) => {}
                     Some(_) => self.expect(Keyword::By)?,

@@ -22,3 +22,120 @@ fn error_of(text: &str) -> ParseError {
         Err(error) => error,
     }
 }
+
+/// Words that may be written or left out and mean nothing, where the parser steps over them.
+const NOISE: &[&str] = &[
+    "Work",
+    "Savepoint",
+    "Table",
+    "Column",
+    "Key",
+    "Index",
+    "Into",
+    "Row",
+    "Outer",
+    "Precision",
+    "Enforced",
+    "All",
+    "Extended",
+    "Partitions",
+];
+
+/// What the parser steps over without looking at the result is a word without meaning; everything else is in the tree or handed
+/// over as a clause or hint, for which one list says what becomes of it.
+#[test]
+fn nothing_is_stepped_over_without_a_decision() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/parser");
+    let mut unlisted = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|end| end != "rs") || path.ends_with("tests.rs") {
+            continue;
+        }
+        for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+            let line = line.trim();
+            let line = line.strip_prefix("let _ = ").unwrap_or(line);
+            let eats = ["self.eat(", "parser.eat(", "self.eat_any(", "parser.eat_any("];
+            if !eats.iter().any(|start| line.starts_with(start)) || !line.ends_with(';') {
+                continue;
+            }
+            let mut words = line.split("Keyword::").skip(1);
+            let listed = |word: &str| {
+                let end = word.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(word.len());
+                NOISE.contains(&&word[..end])
+            };
+            if !words.all(listed) {
+                unlisted.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(unlisted.is_empty(), "stepped over without a decision: {unlisted:#?}");
+}
+
+/// A clause that somebody may write, and what is handed over for it.
+#[test]
+fn clauses_without_a_node_are_handed_over() {
+    use crate::ast::Clause as C;
+    for (text, clause) in [
+        ("SELECT HIGH_PRIORITY 1", C::Priority),
+        ("SELECT SQL_BIG_RESULT 1", C::ResultSize),
+        ("SELECT SQL_BUFFER_RESULT 1", C::ResultSize),
+        ("SELECT SQL_NO_CACHE 1", C::NoCache),
+        ("INSERT LOW_PRIORITY INTO t VALUES (1)", C::Priority),
+        ("INSERT DELAYED INTO t VALUES (1)", C::Delayed(false)),
+        ("REPLACE DELAYED INTO t VALUES (1)", C::Delayed(true)),
+        ("UPDATE LOW_PRIORITY t SET a = 1", C::Priority),
+        ("DELETE QUICK FROM t", C::Quick),
+        ("DELETE LOW_PRIORITY FROM t", C::Priority),
+        ("FLUSH LOCAL TABLES", C::NoBinlog),
+        ("ANALYZE NO_WRITE_TO_BINLOG TABLE t", C::NoBinlog),
+        ("CHECK TABLE t QUICK", C::Thoroughness),
+        ("CHECK TABLE t FOR UPGRADE", C::Thoroughness),
+        ("LOCK TABLES t READ LOCAL", C::ReadLocal),
+        ("LOCK TABLES t LOW_PRIORITY WRITE", C::Priority),
+        ("DROP TABLE t CASCADE", C::RestrictOrCascade),
+        ("DROP VIEW v RESTRICT", C::RestrictOrCascade),
+        ("ALTER TABLE t DROP a RESTRICT", C::RestrictOrCascade),
+        ("ALTER TABLE t DISABLE KEYS", C::Keys),
+        ("ALTER TABLE t ORDER BY a", C::TableOrder),
+        ("CREATE TABLE t (a INT COLUMN_FORMAT FIXED)", C::ColumnFormat),
+        ("CREATE TABLE t (a INT STORAGE DISK)", C::ColumnStorage),
+        ("CREATE TABLE t (a INT SECONDARY_ENGINE_ATTRIBUTE '{}')", C::SecondaryAttribute),
+        ("CREATE TABLE t (a INT, KEY (a) KEY_BLOCK_SIZE 4)", C::KeyBlockSize),
+        ("CREATE TABLE t (a INT, KEY (a) USING HASH)", C::HashKey),
+        ("CREATE TABLE t (a INT, FOREIGN KEY (a) REFERENCES p (a) MATCH FULL)", C::Match),
+        ("SELECT 1 FROM t USE INDEX FOR ORDER BY (a)", C::IndexHintScope),
+    ] {
+        let parsed =
+            parse(text.as_bytes(), ParseOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(parsed.aside.map(|aside| aside.clauses), Some(vec![clause]), "{text}");
+    }
+}
+
+#[test]
+fn hints_are_read_as_far_as_they_are_right() {
+    let hints = |text: &str| {
+        let parsed = parse(text.as_bytes(), ParseOptions::default()).unwrap();
+        parsed.aside.map(|aside| aside.hints).unwrap_or_default()
+    };
+    assert_eq!(
+        hints("SELECT /*+ MAX_EXECUTION_TIME(5) set_var(sort_buffer_size = 1M) INDEX(t a, b) */ 1"),
+        [
+            Hint::MaxExecutionTime(5, true),
+            Hint::SetVariable("sort_buffer_size".into(), "1M".into()),
+            Hint::Advice("INDEX".into(), "t a, b".into()),
+        ]
+    );
+    let wrong =
+        |near: &str| Hint::Wrong(format!("Optimizer hint syntax error near '{near}' at line 1").into());
+    assert_eq!(hints("SELECT /*+ QB_NAME(a) bogus */ 1"), [Hint::BlockName("a".into()), wrong("bogus */ 1")]);
+    assert_eq!(hints("SELECT /*+ */ 1"), [wrong("*/ 1")]);
+    assert_eq!(hints("SELECT /*+ max_execution_time(-5) */ 1"), [wrong("-5) */ 1")]);
+    assert_eq!(hints("DELETE /*+ SET_VAR(sql_mode='') */ FROM t"), [wrong("'') */ FROM t")]);
+    assert_eq!(
+        hints("SELECT 1 UNION SELECT /*+ MAX_EXECUTION_TIME(5) */ 1"),
+        [Hint::MaxExecutionTime(5, false)]
+    );
+    assert_eq!(hints("SELECT DISTINCT /*+ bogus */ 1"), []);
+    assert_eq!(hints("SELECT /* plain */ 1"), []);
+}

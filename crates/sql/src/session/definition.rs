@@ -27,6 +27,7 @@ mod copy;
 mod create_select;
 mod foreign_key;
 mod foreign_key_alter;
+mod online;
 mod verify;
 
 impl Session {
@@ -54,20 +55,18 @@ impl Session {
             Statement::AlterTable(alter) => return self.alter_table(alter).await,
             Statement::CreateIndex(create) => {
                 let action = ast::AlterAction::AddKey(create.key.clone());
-                return self
-                    .alter_table(&ast::AlterTable { name: create.table.clone(), actions: vec![action] })
-                    .await;
+                let (name, online) = (create.table.clone(), create.online.clone());
+                return self.alter_table(&ast::AlterTable { name, actions: vec![action], online }).await;
             }
-            Statement::DropIndex { name, table } => {
+            Statement::DropIndex { name, table, online } => {
                 let primary = name.eq_ignore_ascii_case("PRIMARY");
                 let action = if primary {
                     ast::AlterAction::DropPrimaryKey
                 } else {
                     ast::AlterAction::DropKey(name.clone())
                 };
-                return self
-                    .alter_table(&ast::AlterTable { name: table.clone(), actions: vec![action] })
-                    .await;
+                let (name, online) = (table.clone(), online.clone());
+                return self.alter_table(&ast::AlterTable { name, actions: vec![action], online }).await;
             }
             Statement::DropView { names, if_exists } => {
                 if !if_exists && let Some(name) = names.first() {

@@ -205,7 +205,18 @@ impl Session {
         self.require_global(Privileges::RELOAD, "RELOAD")?;
         self.commit_before().await?;
         for target in targets {
-            let FlushTarget::Tables { names, read_lock, export } = target else { continue };
+            let (names, read_lock, export) = match target {
+                FlushTarget::Tables { names, read_lock, export } => (names, read_lock, export),
+                FlushTarget::Logs => {
+                    self.db
+                        .query_log()
+                        .reopen()
+                        .map_err(|error| SqlError::unknown_error(error.to_string()))?;
+                    continue;
+                }
+                // What is flushed is never out of date: accounts, the memory of hosts, costs.
+                FlushTarget::Privileges | FlushTarget::Status | FlushTarget::Other(_) => continue,
+            };
             if *export {
                 return Err(SqlError::not_supported_yet("FLUSH TABLES ... FOR EXPORT"));
             }

@@ -4,7 +4,7 @@ use super::Session;
 use super::show::Table;
 use super::statement::Outcome;
 use crate::accounts::Privileges;
-use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Statement, TableMaintenance, TableName};
+use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Online, Statement, TableMaintenance, TableName};
 use crate::error::{SqlError, SqlResult};
 use crate::sink::ResultSink;
 use crate::value::Value;
@@ -64,7 +64,8 @@ impl Session {
     }
 
     async fn optimize(&mut self, name: &TableName) -> Vec<Said> {
-        let anew = AlterTable { name: name.clone(), actions: vec![AlterAction::Force] };
+        let anew =
+            AlterTable { name: name.clone(), actions: vec![AlterAction::Force], online: Online::default() };
         let statement = Statement::AlterTable(Box::new(anew));
         let done = Box::pin(self.definition_statement(&statement)).await;
         let note = "Table does not support optimize, doing recreate + analyze instead";

@@ -12,7 +12,7 @@ use super::tables::{Used, of_statement};
 use super::{Prepared, Session};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
-use crate::parser::parse;
+use crate::parser::{Aside, parse};
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::types::ColumnType;
@@ -30,6 +30,8 @@ pub struct Statement {
     tables: Box<[Used]>,
     /// Its text, for SHOW PROCESSLIST; nothing if the statement cache keeps it.
     text: Option<Arc<[u8]>>,
+    /// What it says beside its tree.
+    aside: Option<Box<Aside>>,
     /// What it counts by among the prepared statements of all sessions.
     _place: Option<Arc<()>>,
     plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
@@ -45,6 +47,7 @@ impl Statement {
             literals: false,
             tables,
             text: None,
+            aside: None,
             _place: None,
             plan: Mutex::new(None),
         }
@@ -73,6 +76,7 @@ impl Session {
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Prepare, self.db.registry().now_us());
+        self.log_command("Prepare", text);
         let result = self.prepare_text(text).await;
         self.after_statement(&result);
         result
@@ -108,7 +112,8 @@ impl Session {
         if params > usize::from(u16::MAX) {
             return Err(SqlError::prepared_too_many_parameters());
         }
-        Ok(Statement { text: Some(text.into()), ..Statement::new(parsed.statement, params) })
+        let aside = parsed.aside;
+        Ok(Statement { text: Some(text.into()), aside, ..Statement::new(parsed.statement, params) })
     }
 
     /// The columns a statement will return, and whether its names can be found at all.
@@ -144,6 +149,7 @@ impl Session {
         let result = match found {
             Some(statement) => {
                 self.entry.show(|shown| shown.text = statement.text.clone());
+                self.log_command("Execute", statement.text.as_deref().unwrap_or_default());
                 self.execute_statement(&statement, params, out).await
             }
             None => Err(SqlError::unknown_statement_handler(id, "mysqld_stmt_execute")),
@@ -163,7 +169,8 @@ impl Session {
             return Err(SqlError::wrong_arguments("EXECUTE"));
         }
         if !is_row_statement(&prepared.statement) {
-            return Box::pin(self.run_statement(&prepared.statement, params, out, false)).await;
+            let aside = prepared.aside.as_deref();
+            return Box::pin(self.run_statement((&prepared.statement, aside), params, out, false)).await;
         }
         self.run_kept(prepared, params, out).await
     }
@@ -178,7 +185,12 @@ impl Session {
         self.state.warnings.clear();
         self.db.status().command(&prepared.statement);
         self.check_engine()?;
-        let outcome = self.execute_rows(prepared, params, out).await?;
+        let saved = prepared.aside.as_ref().map(|aside| self.begin_aside(aside, &prepared.statement));
+        let outcome = self.execute_rows(prepared, params, out).await;
+        if let Some(saved) = saved {
+            self.end_aside(saved);
+        }
+        let outcome = outcome?;
         self.before_answer().await?;
         self.finish_result(&outcome, out, false);
         Ok(())
@@ -272,10 +284,16 @@ impl Session {
                 if params.len() != found.params {
                     return Err(SqlError::wrong_arguments("EXECUTE"));
                 }
-                if is_row_statement(&found.statement) {
-                    return self.execute_rows(&found, &params, out).await;
+                let saved = found.aside.as_ref().map(|aside| self.begin_aside(aside, &found.statement));
+                let outcome = if is_row_statement(&found.statement) {
+                    self.execute_rows(&found, &params, out).await
+                } else {
+                    Box::pin(self.dispatch(&found.statement, &params, out)).await
+                };
+                if let Some(saved) = saved {
+                    self.end_aside(saved);
                 }
-                Box::pin(self.dispatch(&found.statement, &params, out)).await
+                outcome
             }
             ast::Statement::Deallocate(name) => {
                 let gone = self.named.remove(&*name.to_lowercase());

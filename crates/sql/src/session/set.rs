@@ -1,5 +1,6 @@
 //! SET: system variables, user variables, character sets, transaction characteristics, passwords. Also KILL.
 
+use std::fs::OpenOptions;
 use std::sync::atomic::Ordering;
 
 use turnstile_sys::latch;
@@ -13,6 +14,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, SqlMode, WarningLevel};
 use crate::plan::walk;
+use crate::query_log::place_of;
 use crate::status::metrics;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Globals, Scope, VARIABLES};
@@ -94,7 +96,8 @@ impl Session {
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
         persist::check_scope(definition, scope, name)?;
-        if global {
+        // Who may hide from the general log is no matter of one's own.
+        if global || definition.name == "sql_log_off" {
             self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
         }
         let value = match value {
@@ -112,6 +115,7 @@ impl Session {
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,
         };
+        self.check_log_file(definition.name, &value)?;
         if matches!(definition.name, "read_only" | "super_read_only") && scope != VariableScope::PersistOnly {
             self.check_nothing_open()?;
         }
@@ -126,6 +130,31 @@ impl Session {
             action.check(pattern)?;
         }
         Ok(Choice { at, scope, value })
+    }
+
+    /// Fails unless the file of a log can be written, if this is about one that would be.
+    fn check_log_file(&self, name: &str, value: &Value) -> SqlResult<()> {
+        let file = match name {
+            "general_log" | "general_log_file" => "general_log_file",
+            "slow_query_log" | "slow_query_log_file" => "slow_query_log_file",
+            _ => return Ok(()),
+        };
+        let globals = self.db.globals();
+        let named = if name == file { value.clone() } else { globals.named(file) };
+        let (datadir, named) = (to_text(&globals.named("datadir")), to_text(&named));
+        let refused = || SqlError::wrong_value_for_variable(file, &named);
+        // Files that a server reads its options from are none for a log.
+        if named.is_empty() || named.ends_with(".cnf") || named.ends_with(".ini") {
+            return Err(refused());
+        }
+        if name != file && *value == Value::Int(0) {
+            return Ok(());
+        }
+        let place = place_of(&datadir, &named);
+        if datadir.is_empty() && place.is_relative() {
+            return Err(refused());
+        }
+        OpenOptions::new().create(true).append(true).open(place).map(drop).map_err(|_| refused())
     }
 
     /// The writes of one's own open transaction or locked tables would be cut off.
@@ -151,6 +180,12 @@ impl Session {
             apply_global(&self.db, definition.name, &value);
             let on = value == Value::Int(1);
             self.db.globals().set(at, value);
+            let logs =
+                ["general_log", "general_log_file", "slow_query_log", "slow_query_log_file", "log_output"];
+            if logs.contains(&definition.name) {
+                let followed = self.db.query_log().follow(self.db.globals());
+                return followed.map_err(|error| SqlError::unknown_error(error.to_string()));
+            }
             match (definition.name, on) {
                 ("super_read_only", true) => self.follow_global("read_only", true),
                 ("read_only", false) => self.follow_global("super_read_only", false),

@@ -126,6 +126,12 @@ impl SessionState {
         self.decode(&variables);
     }
 
+    /// Gives back variables that a statement had for itself.
+    pub fn restore_variables(&self, saved: SessionVariables) {
+        self.decode(&saved);
+        *self.variables.lock() = saved;
+    }
+
     fn decode(&self, variables: &SessionVariables) {
         let settings = SessionSettings::decode(variables);
         self.warnings.set_limits(settings.max_error_count, settings.sql_notes);

@@ -20,6 +20,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
 use crate::expr::{EvalContext, EvalSettings, NoRow};
+use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
@@ -84,7 +85,7 @@ impl Session {
     /// Runs a statement and writes its whole result. `more`: another result follows.
     pub(super) async fn run_statement(
         &mut self,
-        statement: &Statement,
+        (statement, aside): (&Statement, Option<&Aside>),
         params: &[Value],
         out: &mut dyn ResultSink,
         more: bool,
@@ -96,7 +97,12 @@ impl Session {
         if !matches!(statement, Statement::Shutdown) {
             self.check_engine()?;
         }
-        let mut outcome = self.dispatch(statement, params, out).await?;
+        let saved = aside.map(|aside| self.begin_aside(aside, statement));
+        let outcome = self.dispatch(statement, params, out).await;
+        if let Some(saved) = saved {
+            self.end_aside(saved);
+        }
+        let mut outcome = outcome?;
         if !matches!(statement, Statement::Shutdown) {
             self.before_answer().await?;
         }

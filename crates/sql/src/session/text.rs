@@ -71,14 +71,15 @@ impl Session {
             let parsed = parse_at(text, start, self.parse_options(false))
                 .inspect_err(|_| self.state.warnings.clear())?;
             let more = parsed.next < text.len();
-            if start == 0 && !more && is_row_statement(&parsed.statement) {
+            if start == 0 && !more && parsed.aside.is_none() && is_row_statement(&parsed.statement) {
                 self.offer(text, &parsed.statement, scan, &course);
             }
             if more && !self.multi_statements {
                 let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
                 return Err(SqlError::parse_error(near, 1));
             }
-            self.run_statement(&parsed.statement, &[], out, more).await?;
+            let said = (&parsed.statement, parsed.aside.as_deref());
+            self.run_statement(said, &[], out, more).await?;
             if !more {
                 return Ok(());
             }

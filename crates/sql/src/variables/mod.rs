@@ -400,7 +400,7 @@ impl Globals {
 }
 
 /// A session's values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionVariables {
     base: Arc<Vec<Value>>,
     own: Vec<(usize, Value)>,

@@ -84,6 +84,10 @@ pub struct SessionSettings {
     pub cte_max_recursion_depth: u64,
     pub max_error_count: u64,
     pub sql_notes: bool,
+    /// `long_query_time` in microseconds.
+    pub long_query_us: u64,
+    /// `sql_log_off`
+    pub log_off: bool,
     /// `sql_require_primary_key`
     pub require_primary_key: bool,
     /// `sql_auto_is_null`
@@ -159,6 +163,11 @@ impl SessionSettings {
             cte_max_recursion_depth: number("cte_max_recursion_depth"),
             max_error_count: number("max_error_count"),
             sql_notes: on("sql_notes"),
+            long_query_us: match variables.named("long_query_time") {
+                Value::Double(seconds) => (seconds * 1e6) as u64,
+                _ => u64::MAX,
+            },
+            log_off: on("sql_log_off"),
             require_primary_key: on("sql_require_primary_key"),
             auto_is_null: on("sql_auto_is_null"),
             plans_anew: on("sql_auto_is_null") || number("sql_select_limit") != u64::MAX,

@@ -120,8 +120,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "external_user" Session Kind::Text, "", fixed, "Reported only.";
     "flush" Global Kind::Bool, "OFF", fixed, "Reported only.";
     "foreign_key_checks" Both Kind::Bool, "ON", live("sql/src/variables/settings.rs"), "OFF: rows are changed without a look at foreign keys, tables may name parents that do not exist yet, and parents may be dropped. For loading dumps; what was let in meanwhile is not checked later.";
-    "general_log" Global Kind::Bool, "OFF", fixed, "There is no general log.";
-    "general_log_file" Global Kind::Text, "", fixed, "Reported only.";
+    "general_log" Global Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write every command of every client to general_log_file, as it comes and with passwords left out. For looking on for a while: it costs a write per statement.";
+    "general_log_file" Global Kind::Text, "turnstile.log", live("sql/src/query_log.rs"), "File of the general log, relative to datadir. FLUSH LOGS opens it anew after it was moved away.";
     "group_concat_max_len" Both uint(4, u64::MAX), "1024", live("sql/src/variables/settings.rs"), "Longest result of GROUP_CONCAT in bytes.";
     "gtid_mode" Global Kind::Text, "OFF", one, "Replication does not exist here.";
     "have_ssl" Global Kind::Text, "YES", fixed, "TLS is available.";
@@ -201,9 +201,10 @@ pub const VARIABLES: &[Definition] = variables! {
     "lock_wait_timeout" Both uint(1, 31536000), "31536000", live("sql/src/variables/settings.rs"), "Seconds to wait for a metadata lock.";
     "log_bin" Global Kind::Bool, "OFF", only, "There is no binary log.";
     "log_error" Global Kind::Text, "stderr", start("server/src/serve.rs"), "File that the log is added to, relative to datadir; stderr for standard error.";
+    "log_output" Global Kind::Enum(&["FILE", "NONE"]), "FILE", live("sql/src/query_log.rs"), "Where the general log and the slow query log go. There are no tables for them, so TABLE is refused.";
     "log_queries_not_using_indexes" Global Kind::Bool, "OFF", one, "Reported only.";
     "log_timestamps" Global Kind::Text, "UTC", one, "Reported only.";
-    "long_query_time" Both Kind::Double { min: 0.0, max: 31536000.0 }, "10.000000", inert, "No effect.";
+    "long_query_time" Both Kind::Double { min: 0.0, max: 31536000.0 }, "10.000000", live("sql/src/variables/settings.rs"), "Seconds from which a statement counts in Slow_queries and goes into the slow query log.";
     "low_priority_updates" Both Kind::Bool, "OFF", inert, "No effect.";
     "lower_case_file_system" Global Kind::Bool, "OFF", fixed, "Table names are compared as they are.";
     "lower_case_table_names" Global int(0, 2), "0", only, "Table names are compared as they are.";
@@ -266,8 +267,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "skip_name_resolve" Global Kind::Bool, "ON", fixed, "Hosts of accounts are addresses.";
     "skip_networking" Global Kind::Bool, "OFF", start("server/src/serve.rs"), "Unix socket only.";
     "skip_show_database" Global Kind::Bool, "OFF", only, "Reported only.";
-    "slow_query_log" Global Kind::Bool, "OFF", fixed, "There is no slow query log.";
-    "slow_query_log_file" Global Kind::Text, "", fixed, "Reported only.";
+    "slow_query_log" Global Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write statements that took longer than long_query_time to slow_query_log_file, when they end, waits included. Lock_time is not measured and 0, rows examined are not told.";
+    "slow_query_log_file" Global Kind::Text, "turnstile-slow.log", live("sql/src/query_log.rs"), "File of the slow query log, relative to datadir.";
     "socket" Global Kind::Text, "", start("server/src/serve.rs"), "Path of the Unix socket.";
     "sort_buffer_size" Both uint(32768, u64::MAX), "262144", inert, "No effect.";
     "sql_auto_is_null" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "WHERE column IS NULL finds the row last inserted, if the column is AUTO_INCREMENT and the table the only one of the query.";
@@ -275,7 +276,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "sql_buffer_result" Both Kind::Bool, "OFF", inert, "No effect.";
     "sql_generate_invisible_primary_key" Both Kind::Bool, "OFF", one, "No effect.";
     "sql_log_bin" Session Kind::Bool, "ON", inert("*"), "There is no binary log.";
-    "sql_log_off" Both Kind::Bool, "OFF", inert, "No effect.";
+    "sql_log_off" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "Leave this session's statements out of the general log.";
     "sql_mode" Both Kind::Set(SQL_MODES), MODE_DEFAULT, live("sql/src/variables/settings.rs"), "How statements are read and values checked.";
     "sql_notes" Both Kind::Bool, "ON", live("sql/src/variables/settings.rs"), "OFF: notes are neither kept nor counted.";
     "sql_quote_show_create" Both Kind::Bool, "ON", one, "No effect.";

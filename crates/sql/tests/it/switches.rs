@@ -142,3 +142,54 @@ fn read_only_refuses_what_changes_something() {
     run(&mut root, "SET GLOBAL read_only = 0; BEGIN; INSERT INTO t VALUES (5, 5)");
     assert!(run(&mut root, "SET GLOBAL read_only = 1").starts_with("error 1192 "));
 }
+
+/// The general log has what clients send and no passwords, the slow log what took long; neither has anything when it is off.
+#[test]
+fn statements_are_logged_as_the_switches_say() {
+    let folder = std::env::temp_dir().join(format!("turnstile-switches-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let db = database();
+    let mut root = session(&db);
+    let general = folder.join("general.log");
+    let slow = folder.join("slow.log");
+    assert!(run(&mut root, "SET GLOBAL general_log = 1").starts_with("error 1231 "), "no place to write to");
+    assert!(
+        run(&mut root, "SET GLOBAL general_log_file = '/no/such/folder/x.log'").starts_with("error 1231 ")
+    );
+    assert!(run(&mut root, "SET GLOBAL log_output = 'TABLE'").starts_with("error 1231 "));
+    assert_eq!(run(&mut root, &format!("SET GLOBAL general_log_file = '{}'", general.display())), "ok\n");
+    assert_eq!(run(&mut root, &format!("SET GLOBAL slow_query_log_file = '{}'", slow.display())), "ok\n");
+    run(&mut root, "SELECT 'before'");
+    run(&mut root, "SET GLOBAL general_log = 1, GLOBAL slow_query_log = 1");
+    run(&mut root, "SELECT 'between'");
+    run(&mut root, "CREATE USER 'k'@'%' IDENTIFIED BY 'geheim'");
+    run(&mut root, "SET long_query_time = 0");
+    run(&mut root, "SELECT 'slow' UNION SELECT 'er'");
+    run(&mut root, "SET long_query_time = 10, sql_log_off = 1");
+    run(&mut root, "SELECT 'hidden'");
+    run(&mut root, "SET sql_log_off = 0");
+    run(&mut root, "SET GLOBAL log_output = 'NONE'");
+    run(&mut root, "SELECT 'nowhere'");
+    run(&mut root, "SET GLOBAL log_output = 'FILE'");
+    run(&mut root, "SET GLOBAL general_log = 0, GLOBAL slow_query_log = 0");
+    run(&mut root, "SELECT 'after'");
+    let read = |path| std::fs::read_to_string(path).unwrap();
+    let (general, slow) = (read(&general), read(&slow));
+    for (text, count) in [
+        ("'between'", 1),
+        ("'before'", 0),
+        ("'after'", 0),
+        ("'hidden'", 0),
+        ("'nowhere'", 0),
+        ("geheim", 0),
+        ("<secret>", 1),
+    ] {
+        assert_eq!(general.matches(text).count(), count, "{text} in {general}");
+    }
+    assert!(general.lines().all(|line| line.contains("Z\t")), "{general}");
+    assert!(slow.contains("Rows_sent: 2\nuse test;\nSET timestamp="), "{slow}");
+    assert!(slow.contains("\nSELECT 'slow' UNION SELECT 'er';\n") && !slow.contains("'between'"), "{slow}");
+    let counted = run(&mut root, "SHOW GLOBAL STATUS LIKE 'Slow_queries'");
+    assert_ne!(counted, "Slow_queries | 0\n");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

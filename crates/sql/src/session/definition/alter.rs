@@ -15,6 +15,7 @@ use super::auto_increment;
 use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{settle, settle_children};
+use super::online::{self, Needs};
 use crate::accounts::Privileges;
 use crate::ast::{AlterAction, AlterTable, ColumnDef, ColumnPosition, KeyDef, KeyKind, TableName};
 use crate::collation::Collation;
@@ -55,6 +56,7 @@ impl Session {
     /// ALTER TABLE
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&alter.name)?;
+        online::check_words(&alter.online)?;
         self.allow(Privileges::ALTER, &schema)?;
         let holds = self.take_for_alter(alter, &schema).await?;
         let table = self.db.dictionary().table(&schema, &alter.name.table)?;
@@ -71,6 +73,7 @@ impl Session {
         definition::check(&work.definition)?;
         self.check_has_primary(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
+        online::check(&alter.online, &work.needs(alter))?;
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
@@ -263,6 +266,20 @@ fn counts_rows(action: &AlterAction) -> bool {
 }
 
 impl Alteration {
+    /// What the change takes.
+    fn needs(&self, alter: &AlterTable) -> Needs {
+        let converts = |one: &AlterAction| {
+            matches!(one, AlterAction::ChangeColumn { .. } | AlterAction::ConvertCharset { .. })
+        };
+        match self.rebuild {
+            true if alter.actions.iter().any(converts) => Needs::Conversion,
+            true => Needs::Copy,
+            false if self.definition.keys.iter().any(|key| key.index == NO_TREE) => Needs::Look,
+            false if self.verify || self.definition.foreign_keys.len() > self.known => Needs::Look,
+            false => Needs::Nothing,
+        }
+    }
+
     fn of(table: &Table) -> Alteration {
         Alteration {
             sets_counter: false,
@@ -338,7 +355,12 @@ impl Alteration {
             AlterAction::ConvertCharset { charset, collation } => {
                 self.convert_charset(charset.as_deref(), collation.as_deref())?;
             }
+            // The parser hands it over as a clause without effect, with a note.
             AlterAction::EnableKeys(_) => {}
+            // It speaks of generated columns that are added, which do not exist.
+            AlterAction::Validation(_) => {
+                return Err(SqlError::wrong_usage("ALTER", "WITH VALIDATION"));
+            }
             AlterAction::Force => self.rebuild = true,
             // When all columns are there.
             AlterAction::AddCheck(_) => {}

@@ -1,0 +1,166 @@
+//! What a statement says beside its tree: optimizer hints, and clauses that change nothing. Hints that set something do so for the
+//! one statement; what is wrong with a hint is a warning.
+
+use std::sync::Arc;
+
+use super::Session;
+use crate::ast::{Decision, Statement};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::WarningLevel;
+use crate::parser::{Aside, Hint};
+use crate::variables::{self, SessionVariables, VARIABLES};
+
+/// Variables that SET_VAR may set.
+const HINTABLE: &[&str] = &[
+    "auto_increment_increment",
+    "auto_increment_offset",
+    "big_tables",
+    "bulk_insert_buffer_size",
+    "cte_max_recursion_depth",
+    "default_tmp_storage_engine",
+    "div_precision_increment",
+    "end_markers_in_json",
+    "eq_range_index_dive_limit",
+    "foreign_key_checks",
+    "group_concat_max_len",
+    "insert_id",
+    "join_buffer_size",
+    "lock_wait_timeout",
+    "max_error_count",
+    "max_execution_time",
+    "max_heap_table_size",
+    "max_join_size",
+    "max_length_for_sort_data",
+    "max_seeks_for_key",
+    "max_sort_length",
+    "optimizer_prune_level",
+    "optimizer_search_depth",
+    "optimizer_switch",
+    "range_optimizer_max_mem_size",
+    "read_buffer_size",
+    "read_rnd_buffer_size",
+    "sort_buffer_size",
+    "sql_auto_is_null",
+    "sql_big_selects",
+    "sql_buffer_result",
+    "sql_mode",
+    "sql_require_primary_key",
+    "sql_safe_updates",
+    "sql_select_limit",
+    "time_zone",
+    "timestamp",
+    "tmp_table_size",
+    "unique_checks",
+    "updatable_views_with_limit",
+    "windowing_use_high_precision",
+];
+
+impl Session {
+    /// Heeds what a statement says beside its tree. What comes back is to be given to [`Session::end_aside`].
+    pub(super) fn begin_aside(
+        &mut self,
+        aside: &Aside,
+        statement: &Statement,
+    ) -> Option<Box<SessionVariables>> {
+        let table = table_of(statement);
+        for clause in &aside.clauses {
+            if let Decision::Told(level, error) = clause.decision(table) {
+                self.state.warnings.push(level, error);
+            }
+        }
+        let mut saved = None;
+        let (mut limit_ms, mut named, mut set) = (None, false, Vec::<&str>::new());
+        for hint in &aside.hints {
+            let told = match hint {
+                Hint::Wrong(complaint) => Err(SqlError::new(1064, b"42000", &**complaint)),
+                Hint::MaxExecutionTime(..) if !is_select(statement) => {
+                    Err(SqlError::execution_time_not_here())
+                }
+                Hint::MaxExecutionTime(_, false) => Err(SqlError::execution_time_not_here()),
+                Hint::MaxExecutionTime(ms, true) if limit_ms.is_some() => {
+                    Err(SqlError::conflicting_hint(format!("MAX_EXECUTION_TIME({ms})")))
+                }
+                Hint::MaxExecutionTime(ms, true) => {
+                    limit_ms = Some(*ms);
+                    Ok(())
+                }
+                Hint::SetVariable(name, value)
+                    if set.iter().any(|known| known.eq_ignore_ascii_case(name)) =>
+                {
+                    Err(SqlError::conflicting_hint(format!("SET_VAR({name}={value})")))
+                }
+                Hint::SetVariable(name, value) => {
+                    set.push(name);
+                    saved.get_or_insert_with(|| Box::new(self.state.variables.lock().clone()));
+                    self.set_by_hint(name, value)
+                }
+                Hint::ResourceGroup(name) => Err(SqlError::resource_group_missing(name)),
+                Hint::BlockName(name) if named => {
+                    Err(SqlError::conflicting_hint(format!("QB_NAME(`{name}`)")))
+                }
+                Hint::BlockName(_) => {
+                    named = true;
+                    Ok(())
+                }
+                // Advice about how to find rows, which never changes what is found.
+                Hint::Advice(..) => Ok(()),
+            };
+            if let Err(error) = told {
+                self.state.warnings.push(WarningLevel::Warning, error);
+            }
+        }
+        if saved.is_some() {
+            self.settings_changed();
+        }
+        if let Some(ms) = limit_ms {
+            saved.get_or_insert_with(|| Box::new(self.state.variables.lock().clone()));
+            Arc::make_mut(&mut self.settings).max_execution_ms = ms;
+        }
+        saved
+    }
+
+    /// Gives the session its variables back.
+    pub(super) fn end_aside(&mut self, saved: Option<Box<SessionVariables>>) {
+        if let Some(saved) = saved {
+            self.state.restore_variables(*saved);
+            self.settings_changed();
+        }
+    }
+
+    fn set_by_hint(&self, name: &str, value: &str) -> SqlResult<()> {
+        let at = variables::find(name).ok_or_else(|| SqlError::unresolved_hint_name(name))?;
+        let definition = &VARIABLES[at];
+        if !HINTABLE.contains(&definition.name) {
+            return Err(SqlError::not_hintable_variable(definition.name));
+        }
+        let (accepted, cut) = definition.parse_option(value)?;
+        definition.check_possible(&accepted)?;
+        let warning = definition.promises_nothing(&accepted);
+        self.state.set_variable(at, accepted);
+        if let Some(warning) = warning {
+            self.state.warnings.push(WarningLevel::Warning, warning);
+        }
+        if cut { Err(SqlError::truncated_wrong_value(definition.name, value)) } else { Ok(()) }
+    }
+}
+
+fn is_select(statement: &Statement) -> bool {
+    match statement {
+        Statement::Select(_) => true,
+        Statement::Explain(explain) => {
+            matches!(&explain.target, crate::ast::ExplainTarget::Statement(statement) if is_select(statement))
+        }
+        _ => false,
+    }
+}
+
+/// The table that a definition is about.
+fn table_of(statement: &Statement) -> &str {
+    match statement {
+        Statement::CreateTable(create) => &create.name.table,
+        Statement::AlterTable(alter) => &alter.name.table,
+        Statement::CreateIndex(create) => &create.table.table,
+        Statement::DropIndex { table, .. } => &table.table,
+        _ => "",
+    }
+}
