@@ -39,6 +39,8 @@ const NOISE: &[&str] = &[
     "All",
     "Extended",
     "Partitions",
+    "Int",
+    "Integer",
 ];
 
 /// What the parser steps over without looking at the result is a word without meaning; everything else is in the tree or handed
