@@ -16,7 +16,7 @@ use turnstile_sys::fault_disk::FaultDisk;
 use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
 use crate::btree::adaptive_hash::AdaptiveHash;
-use crate::btree::{Direction, IndexState, Report, Tree, WalkState, verify};
+use crate::btree::{Direction, IndexState, Report, Tree, TreeSize, WalkState, measure, verify};
 use crate::buffer::{Storage, StorageConfig, with_pages_blocking};
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, Lsn, TxnId};
@@ -170,6 +170,13 @@ impl Engine {
         let report = with_pages_blocking(storage, || verify(&tree))?;
         check_writers(&self.kernel, &tree)?;
         Ok(report)
+    }
+
+    /// About how large an index is.
+    pub fn measure_index(&self, index: IndexId) -> Result<TreeSize> {
+        let storage = &self.kernel.storage;
+        let tree = with_pages_blocking(storage, || self.kernel.tree(index))?;
+        with_pages_blocking(storage, || measure(&tree))
     }
 
     /// Live settings.

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ast::Statement;
 use crate::database::Database;
+use commands::Command;
 
+pub mod access;
+pub mod commands;
 pub mod deadlock;
 mod engine;
 pub mod foreign_key;
@@ -13,6 +16,16 @@ pub mod lock_text;
 pub mod metrics;
 pub mod monitor;
 pub mod sample;
+
+/// Counters by [`Command`].
+#[derive(Debug)]
+struct Commands([AtomicU64; commands::NAMES.len()]);
+
+impl Default for Commands {
+    fn default() -> Self {
+        Commands(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+}
 
 /// Counters of the SQL layer.
 #[derive(Debug, Default)]
@@ -28,12 +41,15 @@ pub struct Status {
     sleeps: AtomicU64,
     slow_queries: AtomicU64,
     max_used_connections: AtomicU64,
-    commands: [AtomicU64; COMMANDS.len()],
+    /// `Select_scan`, `Select_full_join`.
+    scans: [AtomicU64; 2],
+    /// `Select_range`, `Select_full_range_join`.
+    ranges: [AtomicU64; 2],
+    /// `Sort_scan`, `Sort_range`.
+    sorts: [AtomicU64; 2],
+    sort_rows: AtomicU64,
+    commands: Commands,
 }
-
-/// Statements that are counted one by one.
-pub const COMMANDS: [&str; 8] =
-    ["select", "insert", "update", "delete", "begin", "commit", "rollback", "replace"];
 
 impl Status {
     /// A statement has come.
@@ -43,20 +59,34 @@ impl Status {
 
     /// A statement begins.
     pub fn command(&self, statement: &Statement) {
-        let name = match statement {
-            Statement::Select(_) => "select",
-            Statement::Insert(insert) if insert.replace => "replace",
-            Statement::Insert(_) => "insert",
-            Statement::Update(_) => "update",
-            Statement::Delete(_) => "delete",
-            Statement::Begin(_) => "begin",
-            Statement::Commit(_) => "commit",
-            Statement::Rollback(_) => "rollback",
-            _ => return,
-        };
-        if let Some(kind) = COMMANDS.iter().position(|one| *one == name) {
-            self.commands[kind].fetch_add(1, Ordering::Relaxed);
+        self.count(Command::of(statement));
+    }
+
+    /// A command begins.
+    pub fn count(&self, command: Command) {
+        if let Some(counter) = self.commands.0.get(command as usize) {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// A query reads all of a table, its first or one that is joined.
+    pub fn scans(&self, first: bool) {
+        self.scans[usize::from(!first)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A query reads ranges of a key, of its first table or of one that is joined.
+    pub fn reads_ranges(&self, first: bool) {
+        self.ranges[usize::from(!first)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A query sorts what it found by ranges of a key, or otherwise.
+    pub fn sorts(&self, ranges: bool) {
+        self.sorts[usize::from(ranges)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// So many rows were sorted.
+    pub fn sorted(&self, rows: usize) {
+        self.sort_rows.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
     /// A client has connected; so many are connected now. None: it is one too many and will be refused.
@@ -121,18 +151,8 @@ const NOT_HERE: &[&str] = &[
     "Connection_errors_peer_address",
     "Connection_errors_select",
     "Connection_errors_tcpwrap",
-];
-
-/// As SHOW STATUS calls [`COMMANDS`].
-const COMMAND_COUNTERS: [&str; COMMANDS.len()] = [
-    "Com_select",
-    "Com_insert",
-    "Com_update",
-    "Com_delete",
-    "Com_begin",
-    "Com_commit",
-    "Com_rollback",
-    "Com_replace",
+    "Select_range_check",
+    "Sort_merge_passes",
 ];
 
 /// All counters, by name.
@@ -154,6 +174,13 @@ pub fn list(db: &Database) -> Vec<(&'static str, u64)> {
         ("Queries", number(&status.questions)),
         ("Questions", number(&status.questions)),
         ("Slow_queries", number(&status.slow_queries)),
+        ("Select_full_join", number(&status.scans[1])),
+        ("Select_full_range_join", number(&status.ranges[1])),
+        ("Select_range", number(&status.ranges[0])),
+        ("Select_scan", number(&status.scans[0])),
+        ("Sort_range", number(&status.sorts[1])),
+        ("Sort_rows", number(&status.sort_rows)),
+        ("Sort_scan", number(&status.sorts[0])),
         ("Threadpool_idle_threads", threads.idle),
         ("Threadpool_threads", threads.pool),
         ("Threads_cached", 0),
@@ -163,7 +190,7 @@ pub fn list(db: &Database) -> Vec<(&'static str, u64)> {
         ("Uptime", db.registry().now_us() / 1_000_000),
     ]);
     all.extend(NOT_HERE.iter().map(|name| (*name, 0)));
-    let commands = COMMAND_COUNTERS.iter().zip(&status.commands);
+    let commands = commands::NAMES.iter().zip(&status.commands.0);
     all.extend(commands.map(|(name, counter)| (*name, number(counter))));
     engine::list(db.engine(), &mut all);
     all.sort_unstable();
@@ -171,4 +198,4 @@ pub fn list(db: &Database) -> Vec<(&'static str, u64)> {
 }
 
 /// Room for all counters.
-const COUNTERS_EXPECTED: usize = 96;
+const COUNTERS_EXPECTED: usize = 208;

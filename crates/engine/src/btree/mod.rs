@@ -9,6 +9,7 @@ pub mod overflow;
 mod seek;
 mod separator;
 mod shortcut;
+mod size;
 mod split;
 mod verify;
 mod write;
@@ -16,6 +17,7 @@ mod write;
 pub use directory::{IndexDirectory, IndexState};
 pub use drop_index::{ChainOf, DropProgress};
 pub use seek::{Direction, LeafRead, Successor, WalkState};
+pub use size::{TreeSize, measure};
 pub use verify::{Report, verify};
 pub use write::{LeafEdit, LeafWrite};
 

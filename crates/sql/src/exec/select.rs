@@ -164,6 +164,7 @@ impl Exec<'_> {
     async fn finish(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
         if tail.sorts() {
             let held = tail.take_held();
+            self.db.status().sorted(held.len());
             for (_, items) in self.sorted(held, &tail.plan.order).await? {
                 self.pace().await?;
                 if tail.deliver_sorted(items)? == Visit::Stop {
@@ -585,6 +586,7 @@ impl Exec<'_> {
                 .collect::<SqlResult<Vec<_>>>()?;
             keyed.push((keys, row));
         }
+        self.db.status().sorted(keyed.len());
         let keyed = self.sorted(keyed, order).await?;
         let found = keyed.len() as u64;
         let most = usize::try_from(count).unwrap_or(usize::MAX);

@@ -21,9 +21,8 @@ type Rows = Vec<Vec<Value>>;
 pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
     let shown = super::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
     let mut names: Vec<Box<str>> = shown.map(|name| (*name).into()).collect();
-    let empty = |name: &str| name == "mysql" && db.dictionary().tables(name).is_empty();
     let stored = db.dictionary().schema_names().into_iter();
-    names.extend(stored.filter(|name| visible(session, name) && !empty(name)));
+    names.extend(stored.filter(|name| visible(session, name)));
     names.sort();
     names
 }
@@ -56,7 +55,7 @@ fn moment(seconds: u64) -> Value {
 
 /// Rows of TABLES.
 pub fn tables(db: &Database, session: &SessionState) -> Rows {
-    let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(table)).collect();
+    let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(db, table)).collect();
     for one in VirtualTable::all_visible(session) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
@@ -66,9 +65,37 @@ pub fn tables(db: &Database, session: &SessionState) -> Rows {
     rows
 }
 
+/// Bytes of a page.
+const PAGE_BYTES: u64 = 16384;
+
+/// How large a table is.
+struct Size {
+    rows: u64,
+    data_bytes: u64,
+    index_bytes: u64,
+}
+
+fn size_of(db: &Database, table: &Table) -> Size {
+    // A table that is dropped meanwhile, or cannot be read, has no size to tell.
+    let measured = |tree| db.engine().measure_index(tree).unwrap_or_default();
+    let clustered = measured(table.definition.clustered);
+    let secondary = table.keys().iter().filter(|key| !key.primary);
+    // Nobody has counted since the server began: what a look at some leaves says.
+    let rows = match table.counters.rows.load(Ordering::Relaxed) {
+        0 => clustered.records,
+        counted => counted,
+    };
+    Size {
+        rows,
+        data_bytes: clustered.pages * PAGE_BYTES,
+        index_bytes: secondary.map(|key| measured(key.index).pages * PAGE_BYTES).sum(),
+    }
+}
+
 /// A line of information_schema.TABLES.
-fn table_row(table: &Table) -> Vec<Value> {
+fn table_row(db: &Database, table: &Table) -> Vec<Value> {
     let definition = &table.definition;
+    let size = size_of(db, table);
     let next = table.counters.auto_increment.load(Ordering::Relaxed).max(definition.auto_increment);
     let automatic = if table.auto_column.is_some() { Value::UInt(next.max(1)) } else { Value::Null };
     row([
@@ -79,11 +106,11 @@ fn table_row(table: &Table) -> Vec<Value> {
         text("InnoDB"),
         Value::UInt(10),
         text("Dynamic"),
-        Value::UInt(table.counters.rows.load(Ordering::Relaxed)),
+        Value::UInt(size.rows),
+        Value::UInt(size.data_bytes.checked_div(size.rows).unwrap_or(0)),
+        Value::UInt(size.data_bytes),
         Value::UInt(0),
-        Value::UInt(0),
-        Value::UInt(0),
-        Value::UInt(0),
+        Value::UInt(size.index_bytes),
         Value::UInt(0),
         automatic,
         moment(definition.created),

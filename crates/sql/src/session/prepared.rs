@@ -15,6 +15,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::parser::{Aside, parse};
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
+use crate::status::commands::Command as Com;
 use crate::types::ColumnType;
 use crate::value::{Value, to_bytes};
 
@@ -77,6 +78,7 @@ impl Session {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Prepare, self.db.registry().now_us());
         self.log_command("Prepare", text);
+        self.db.status().count(Com::StmtPrepare);
         let result = self.prepare_text(text).await;
         self.after_statement(&result);
         result
@@ -165,6 +167,7 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.db.status().questions();
+        self.db.status().count(Com::StmtExecute);
         if params.len() != prepared.params {
             return Err(SqlError::wrong_arguments("EXECUTE"));
         }
@@ -251,6 +254,7 @@ impl Session {
 
     /// Forgets a prepared statement.
     pub fn close(&mut self, id: u32) {
+        self.db.status().count(Com::StmtClose);
         self.prepared.remove(&id);
     }
 

@@ -24,6 +24,7 @@ use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
+use crate::status::access;
 use crate::value::Value;
 
 /// What a statement told the client so far, and what its terminator says.
@@ -583,6 +584,7 @@ async fn run_query(
     if !into.is_empty() {
         return Box::pin(select_into(exec, plan, into)).await;
     }
+    access::count(exec.db.status(), plan);
     exec.fix_moment(plan);
     out.columns(plan.columns())?;
     let found = Box::pin(exec.query(plan, &[], &mut ClientOut(out))).await?;

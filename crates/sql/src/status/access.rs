@@ -1,0 +1,74 @@
+//! The counters `Select_...`, `Sort_scan` and `Sort_range`: how queries find and order their rows, counted once for each run of a
+//! statement.
+
+use super::Status;
+use crate::plan::query::{Access, QueryPlan, SelectPlan, Source, Step};
+
+/// How a table's rows are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// All of a tree.
+    Whole,
+    /// Ranges of a key.
+    Ranges,
+    /// By values of a key.
+    Values,
+}
+
+fn way(access: &Access) -> Way {
+    if access.is_full() {
+        Way::Whole
+    } else if access.ranges.len() > 1
+        || access.ranges.iter().any(|range| range.lower.is_some() || range.upper.is_some())
+    {
+        Way::Ranges
+    } else {
+        Way::Values
+    }
+}
+
+/// Counts a query that begins to run, and those inside it.
+pub fn count(status: &Status, plan: &QueryPlan) {
+    match plan {
+        QueryPlan::Select(select) => count_select(status, select),
+        QueryPlan::Set(set) => set.members.iter().for_each(|(_, member)| count(status, member)),
+        QueryPlan::Values(_) => {}
+    }
+}
+
+fn count_select(status: &Status, plan: &SelectPlan) {
+    let mut first = None;
+    for (nth, step) in plan.steps.iter().enumerate() {
+        count_step(status, step, nth == 0, &mut first);
+    }
+    if !plan.order.is_empty() {
+        status.sorts(first == Some(Way::Ranges));
+    }
+    plan.subqueries.iter().for_each(|inner| count(status, &inner.plan));
+}
+
+fn count_step(status: &Status, step: &Step, is_first: bool, first: &mut Option<Way>) {
+    match &step.source {
+        Source::Table(source) => {
+            let way = way(&source.access);
+            if is_first {
+                *first = Some(way);
+            }
+            match (way, is_first) {
+                (Way::Whole, _) => status.scans(is_first),
+                (Way::Ranges, _) => status.reads_ranges(is_first),
+                (Way::Values, _) => {}
+            }
+        }
+        Source::Derived(plan) | Source::Lateral(plan) => {
+            status.scans(is_first);
+            count(status, plan);
+        }
+        Source::Common(_) | Source::Virtual(_) => status.scans(is_first),
+        Source::Group(steps) => {
+            for (nth, step) in steps.iter().enumerate() {
+                count_step(status, step, is_first && nth == 0, first);
+            }
+        }
+    }
+}
