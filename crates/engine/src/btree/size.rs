@@ -46,6 +46,6 @@ pub fn measure(tree: &Tree) -> Result<TreeSize> {
         records += with_page(*page)?.read().slot_count() as u64;
         looked += 1;
     }
-    let records = if looked == 0 { 0 } else { records.saturating_mul(level.len() as u64) / looked };
+    let records = records.saturating_mul(level.len() as u64).checked_div(looked).unwrap_or(0);
     Ok(TreeSize { pages, records })
 }
