@@ -4,14 +4,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use turnstile_lab::{bench, demo, floor};
+use turnstile_lab::{bench, demo, floor, house, secret};
 
 const USAGE: &str = "\
 usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells them, --help lists them
        turnstile demo [OPTIONS]      the flash sale on a server of its own, with a kill in the middle
            --buyers=N                buyers of the two sales (1024)
            --seconds=N               seconds for each line of the table, 0 for none (3)
-           --output=FILE             where the figures go (flash-sale.json)
+           --output=FILE             where the figures go; without it they are printed only
        turnstile bench NAME [OPTIONS]   an experiment: flash-sale, deadlock-switch, purge-lag, adaptive-hash, tickets, update-key,
                                     beside-scans, watching; all: one after the other
            --target=[LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT   a server to measure beside ours, in turn; repeat for more
@@ -23,11 +23,14 @@ usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells th
 ";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|name| name == "bench") {
+        arguments = secret::conceal(arguments);
+    }
     match arguments.first().map(String::as_str) {
         Some("serve") => ExitCode::from(turnstile_server::serve::main(&arguments[1..]) as u8),
-        Some("demo") => run_demo(&arguments[1..]),
-        Some("bench") => run_bench(&arguments[1..]),
+        Some("demo") => house::guarded(|| run_demo(&arguments[1..])),
+        Some("bench") => house::guarded(|| run_bench(&arguments[1..])),
         Some("bench-floor") => run_floor(&arguments[1..]),
         Some("--version" | "-V") => {
             println!("turnstile {}", env!("CARGO_PKG_VERSION"));
@@ -66,7 +69,7 @@ fn run_bench(arguments: &[String]) -> ExitCode {
     match options.map(|options| bench::run(name, &options)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
-            eprintln!("turnstile bench: {error}");
+            eprintln!("turnstile bench: {}", secret::mask(&error.to_string()));
             ExitCode::FAILURE
         }
         Err(text) => usage_error(&text),
@@ -95,15 +98,14 @@ fn run_demo(arguments: &[String]) -> ExitCode {
         Ok(path) => path,
         Err(error) => return usage_error(&format!("cannot find its own binary: {error}")),
     };
-    let mut options =
-        demo::Options { binary, buyers: 1024, seconds: 3, output: PathBuf::from("flash-sale.json") };
+    let mut options = demo::Options { binary, buyers: 1024, seconds: 3, output: None };
     for argument in arguments {
         let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
         let understood = match name {
             "--buyers" => value.parse().map(|n| options.buyers = n).is_ok(),
             "--seconds" => value.parse().map(|n| options.seconds = n).is_ok(),
             "--output" => {
-                options.output = PathBuf::from(value);
+                options.output = Some(PathBuf::from(value));
                 !value.is_empty()
             }
             _ => false,

@@ -13,6 +13,7 @@ mod patience;
 mod restart;
 mod seeing;
 mod threads;
+mod tidying;
 mod vanish;
 mod waiters;
 

@@ -73,6 +73,11 @@ fn every_engine_room_has_a_readme() {
 }
 
 #[test]
+fn every_figure_says_what_it_was_measured_with() {
+    fail_if_any("figures without a manifest", rules::figures());
+}
+
+#[test]
 fn limits_bite() {
     // The canary: rules that cannot fail prove nothing.
     let long = format!("//! x\nfn f() {{\n{}}}\n", "    a();\n".repeat(71));
@@ -86,6 +91,10 @@ fn limits_bite() {
     let hopeful =
         Source::new("crates/engine/src/buffer/x.rs", "//! x\nif e.kind() == StorageFull { again() }\n");
     assert!(!rules::full_disk(&hopeful).is_empty());
+    assert_eq!(
+        rules::manifest_lacks(r#"{"date": "1", "manifest": {"date": "1"}}"#),
+        ["commit", "cores", "command"]
+    );
     let bare = Source::new("crates/sql/src/x.rs", "fn f() { unsafe { g() } }\n");
     assert!(!rules::header(&bare).is_empty());
     assert!(!rules::unsafe_list(&bare).is_empty());

@@ -218,3 +218,40 @@ pub fn room_readmes() -> Vec<String> {
     let missing = |name: &&str| rooms.join(name).is_dir() && !rooms.join(name).join("README.md").exists();
     ROOMS.iter().map(|(name, _)| *name).filter(|name| missing(name)).map(str::to_string).collect()
 }
+
+/// Members that every manifest has.
+const MANIFEST: [&str; 3] = ["commit", "date", "cores"];
+
+/// What the manifest of a file of figures lacks; everything, if there is none.
+pub fn manifest_lacks(text: &str) -> Vec<String> {
+    let Ok(result) = serde_json::from_str::<serde_json::Value>(text) else { return vec!["any sense".into()] };
+    let manifest = &result["manifest"];
+    let has_command = !manifest["command"].is_null() || !manifest["commands"].is_null();
+    let lacks = MANIFEST.iter().filter(|name| manifest[**name].is_null()).map(|name| name.to_string());
+    lacks.chain((!has_command).then(|| "command".to_string())).collect()
+}
+
+/// Files of figures without a manifest, and files that a page names and that are not there.
+pub fn figures() -> Vec<String> {
+    let mut findings = Vec::new();
+    let folder = root().join("bench/results");
+    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let lacks = manifest_lacks(&fs::read_to_string(entry.path()).unwrap_or_default());
+        if !lacks.is_empty() {
+            findings.push(format!("{}: the manifest lacks {}", entry.path().display(), lacks.join(", ")));
+        }
+    }
+    for page in ["README.md", "bench/README.md", "bench/RESULTS.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap_or_default();
+        for (at, _) in text.match_indices("results/") {
+            let name: String = text[at + 8..]
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+                .collect();
+            if name.ends_with(".json") && !folder.join(&name).is_file() {
+                findings.push(format!("{page}: {name} is not in bench/results"));
+            }
+        }
+    }
+    findings
+}

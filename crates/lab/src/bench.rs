@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use crate::experiment::{
     adaptive_hash, beside_scans, deadlock_switch, flash_sale, purge_lag, tickets, update_key, watching,
 };
 use crate::process::raise_descriptor_limit;
+use crate::secret::mask;
 
 /// Every experiment.
 const ALL: &str = "all";
@@ -87,7 +88,7 @@ impl Options {
                         Some((name, value)) => (name, value),
                         None => (word.as_str(), words.next().map_or("", String::as_str)),
                     };
-                    options.set(name, value).ok_or_else(|| format!("cannot use {name}={value}"))?;
+                    options.set(name, value).ok_or_else(|| cannot_use(name, value))?;
                 }
             }
         }
@@ -159,6 +160,34 @@ impl Options {
     }
 }
 
+/// What is not understood of a target may be a password.
+fn cannot_use(name: &str, value: &str) -> String {
+    match name {
+        "--target" => format!("cannot use {name}: it is [LABEL@[PID@]]mysql://USER[:PASSWORD]@HOST:PORT"),
+        _ => format!("cannot use {name}={}", mask(value)),
+    }
+}
+
+/// The largest of the numbers.
+pub fn largest(numbers: &[usize]) -> usize {
+    numbers.iter().copied().max().unwrap_or(0)
+}
+
+/// Whether a file of results can be written where it is to be: asked before the run, not after it. Leaves things as they were.
+///
+/// # Errors
+/// A text that says why not.
+pub fn check_output(path: &Path) -> Result<(), String> {
+    let is_new = !path.exists();
+    let opened = fs::OpenOptions::new().append(true).create(true).open(path);
+    opened.map_err(|error| format!("--output={} cannot be written: {error}", path.display()))?;
+    if is_new {
+        // Whoever took it away meanwhile has done what was to be done.
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
 /// `label@pid@mysql://user@host:port`; label and pid may be left out.
 fn parse_target(text: &str) -> Option<(String, Target, Option<u32>)> {
     let at = text.find("mysql://")?;
@@ -174,6 +203,10 @@ fn parse_target(text: &str) -> Option<(String, Target, Option<u32>)> {
 /// When a server of our own cannot be started or reached, or loses something.
 pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
     raise_descriptor_limit();
+    match &options.output {
+        Some(path) if name != ALL => check_output(path)?,
+        _ => {}
+    }
     match name {
         "flash-sale" => flash_sale::run(options),
         "deadlock-switch" => deadlock_switch::run(options),
@@ -191,7 +224,9 @@ pub fn run(name: &str, options: &Options) -> Result<(), Box<dyn Error>> {
 /// Every experiment with the same options; one that fails does not keep the others from running.
 fn run_all(options: &Options) -> Result<(), Box<dyn Error>> {
     if let Some(folder) = &options.output {
-        fs::create_dir_all(folder)?;
+        let made = fs::create_dir_all(folder);
+        made.map_err(|error| format!("--output={} cannot be made: {error}", folder.display()))?;
+        check_output(&folder.join("all.json"))?;
     }
     let mut failed = Vec::new();
     for (name, _) in EXPERIMENTS.iter().filter(|(name, _)| *name != ALL) {

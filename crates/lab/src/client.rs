@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::skim::Skim;
 
 /// Where a server is and who we are there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     /// Host name or address.
     pub host: String,
@@ -18,6 +18,20 @@ pub struct Target {
     pub user: String,
     /// Its password; only `mysql_native_password` accounts may have one.
     pub password: String,
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+impl std::fmt::Debug for Target {
+    /// Without the password, wherever it is printed.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let secret = if self.password.is_empty() { "" } else { ":***" };
+        write!(f, "mysql://{}{secret}@{self}", self.user)
+    }
 }
 
 impl Target {
@@ -74,6 +88,7 @@ pub struct Answer {
 pub struct Client {
     socket: TcpStream,
     sequence: u8,
+    target: Target,
 }
 
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
@@ -99,7 +114,7 @@ impl Client {
         let socket = TcpStream::connect_timeout(&address, Duration::from_secs(30))?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(Duration::from_secs(120)))?;
-        let mut client = Client { socket, sequence: 0 };
+        let mut client = Client { socket, sequence: 0, target: target.clone() };
         let greeting = client.read_packet()?;
         let (scramble, plugin) = parse_greeting(&greeting)?;
         let mut packet = CAPABILITIES.to_le_bytes().to_vec();
@@ -257,6 +272,11 @@ impl Client {
     pub fn value(&mut self, text: &str, column: usize) -> Result<Option<String>, ClientError> {
         let answer = self.query(text)?;
         Ok(answer.rows.first().and_then(|row| row.get(column)).cloned().flatten())
+    }
+
+    /// Where it is connected to.
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
     /// Gives up the socket, for the fleet.

@@ -2,7 +2,6 @@
 //! floor. Experiments take them in turn within every cell, so that a noisy minute hits all of them.
 
 use std::error::Error;
-use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
@@ -10,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::bench::Options;
 use crate::client::{Client, ClientError, Target};
 use crate::process::{ServerProcess, free_port, listening_process, scratch_folder};
-use crate::switch;
+use crate::{house, switch};
 
 /// Where a contestant comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +59,26 @@ const SETTINGS: [&str; 17] = [
     "sync_binlog",
 ];
 
-/// Opens everybody who takes part: own servers, targets, the floor last.
+/// Connections that a run needs beside its load: watchers, questions, the ones that open while others close.
+const SPARE_CONNECTIONS: usize = 16;
+
+/// Opens everybody who takes part: own servers, targets, the floor last. `most`: the largest number of connections that a load of the run has.
 ///
 /// # Errors
-/// When one of our own cannot be started.
-pub fn gather(options: &Options, own_options: &[&str]) -> Result<Vec<Contestant>, Box<dyn Error>> {
+/// When one of our own cannot be started, or a server does not take so many connections.
+pub fn gather(
+    options: &Options,
+    own_options: &[&str],
+    most: usize,
+) -> Result<Vec<Contestant>, Box<dyn Error>> {
+    let all = open_all(options, own_options)?;
+    for contestant in all.iter().filter(|contestant| contestant.has_tables()) {
+        contestant.check_room(most)?;
+    }
+    Ok(all)
+}
+
+fn open_all(options: &Options, own_options: &[&str]) -> Result<Vec<Contestant>, Box<dyn Error>> {
     let mut all = Vec::new();
     for (number, (label, extra)) in options.own.iter().enumerate() {
         let mut arguments =
@@ -152,6 +166,23 @@ impl Contestant {
         }
     }
 
+    /// Fails if the server does not take so many connections at once, before an hour is spent on finding that out.
+    fn check_room(&self, most: usize) -> Result<(), Box<dyn Error>> {
+        let mut client = self.client().map_err(|error| format!("{}: {error}", self.label))?;
+        let needed = most + SPARE_CONNECTIONS;
+        for name in ["max_connections", "max_user_connections"] {
+            let limit: Option<usize> = switch::global(&mut client, name)?.and_then(|text| text.parse().ok());
+            if let Some(limit) = limit.filter(|&limit| limit != 0 && limit < needed) {
+                return Err(format!(
+                    "{}: {name} is {limit}, and the run needs {needed} connections at once; raise it, or ask for fewer by --connections",
+                    self.label
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
     /// Whether it keeps tables; the floor does not.
     pub fn has_tables(&self) -> bool {
         self.kind != Kind::Floor
@@ -202,7 +233,7 @@ impl Contestant {
             (_, None) => {}
         }
         if let Some(folder) = self.folder {
-            fs::remove_dir_all(folder)?;
+            house::remove_folder(&folder)?;
         }
         Ok(())
     }

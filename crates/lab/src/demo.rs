@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::bench::check_output;
 use crate::client::{Client, Target};
 use crate::contest::Contestant;
 use crate::experiment::flash_sale::{self, CONNECTIONS};
 use crate::fleet::{self, Live, Load};
 use crate::hot_row::{self, ITEMS, PLENTY, Variant};
+use crate::house::remove_folder;
 use crate::manifest::manifest;
 use crate::measure::Cells;
 use crate::process::{ServerProcess, free_port, scratch_folder};
@@ -29,8 +31,8 @@ pub struct Options {
     pub buyers: usize,
     /// Seconds for each cell of the table; 0 leaves the table out.
     pub seconds: u64,
-    /// Where the JSON goes.
-    pub output: PathBuf,
+    /// Where the JSON goes, if anywhere.
+    pub output: Option<PathBuf>,
 }
 
 /// Pieces that the UPDATE's `stock > 3` lets go.
@@ -41,6 +43,9 @@ const SELLABLE: i64 = ITEMS - 3;
 /// # Errors
 /// When anything that it is to prove does not hold, with a text that says what.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if let Some(path) = &options.output {
+        check_output(path)?;
+    }
     let datadir = scratch_folder("demo")?.join("data");
     let port = free_port()?;
     let settings = ["--max-connections=5000".to_string()];
@@ -58,14 +63,21 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         "crash": crash,
         "cells": cells,
     });
-    fs::write(&options.output, serde_json::to_string_pretty(&result)? + "\n")?;
-    println!("figures and manifest: {}", options.output.display());
+    match &options.output {
+        Some(path) => {
+            fs::write(path, serde_json::to_string_pretty(&result)? + "\n")?;
+            println!("figures and manifest: {}", path.display());
+        }
+        None => {
+            println!("the figures are not kept; --output=FILE writes them, with what they were measured on")
+        }
+    }
     if let Some(fault) = faults.first() {
         return Err(fault.clone().into());
     }
     server.terminate()?;
     if let Some(folder) = datadir.parent() {
-        fs::remove_dir_all(folder)?;
+        remove_folder(folder)?;
     }
     Ok(())
 }

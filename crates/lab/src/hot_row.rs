@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::client::{Client, ClientError, Target};
 use crate::fleet::Load;
+use crate::house;
 
 /// The shop's stock in the published measurement.
 pub const ITEMS: i64 = 500_000;
@@ -58,12 +59,16 @@ pub fn prepare(client: &mut Client, stock: i64) -> Result<(), ClientError> {
     Ok(())
 }
 
-/// Makes the laboratory's database and enters it.
+/// Makes the laboratory's database, if the server has none of that name, and enters it. One that was made here is dropped when the run ends.
 ///
 /// # Errors
 /// Any [`ClientError`].
 pub fn use_database(client: &mut Client) -> Result<(), ClientError> {
-    client.query(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"))?;
+    let known = client.query(&format!("SHOW DATABASES LIKE '{DATABASE}'"))?;
+    if known.rows.is_empty() {
+        house::keep_database(client.target(), DATABASE);
+        client.query(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"))?;
+    }
     client.query(&format!("USE {DATABASE}"))?;
     Ok(())
 }

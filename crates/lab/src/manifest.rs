@@ -6,13 +6,15 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
+use crate::secret::mask;
+
 /// Commit, machine, time and command line of this run.
 pub fn manifest() -> Value {
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     json!({
         "commit": git(&["rev-parse", "--short=12", "HEAD"]),
         "uncommitted_changes": git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty()),
-        "command": std::env::args().skip(1).collect::<Vec<_>>().join(" "),
+        "command": mask(&std::env::args().skip(1).collect::<Vec<_>>().join(" ")),
         "unix_time": seconds,
         "date": date(seconds),
         "cpu": cpu_model(),

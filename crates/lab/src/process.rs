@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 use crate::client::{Client, ClientError, Target};
+use crate::{house, secret};
 
 /// A running server.
 pub struct ServerProcess {
@@ -52,15 +53,17 @@ impl ServerProcess {
         raise_descriptor_limit();
         let log = fs::OpenOptions::new().create(true).append(true).open(log_path)?;
         let begin = Instant::now();
-        let mut child = command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).env_remove(secret::VARIABLE);
+        let child = house::spawn(command, port)?;
+        let mut server = ServerProcess { child, port, first_answer: Duration::ZERO };
         loop {
             let answered =
                 Client::connect(&Target::local(port)).and_then(|mut client| client.query("SELECT 1"));
             if answered.is_ok() {
-                return Ok(ServerProcess { child, port, first_answer: begin.elapsed() });
+                server.first_answer = begin.elapsed();
+                return Ok(server);
             }
-            if child.try_wait()?.is_some() || begin.elapsed() > Duration::from_secs(120) {
-                let _ = child.kill();
+            if server.child.try_wait()?.is_some() || begin.elapsed() > Duration::from_secs(120) {
                 let text = fs::read_to_string(log_path).unwrap_or_default();
                 let tail: Vec<&str> = text.lines().rev().take(20).collect();
                 eprintln!("the server did not start; the end of its log:");
@@ -82,7 +85,9 @@ impl ServerProcess {
     /// When the process cannot be signalled.
     pub fn kill(mut self) -> io::Result<()> {
         self.child.kill()?;
-        self.child.wait().map(|_| ())
+        self.child.wait()?;
+        house::forget_process(self.child.id());
+        Ok(())
     }
 
     /// SIGTERM, and waits for the clean shutdown.
@@ -94,6 +99,7 @@ impl ServerProcess {
             kill_process(pid, Signal::TERM)?;
         }
         let status = self.child.wait()?;
+        house::forget_process(self.child.id());
         if status.success() {
             Ok(())
         } else {
@@ -109,6 +115,7 @@ impl Drop for ServerProcess {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+        house::forget_process(self.child.id());
     }
 }
 
@@ -206,5 +213,6 @@ pub fn scratch_folder(name: &str) -> io::Result<PathBuf> {
         fs::remove_dir_all(&path)?;
     }
     fs::create_dir_all(&path)?;
+    house::keep_folder(&path);
     Ok(path)
 }

@@ -2,6 +2,7 @@
 //! or will not change, is an answer here and not an error: the experiment says "n/a" and goes on.
 
 use crate::client::{Client, ClientError};
+use crate::house;
 
 /// A global variable under the laboratory's hand; its first value comes back with [`Switch::restore`].
 pub struct Switch {
@@ -23,6 +24,9 @@ impl Switch {
     /// # Errors
     /// When the connection fails.
     pub fn set(&self, client: &mut Client, value: &str) -> Result<bool, ClientError> {
+        if let Some(before) = &self.before {
+            house::keep_variable(client.target(), self.name, before);
+        }
         match client.query(&format!("SET GLOBAL {} = {value}", self.name)) {
             Ok(_) => Ok(true),
             Err(ClientError::Server { .. }) => {
@@ -40,6 +44,7 @@ impl Switch {
     pub fn restore(&self, client: &mut Client) -> Result<(), ClientError> {
         if let Some(before) = &self.before {
             self.set(client, before)?;
+            house::forget_variable(client.target(), self.name);
         }
         Ok(())
     }

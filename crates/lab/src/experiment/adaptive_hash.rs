@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::dbstress::{self, LINES, Mix, ROWS_A_READ};
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, Kind, gather};
 use crate::fleet::Load;
@@ -52,14 +52,15 @@ struct Run<'a> {
 /// # Errors
 /// When one of our own servers cannot be started or answers wrongly.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let mut contestants = gather(options, &["--innodb-buffer-pool-size=1G"])?;
+    let sessions = options.connections(&SESSIONS, &[1, 8]);
+    let mut contestants = gather(options, &["--innodb-buffer-pool-size=1G"], largest(&sessions))?;
     let objects = options.rows(40_000, 1000);
     let published =
         json!({ "note": "index on: its latch is the hottest point; off: lower from 16 users, half from 32" });
     let mut run = Run {
         options,
         objects,
-        sessions: options.connections(&SESSIONS, &[1, 8]),
+        sessions,
         cells: Cells::new(),
         searches: Vec::new(),
         blocks: Vec::new(),

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::point_selects::{Beside, Selected, scan, select_beside};
 use super::sbtest;
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::contest::{Contestant, gather};
 use crate::measure::{Cell, Cells, median};
 use crate::process::fine_cpu_us;
@@ -51,7 +51,9 @@ impl Results {
 /// # Errors
 /// When one of our own servers cannot be started or miscounts.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let contestants = gather(options, &["--innodb-buffer-pool-size=2G", "--thread-pool-size=2"])?;
+    let sessions = options.connections(&SESSIONS, &[4]);
+    let contestants =
+        gather(options, &["--innodb-buffer-pool-size=2G", "--thread-pool-size=2"], largest(&sessions))?;
     let rows = options.rows(2_000_000, 20_000);
     let published = json!({ "wanted_p99_ms": P99_WANTED_MS });
     let mut report = Report::new("Point selects beside four scans, two workers", published);
@@ -59,7 +61,6 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         sbtest::prepare(&mut contestant.client()?, rows, &contestant.label)?;
         alone(contestant, rows, &mut report)?;
     }
-    let sessions = options.connections(&SESSIONS, &[4]);
     let keys: Vec<Key> = sessions.iter().flat_map(|&count| SCANS.map(|scans| (count, scans))).collect();
     let mut results = Results { cells: Cells::new(), beside: Vec::new() };
     for round in 0..options.rounds(2) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::client::ClientError;
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, ITEMS, PLENTY, Variant};
@@ -75,9 +75,9 @@ pub fn cell(
 /// # Errors
 /// When one of our own servers cannot be started or loses something.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let contestants = gather(options, &[])?;
-    let duration = options.duration(3.0, 0.7);
     let connections = options.connections(&CONNECTIONS, &[8, 64, 512]);
+    let contestants = gather(options, &[], largest(&connections))?;
+    let duration = options.duration(3.0, 0.7);
     let figures = json!({ "1024": { "stock_tps": 30, "detection_off_tps": 3924 } });
     let mut report =
         Report::new("E1 flash sale: one row, one autocommitted UPDATE a buyer, READ COMMITTED", figures);

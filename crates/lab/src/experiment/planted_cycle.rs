@@ -24,9 +24,14 @@ const WAITERS: usize = 4000;
 const TRIALS: usize = 11;
 const DEADLOCK: u16 = 1213;
 
+/// How many wait for the row.
+pub fn waiters(options: &Options) -> usize {
+    if options.quick { 200 } else { WAITERS }
+}
+
 /// Plants cycles in every server and prints when they were broken.
 pub fn run(options: &Options, contestants: &[Contestant], report: &mut Report) {
-    let waiters = if options.quick { 200 } else { WAITERS };
+    let waiters = waiters(options);
     let mut table = Table::new(&["server", "waiters", "trials", "median ms", "longest ms", "wrong victims"]);
     for contestant in contestants.iter().filter(|contestant| contestant.has_tables()) {
         match plant(contestant, waiters) {

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::purge_paced;
 use super::purge_watch::{Second, Watched, watch};
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::client::Client;
 use crate::contest::{Contestant, gather};
 use crate::fleet::Load;
@@ -60,7 +60,7 @@ const THIRD: u32 = 3;
 /// # Errors
 /// When one of our own servers cannot be started, loses something or shows the snapshot another row.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let contestants = gather(options, &[])?;
+    let contestants = gather(options, &[], largest(&options.connections(&[64], &[16])))?;
     let published = json!({ "history_list": 300_000, "note": "after 30 minutes; one purge round took seconds to minutes" });
     let mut report = Report::new("E2 purge lag: hot-row updates under an open snapshot", published);
     let (mut table, mut paced) = (Table::new(&HEAD), purge_paced::table());

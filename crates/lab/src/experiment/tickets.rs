@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::point_selects::{Beside, Selected, scan, select_beside};
 use super::sbtest;
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, gather};
 use crate::measure::{Cell, Cells, median};
@@ -69,7 +69,11 @@ impl Switches {
 /// # Errors
 /// When one of our own servers cannot be started or miscounts.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let contestants = gather(options, &["--innodb-buffer-pool-size=3G"])?;
+    let contestants = gather(
+        options,
+        &["--innodb-buffer-pool-size=3G"],
+        largest(&options.connections(&[POINT_SESSIONS], &[4])),
+    )?;
     let rows = options.rows(2_000_000, 20_000);
     let published = json!({ "rows": 9_028_285, "alone_s": 16.23, "two_500_s": [95.5, 92.9], "two_10000000_s": [16.1, 30.6] });
     let mut report = Report::new("E4 tickets: two scans and point selects, one slot", published);

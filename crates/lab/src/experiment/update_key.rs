@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{dice, sbtest};
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::client::ClientError;
 use crate::contest::{Contestant, gather};
 use crate::fleet::{Load, Parameter};
@@ -35,9 +35,9 @@ const PUBLISHED: [(usize, [u32; 4]); 7] = [
 /// # Errors
 /// When one of our own servers cannot be started or loses something.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let contestants = gather(options, &["--innodb-buffer-pool-size=2G"])?;
-    let rows = options.rows(1_000_000, 5000);
     let threads = options.connections(&THREADS, &[1, 8]);
+    let contestants = gather(options, &["--innodb-buffer-pool-size=2G"], largest(&threads))?;
+    let rows = options.rows(1_000_000, 5000);
     let known: Vec<_> =
         PUBLISHED.iter().map(|(count, tps)| json!({ "threads": count, "tps": tps })).collect();
     let mut report = Report::new(

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::bench::Options;
+use crate::bench::{Options, largest};
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, PLENTY, Variant};
@@ -111,7 +111,7 @@ type Watcher = thread::JoinHandle<Result<Vec<f64>, ClientError>>;
 /// # Errors
 /// When one of our own servers cannot be started or loses something.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let contestants = gather(options, &[])?;
+    let contestants = gather(options, &[], largest(&options.connections(&CONNECTIONS, &[16])))?;
     let mut report = Report::new("What looking costs: every view ten times a second", json!(null));
     let mut table = Table::new(&[
         "connections",
