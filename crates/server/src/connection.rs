@@ -28,7 +28,7 @@ use crate::stream::{ReadError, Stream};
 use crate::wire::capability::{client, status};
 use crate::wire::command::{Command, parse};
 use crate::wire::handshake::{self, First, OFFERED, Response};
-use crate::wire::result::{ParameterType, parse_parameters, put_column};
+use crate::wire::result::{ParameterType, decode_parameters, parse_parameters, put_column};
 use crate::wire::write::{put_eof, put_err, put_ok};
 
 /// Longest message before authentication: nobody needs more to log in.
@@ -420,12 +420,16 @@ impl Connection {
 
     async fn command(&mut self, command: Command<'_>) -> Next {
         let done = match command {
+            Command::Query(text) if self.session.settings().client_set.is_some() => {
+                Box::pin(self.in_own_words(text)).await
+            }
             Command::Query(text) => {
                 let mut sink = WireSink::new(
                     &mut self.stream,
                     false,
                     self.capabilities & client::DEPRECATE_EOF != 0,
                     self.session.status_flags(),
+                    self.session.settings().results,
                 );
                 self.session.query(text, &mut sink).await
             }
@@ -504,11 +508,27 @@ impl Connection {
     /// A command that is a statement in few bytes.
     async fn in_words(&mut self, statement: &str) -> Result<(), SqlError> {
         let status = self.session.status_flags();
-        let mut sink = WireSink::new(&mut self.stream, false, false, status);
+        let mut sink = WireSink::new(&mut self.stream, false, false, status, self.session.settings().results);
         self.session.query(statement.as_bytes(), &mut sink).await
     }
 
+    /// A statement of a client that speaks another character set than UTF-8.
+    async fn in_own_words(&mut self, text: &[u8]) -> Result<(), SqlError> {
+        let decoded = self.session.settings().client_set.map(|set| set.decode_lossy(text));
+        let text = decoded.as_ref().map_or(text, |text| text.as_bytes());
+        let mut sink = WireSink::new(
+            &mut self.stream,
+            false,
+            self.capabilities & client::DEPRECATE_EOF != 0,
+            self.session.status_flags(),
+            self.session.settings().results,
+        );
+        self.session.query(text, &mut sink).await
+    }
+
     async fn prepare(&mut self, text: &[u8]) -> Result<(), SqlError> {
+        let decoded = self.session.settings().client_set.map(|set| set.decode_lossy(text));
+        let text = decoded.as_ref().map_or(text, |text| text.as_bytes());
         let prepared = self.session.prepare(text).await?;
         self.statements.insert(prepared.id, StatementState::default());
         let out = self.stream.writer.begin();
@@ -530,7 +550,7 @@ impl Connection {
             return;
         }
         for column in columns {
-            put_column(self.stream.writer.begin(), column);
+            put_column(self.stream.writer.begin(), column, self.session.settings().results);
             self.stream.writer.end();
         }
         if self.capabilities & client::DEPRECATE_EOF == 0 {
@@ -547,12 +567,21 @@ impl Connection {
         if let Some(error) = state.failed.take() {
             return Err(error);
         }
-        let values = parse_parameters(parameters, count, &mut state.types, &state.long_data)
+        let mut values = parse_parameters(parameters, count, &mut state.types, &state.long_data)
             .map_err(|_| malformed())?;
+        if let Some(set) = self.session.settings().client_set {
+            decode_parameters(&mut values, &state.types, set);
+        }
         state.long_data.clear();
         state.long_bytes = 0;
         let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
-        let mut sink = WireSink::new(&mut self.stream, true, deprecate_eof, self.session.status_flags());
+        let mut sink = WireSink::new(
+            &mut self.stream,
+            true,
+            deprecate_eof,
+            self.session.status_flags(),
+            self.session.settings().results,
+        );
         self.session.execute(id, &values, &mut sink).await
     }
 
@@ -578,7 +607,7 @@ impl Connection {
         let table = std::str::from_utf8(table).map_err(|_| malformed())?;
         for column in self.session.field_list(table).await? {
             let out = self.stream.writer.begin();
-            put_column(out, &column);
+            put_column(out, &column, self.session.settings().results);
             // COM_FIELD_LIST appends each column's default; unknown here, so NULL.
             out.push(0xfb);
             self.stream.writer.end();
@@ -621,7 +650,7 @@ impl Connection {
     fn end_of_data(&mut self) {
         let status = self.session.status_flags();
         let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
-        WireSink::new(&mut self.stream, false, deprecate_eof, status).end(0, status);
+        WireSink::new(&mut self.stream, false, deprecate_eof, status, None).end(0, status);
     }
 }
 

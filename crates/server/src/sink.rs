@@ -3,13 +3,16 @@
 use std::task::{Context, Poll};
 
 use turnstile_sql::cell::Cell;
+use turnstile_sql::collation::Collation;
 use turnstile_sql::error::SqlError;
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
 use turnstile_sql::types::ColumnType;
 use turnstile_sql::value::Value;
 
 use crate::stream::Stream;
-use crate::wire::result::{put_binary_row, put_column, put_text_cells, put_text_row};
+use crate::wire::result::{
+    convert_row, converted_set, put_binary_row, put_column, put_text_cells, put_text_row,
+};
 use crate::wire::write::{put_eof, put_lenenc, put_ok};
 
 /// Writes the results of one command.
@@ -18,14 +21,22 @@ pub struct WireSink<'a> {
     binary: bool,
     deprecate_eof: bool,
     status: u16,
+    results: Option<Collation>,
     types: Vec<ColumnType>,
     scratch: Vec<u8>,
 }
 
 impl<'a> WireSink<'a> {
     /// A sink for one command; `binary` rows for prepared statements; `status` as the session stands before it.
-    pub fn new(stream: &'a mut Stream, binary: bool, deprecate_eof: bool, status: u16) -> Self {
-        WireSink { stream, binary, deprecate_eof, status, types: Vec::new(), scratch: Vec::new() }
+    /// `results` is what text is announced with.
+    pub fn new(
+        stream: &'a mut Stream,
+        binary: bool,
+        deprecate_eof: bool,
+        status: u16,
+        results: Option<Collation>,
+    ) -> Self {
+        WireSink { stream, binary, deprecate_eof, status, results, types: Vec::new(), scratch: Vec::new() }
     }
 }
 
@@ -35,7 +46,7 @@ impl ResultSink for WireSink<'_> {
         put_lenenc(writer.begin(), columns.len() as u64);
         writer.end();
         for column in columns {
-            put_column(writer.begin(), column);
+            put_column(writer.begin(), column, self.results);
             writer.end();
         }
         if !self.deprecate_eof {
@@ -48,6 +59,14 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        let converted;
+        let row = match converted_set(self.results) {
+            Some(set) => {
+                converted = convert_row(row, &self.types, set);
+                &converted
+            }
+            None => row,
+        };
         let out = self.stream.writer.begin();
         if self.binary {
             put_binary_row(out, row, &self.types, &mut self.scratch);
@@ -63,7 +82,7 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
-        if self.binary {
+        if self.binary || converted_set(self.results).is_some() {
             return self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>());
         }
         put_text_cells(self.stream.writer.begin(), row, &self.types, &mut self.scratch);

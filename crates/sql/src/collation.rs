@@ -103,6 +103,11 @@ impl Collation {
         !matches!(self.0, 63 | 255..)
     }
 
+    /// True for the collations of utf8mb4, whose columns take every text.
+    pub const fn takes_any_text(self) -> bool {
+        matches!(self.0, 45 | 46 | 224..=247 | 255..)
+    }
+
     /// True for `binary` and the `_bin` collations: weights are the bytes.
     pub fn is_binary_order(self) -> bool {
         matches!(self.entry().order, Order::Bytes | Order::Encoded)

@@ -104,7 +104,12 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     }
     let arguments = json::arguments(entry.name, arguments)?;
     let text = text_arguments(entry);
-    let read = |(nth, typed)| if text.contains(&nth) { as_shown(typed) } else { typed };
+    let bytes = BYTES_OF_FIRST.contains(&entry.name);
+    let read = |(nth, typed)| match text.contains(&nth) {
+        _ if nth == 0 && bytes => in_own_bytes(if text.contains(&nth) { as_shown(typed) } else { typed }),
+        true => as_shown(typed),
+        false => typed,
+    };
     let arguments: Vec<Typed> = arguments.into_iter().enumerate().map(read).collect();
     let mut collation = None;
     for argument in &arguments {
@@ -148,6 +153,50 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
 /// What rows are sorted by: of a document what orders documents.
 pub(crate) fn in_order(typed: Typed) -> Typed {
     if typed.kind.column == ColumnType::Json { as_order(typed) } else { typed }
+}
+
+/// Functions that work on the bytes of their first argument.
+const BYTES_OF_FIRST: &[&str] = &[
+    "length",
+    "octet_length",
+    "bit_length",
+    "hex",
+    "ascii",
+    "ord",
+    "md5",
+    "sha",
+    "sha1",
+    "sha2",
+    "crc32",
+    "to_base64",
+    "compress",
+    "aes_encrypt",
+];
+
+/// Text of a character set whose bytes are not those of UTF-8 as these bytes; every other operand as it is.
+pub(crate) fn in_own_bytes(typed: Typed) -> Typed {
+    let Some(collation) = typed.kind.column.collation().filter(|one| !one.set().is_utf8()) else {
+        return typed;
+    };
+    let length = typed.kind.column.wire_length();
+    let call = Call {
+        name: "bytes",
+        function: encoded,
+        arguments: vec![typed.expr],
+        collation,
+        kind: ColumnType::Varbinary { length },
+        deterministic: true,
+    };
+    let kind = ExprType { column: ColumnType::Varbinary { length }, nullable: typed.kind.nullable };
+    Typed { expr: Expr::Call(Arc::new(call)), kind }
+}
+
+fn encoded(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match &arguments[0] {
+        Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
+        other => Value::bytes(call.collation.set().encode(&crate::value::to_text(other))),
+    })
 }
 
 /// A FLOAT, YEAR, BIT or ZEROFILL operand as the text its column shows; every other value knows its own text.

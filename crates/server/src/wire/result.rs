@@ -1,10 +1,12 @@
 //! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared statements.
 
 use turnstile_sql::cell::Cell;
+use turnstile_sql::charset::Charset;
+use turnstile_sql::collation::Collation;
 use turnstile_sql::datetime::{DateRules, DateTime, Time, parse_date_time, parse_time as parse_clock};
 use turnstile_sql::sink::ColumnMeta;
 use turnstile_sql::types::{ColumnType, wire_type};
-use turnstile_sql::value::{Value, parse_double_prefix, write_text};
+use turnstile_sql::value::{Value, parse_double_prefix, to_text, write_text};
 
 use super::read::{Cursor, Malformed};
 use super::write::{put_lenenc, put_lenenc_bytes, put_lenenc_digits};
@@ -15,19 +17,56 @@ const NULL_MARK: u8 = 0xfb;
 const DATE_TIME_BYTES_MAX: usize = 11;
 
 /// Appends a column definition (protocol 4.1).
-pub fn put_column(out: &mut Vec<u8>, column: &ColumnMeta) {
+pub fn put_column(out: &mut Vec<u8>, column: &ColumnMeta, results: Option<Collation>) {
     put_lenenc_bytes(out, b"def");
     for name in [&column.schema, &column.table, &column.org_table, &column.name, &column.org_name] {
-        put_lenenc_bytes(out, name.as_bytes());
+        match converted_set(results) {
+            Some(set) if !name.is_ascii() => put_lenenc_bytes(out, &set.encode(name)),
+            _ => put_lenenc_bytes(out, name.as_bytes()),
+        }
     }
     out.push(0x0c);
-    let column_type = &column.column_type;
+    let announced;
+    let column_type = match results {
+        Some(results) if column.column_type.collation().is_some_and(|own| own != results) => {
+            announced = column.column_type.clone().with_collation(results);
+            &announced
+        }
+        _ => &column.column_type,
+    };
     out.extend_from_slice(&column_type.wire_collation().to_le_bytes());
     out.extend_from_slice(&column_type.wire_length().to_le_bytes());
     out.push(column_type.wire_type());
     out.extend_from_slice(&(column.flags | column_type.wire_flags()).to_le_bytes());
     out.push(column_type.wire_decimals());
     out.extend_from_slice(&[0, 0]);
+}
+
+/// The character set that text is converted to on its way out: none for UTF-8, which it has already.
+pub fn converted_set(results: Option<Collation>) -> Option<Charset> {
+    results.map(Collation::set).filter(|set| !set.is_utf8())
+}
+
+/// A row with its text in a client's character set.
+pub fn convert_row(row: &[Value], types: &[ColumnType], set: Charset) -> Vec<Value> {
+    let one = |(value, column_type): (&Value, &ColumnType)| match value {
+        Value::Str(_) | Value::Enum(_) if *column_type != ColumnType::Json => {
+            Value::bytes(set.encode(&to_text(value)))
+        }
+        other => other.clone(),
+    };
+    row.iter().zip(types).map(one).collect()
+}
+
+/// String parameters of a client whose statements are not UTF-8, as text.
+pub fn decode_parameters(values: &mut [Value], types: &[ParameterType], set: Charset) {
+    for (value, kind) in values.iter_mut().zip(types) {
+        let text = (kind.0 == 15 || (247..=248).contains(&kind.0) || kind.0 >= 253)
+            .then(|| value.as_raw_bytes().map(|bytes| set.decode_lossy(bytes)));
+        if let Some(Some(text)) = text {
+            *value = Value::from(text);
+        }
+    }
 }
 
 /// Appends a row in text form. `scratch` is reused between values.

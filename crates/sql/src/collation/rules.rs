@@ -237,12 +237,18 @@ impl Level {
                 None => (table.weights(character), Some((tailoring, level)), length),
             },
             Source::EightBit(charset, nth) => {
-                let weight = eight_bit_weight(nth, charset.byte_of(character).unwrap_or(b'?'));
+                let Some(byte) = charset.byte_of(character) else {
+                    return (missing(character), None, length);
+                };
+                let weight = eight_bit_weight(nth, byte);
                 let weights = [weight & 0xFF, weight >> 8, 0];
                 (Found::Derived(weights, if weight > 0xFF { 2 } else { 1 }), None, length)
             }
             Source::Encoded(charset) => {
-                (Found::One(charset.byte_of(character).unwrap_or(b'?').into()), None, length)
+                let found = charset
+                    .byte_of(character)
+                    .map_or_else(|| missing(character), |byte| Found::One(byte.into()));
+                (found, None, length)
             }
         }
     }
@@ -379,6 +385,13 @@ impl Iterator for Weights<'_> {
             self.pending = Pending::new(found);
         }
     }
+}
+
+/// Weights of a character that the 8-bit set lacks, which a text to compare with may have: above all others, and like those of no text of
+/// the set.
+fn missing(character: char) -> Found {
+    let point = u32::from(character);
+    Found::Derived([0x1FF, 0x100 | (point >> 8) as u16, 0x100 | (point & 0xFF) as u16], 3)
 }
 
 /// Compares by bytes with spaces behind the end of the shorter text.

@@ -225,3 +225,10 @@ fn names_and_numbers() {
         assert_eq!(Collation::by_id(collation.id()), Some(collation));
     }
 }
+
+#[test]
+fn utf8mb4_takes_any_text() {
+    for collation in Collation::all() {
+        assert_eq!(collation.takes_any_text(), collation.charset() == "utf8mb4", "{}", collation.name());
+    }
+}

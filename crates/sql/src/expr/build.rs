@@ -495,6 +495,7 @@ impl Builder<'_> {
                 }
                 let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
                 let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
+                let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
                 let kind = ExprType::nullable(to.clone());
                 Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
             }
@@ -503,10 +504,10 @@ impl Builder<'_> {
                     .ok_or_else(|| SqlError::unknown_character_set(charset))?;
                 let operand = self.build(operand)?;
                 let length = operand.kind.column.text_length();
-                let to = if collation == Collation::Binary {
-                    ColumnType::Varbinary { length }
+                let (to, operand) = if collation == Collation::Binary {
+                    (ColumnType::Varbinary { length }, functions::in_own_bytes(operand))
                 } else {
-                    ColumnType::Varchar { length, collation }
+                    (ColumnType::Varchar { length, collation }, operand)
                 };
                 let kind = ExprType { column: to.clone(), nullable: operand.kind.nullable };
                 Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })

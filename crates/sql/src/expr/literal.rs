@@ -78,6 +78,13 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
         let length = string.bytes.len() as u32;
         return Ok(typed(Value::bytes(string.bytes.to_vec()), ColumnType::Varbinary { length }));
     }
+    if string.introducer.is_some() && !collation.set().is_utf8() {
+        let text = collation.set().decode(&string.bytes).ok_or_else(|| {
+            SqlError::invalid_character_string(collation.charset(), crate::value::shown(&string.bytes))
+        })?;
+        let length = text.chars().count() as u32;
+        return Ok(typed(Value::from(text), ColumnType::Varchar { length, collation }));
+    }
     match std::str::from_utf8(&string.bytes) {
         Ok(text) => {
             let length = text.chars().count() as u32;

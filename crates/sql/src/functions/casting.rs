@@ -107,15 +107,25 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
             Value::bytes(bytes)
         }
         kind if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(value).as_ref())),
-        ColumnType::Varchar { length, .. } => {
-            let text = match value {
-                Value::Bytes(bytes) if std::str::from_utf8(bytes).is_err() => {
-                    context
-                        .warn(SqlError::invalid_character_string("utf8mb4", crate::value::shown(bytes)))?;
-                    return Ok(Value::Null);
-                }
+        ColumnType::Varchar { length, collation } => {
+            let set = collation.set();
+            let mut text = match value {
+                // Bytes are taken as the character set's own.
+                Value::Bytes(bytes) => match set.decode(bytes) {
+                    Some(text) => text.into(),
+                    None => {
+                        context.warn(SqlError::invalid_character_string(
+                            set.name(),
+                            crate::value::shown(bytes),
+                        ))?;
+                        return Ok(Value::Null);
+                    }
+                },
                 other => to_text(other),
             };
+            if set.first_missing(&text).is_some() {
+                text = set.fit(&text).into();
+            }
             match text.char_indices().nth(*length as usize) {
                 Some((end, _)) => {
                     cut_warning(true, "CHAR", *length, value, context)?;

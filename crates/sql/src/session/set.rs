@@ -66,6 +66,7 @@ impl Session {
             SetItem::Names { charset, collation } => self.set_names(charset.as_deref(), collation.as_deref()),
             SetItem::CharacterSet(charset) => {
                 let found = charset_collation(charset.as_deref())?;
+                must_serve_clients(found)?;
                 self.set_charsets(found, &["character_set_client", "character_set_results"]);
                 self.settings = self.state.settings();
                 Ok(())
@@ -238,13 +239,15 @@ impl Session {
             }
             found = chosen;
         }
+        must_serve_clients(found)?;
         self.set_collation(found.id());
         Ok(())
     }
 
     /// What the client speaks, by the id of a collation; unknown ids mean the default.
     pub(super) fn set_collation(&mut self, id: u16) {
-        let collation = Collation::by_id(id).unwrap_or(Collation::DEFAULT);
+        let collation = Collation::by_id(id).filter(|found| found.set().serves_clients());
+        let collation = collation.unwrap_or(Collation::DEFAULT);
         self.set_charsets(
             collation,
             &["character_set_client", "character_set_connection", "character_set_results"],
@@ -289,6 +292,14 @@ impl Session {
             return Err(SqlError::query_interrupted());
         }
         Ok(Outcome::default())
+    }
+}
+
+/// Statements come in a set whose ASCII characters are their own bytes.
+fn must_serve_clients(collation: Collation) -> SqlResult<()> {
+    match collation.set().serves_clients() {
+        true => Ok(()),
+        false => Err(SqlError::wrong_value_for_variable("character_set_client", collation.charset())),
     }
 }
 

@@ -98,7 +98,9 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
                 return Ok(Value::Int(*number));
             }
         }
-        (Value::Str(text), ColumnType::Varchar { length, .. }) if text.len() <= *length as usize => {
+        (Value::Str(text), ColumnType::Varchar { length, collation })
+            if text.len() <= *length as usize && collation.takes_any_text() =>
+        {
             return Ok(value.clone());
         }
         _ => {}
@@ -352,7 +354,11 @@ fn store_text(
     collation: Collation,
     context: &StoreContext<'_>,
 ) -> SqlResult<Value> {
-    let text: Arc<str> = match value {
+    let mut text: Arc<str> = match value {
+        // Bytes are taken as the column's own.
+        Value::Bytes(bytes) if !collation.set().is_utf8() && collation.set().decode(bytes).is_some() => {
+            collation.set().decode(bytes).unwrap_or_default().into()
+        }
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(error) => {
@@ -372,11 +378,10 @@ fn store_text(
         },
         other => to_text(other),
     };
-    if collation.max_char_bytes() == 3
-        && let Some(place) = text.find(|character| character > '\u{FFFF}')
-    {
+    if let Some(place) = collation.set().first_missing(&text) {
         let bad: String = text[place..].bytes().take(6).map(|byte| format!("\\x{byte:02X}")).collect();
         context.misfit(SqlError::incorrect_value_for_field("string", bad, context.column, context.row))?;
+        text = collation.set().fit(&text).into();
     }
     let kept = if limit_in_bytes {
         text.char_indices()

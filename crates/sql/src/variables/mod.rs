@@ -218,6 +218,10 @@ impl Definition {
             Kind::Charset | Kind::CharsetOrNull => {
                 let name = word(value).ok_or_else(|| self.wrong_type())?.to_ascii_lowercase();
                 let found = Collation::default_of_charset(&name);
+                if self.name == "character_set_client" && found.is_some_and(|one| !one.set().serves_clients())
+                {
+                    return Err(SqlError::wrong_value_for_variable(self.name, name));
+                }
                 plain(Value::text(found.ok_or_else(|| SqlError::unknown_character_set(&name))?.charset()))
             }
             Kind::Collation => {

@@ -4,6 +4,7 @@ use turnstile_engine::Isolation;
 
 use super::SessionVariables;
 use super::table::{ISOLATION_LEVELS, SQL_MODES};
+use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::datetime::TimeZone;
 use crate::expr::SqlMode;
@@ -74,6 +75,10 @@ pub struct SessionSettings {
     pub sql_mode: SqlMode,
     pub time_zone: TimeZone,
     pub collation_connection: Collation,
+    /// The character set of statements where it is not UTF-8.
+    pub client_set: Option<Charset>,
+    /// The collation that results are announced with; none where each column's own set is sent.
+    pub results: Option<Collation>,
     pub max_allowed_packet: u64,
     pub default_week_format: u8,
     pub auto_increment_increment: u64,
@@ -153,6 +158,10 @@ impl SessionSettings {
             time_zone: TimeZone::parse(&text("time_zone")).unwrap_or(TimeZone::UTC),
             collation_connection: Collation::by_name(&text("collation_connection"))
                 .unwrap_or(Collation::DEFAULT),
+            client_set: Charset::by_name(&text("character_set_client")).filter(|set| !set.is_utf8()),
+            results: Charset::by_name(&text("character_set_results"))
+                .filter(|set| *set != Charset::Binary)
+                .map(Charset::default_collation),
             max_allowed_packet: number("max_allowed_packet"),
             default_week_format: number("default_week_format") as u8,
             auto_increment_increment: number("auto_increment_increment").max(1),
