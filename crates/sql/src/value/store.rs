@@ -362,11 +362,7 @@ fn store_text(
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(error) => {
-                let bad: String = bytes[error.valid_up_to()..]
-                    .iter()
-                    .take(6)
-                    .map(|byte| format!("\\x{byte:02X}"))
-                    .collect();
+                let bad = shown_misfit(&bytes[error.valid_up_to()..]);
                 context.misfit(SqlError::incorrect_value_for_field(
                     "string",
                     bad,
@@ -379,7 +375,7 @@ fn store_text(
         other => to_text(other),
     };
     if let Some(place) = collation.set().first_missing(&text) {
-        let bad: String = text[place..].bytes().take(6).map(|byte| format!("\\x{byte:02X}")).collect();
+        let bad = shown_misfit(&text.as_bytes()[place..]);
         context.misfit(SqlError::incorrect_value_for_field("string", bad, context.column, context.row))?;
         text = collation.set().fit(&text).into();
     }
@@ -409,6 +405,19 @@ fn store_text(
         result = result.trim_end_matches(' ').into();
     }
     Ok(Value::Str(result))
+}
+
+/// The first bytes of what does not fit, as error 1366 shows them.
+fn shown_misfit(bytes: &[u8]) -> String {
+    let one = |byte: &u8| match byte {
+        0x20..0x7F => char::from(*byte).to_string(),
+        _ => format!("\\x{byte:02X}"),
+    };
+    let mut shown: String = bytes.iter().take(6).map(one).collect();
+    if bytes.len() > 6 {
+        shown.push_str("...");
+    }
+    shown
 }
 
 fn store_bytes(value: &Value, limit: u64, context: &StoreContext<'_>) -> SqlResult<Vec<u8>> {
