@@ -464,7 +464,10 @@ impl Connection {
                 self.session.check_engine()?;
                 self.ok();
             }
-            Command::Debug => self.ok(),
+            Command::Debug => {
+                self.session.may_debug()?;
+                self.end_of_data();
+            }
             Command::InitDb(name) => {
                 let name = std::str::from_utf8(name).map_err(|_| malformed())?;
                 self.session.use_db(name).await?;

@@ -148,7 +148,7 @@ fn load_tls(
     }
 }
 
-/// Runs the statements of `init_file`, as root.
+/// Runs the statements of `init_file`, with all rights.
 fn run_init_file(database: &Arc<Database>, datadir: &Path) -> Result<(), Failure> {
     let name = text(database.globals(), "init_file");
     if name.is_empty() {
@@ -172,6 +172,7 @@ fn run_init_file(database: &Arc<Database>, datadir: &Path) -> Result<(), Failure
         multi_statements: true,
     };
     let mut session = Session::new(database.clone(), init)?;
+    session.act_for_the_server();
     let outcome = block_on(session.run_script(statements));
     block_on(session.finish());
     outcome.map_err(|error| wrong(format!("{} {}", error.code, error.message)))?;

@@ -124,6 +124,8 @@ errors! {
     mixed_group_column(position, column) = 1140 b"42000" "In aggregated query without GROUP BY, expression #{position} of SELECT list contains nonaggregated column '{column}'; this is incompatible with sql_mode=only_full_group_by";
     invalid_use_of_null() = 1138 b"22004" "Invalid use of NULL value";
     nonexisting_grant(user, host) = 1141 b"42000" "There is no such grant defined for user '{user}' on host '{host}'";
+    column_access_denied(command, user, host, column, table) = 1143 b"42000" "{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'";
+    routine_access_denied(command, user, host, routine) = 1370 b"42000" "{command} command denied to user '{user}'@'{host}' for routine '{routine}'";
     table_access_denied(command, user, host, table) = 1142 b"42000" "{command} command denied to user '{user}'@'{host}' for table '{table}'";
     no_such_table(database, table) = 1146 b"42S02" "Table '{database}.{table}' doesn't exist";
     syntax_error() = 1149 b"42000" "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use";

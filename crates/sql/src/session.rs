@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 
-use crate::accounts::AccountName;
+use crate::accounts::{AccountName, KnownRights};
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Hold;
@@ -30,10 +30,12 @@ mod foreign_key;
 mod lock_tables;
 mod log;
 mod maintain;
+mod needs;
 mod persist;
 mod prepared;
 mod read_only;
 mod rewrite;
+mod rights;
 mod set;
 mod show;
 mod show_live;
@@ -103,6 +105,8 @@ pub struct Session {
     multi_statements: bool,
     /// Memory for taking texts apart.
     scan: Scan,
+    /// What its account may do.
+    rights: KnownRights,
 }
 
 impl Session {
@@ -129,6 +133,7 @@ impl Session {
             next_prepared: 1,
             multi_statements: init.multi_statements,
             scan: Scan::default(),
+            rights: KnownRights::default(),
         };
         session.begin_as(&init)?;
         session.log_connect();
@@ -192,8 +197,7 @@ impl Session {
     /// Whether it may be one more than `max_connections`.
     pub fn may_exceed_connections(&self) -> bool {
         use crate::accounts::Privileges as P;
-        let account = self.state.account();
-        account.is_none_or(|account| account.may(P::CONNECTION_ADMIN, None) || account.may(P::SUPER, None))
+        self.state.rights().may_any(&[P::CONNECTION_ADMIN, P::SUPER])
     }
 
     /// Sessions of its account, itself among them.
@@ -313,14 +317,15 @@ impl Session {
         self.state.schema()
     }
 
-    /// Fails unless the account has a global privilege.
-    pub(crate) fn require_global(&self, wanted: crate::accounts::Privileges, name: &str) -> SqlResult<()> {
-        self.require(wanted, name)
-    }
-
     /// The implicit commit before statements that change definitions.
     pub(crate) async fn end_transaction(&mut self) -> SqlResult<()> {
         self.commit().await
+    }
+
+    /// Gives it all rights, whatever the accounts are: for statements of the server's own configuration (`init_file`).
+    pub fn act_for_the_server(&mut self) {
+        self.state.identity.lock().is_server = true;
+        self.rights = KnownRights::default();
     }
 
     /// Runs the statements of a text, whatever the client may send, and shows nobody what they return (`init_connect`,
@@ -342,15 +347,10 @@ impl Session {
         if name.is_empty() {
             return Err(SqlError::no_database_selected());
         }
+        self.ask_for_schema(name)?;
         let known = crate::information_schema::VirtualTable::is_schema(name);
         if !known && self.db.dictionary().schema_collation(name).is_none() {
             return Err(SqlError::unknown_database(name));
-        }
-        if let Some(account) = self.state.account()
-            && !known
-            && !account.may_see(name)
-        {
-            return Err(SqlError::database_access_denied(&account.name.user, &account.name.host, name));
         }
         self.state.set_schema(Some(name.into()));
         self.entry.show(|shown| shown.names.set_database(name));
@@ -361,6 +361,7 @@ impl Session {
     /// COM_FIELD_LIST: the columns of a table of the current database.
     pub async fn field_list(&mut self, table: &str) -> Result<Vec<ColumnMeta>, SqlError> {
         let schema = self.state.schema().ok_or_else(SqlError::no_database_selected)?;
+        self.ask_for_fields(&schema, table)?;
         let table = self.db.dictionary().table(&schema, table)?;
         let column = |(at, column): (usize, &crate::dictionary::Column)| ColumnMeta {
             schema: table.definition.schema.clone(),
@@ -391,6 +392,7 @@ impl Session {
     pub async fn change_user(&mut self, init: SessionInit) -> Result<(), SqlError> {
         self.reset().await?;
         *self.state.identity.lock() = identity(&init);
+        self.rights = KnownRights::default();
         self.entry.show(|shown| {
             shown.names = Names::new(&init.user, &init.host, None);
             shown.account = init.account.text().into();
@@ -419,7 +421,7 @@ impl Session {
 
 fn identity(init: &SessionInit) -> Identity {
     let host = init.host.rsplit_once(':').map_or(&*init.host, |(host, _)| host);
-    Identity { user: format!("{}@{host}", init.user), account: init.account.clone() }
+    Identity { user: format!("{}@{host}", init.user), account: init.account.clone(), is_server: false }
 }
 
 impl Drop for Session {

@@ -8,14 +8,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
 pub mod hash;
 pub mod privileges;
+mod rights;
 mod statements;
 
 pub use privileges::Privileges;
+pub use rights::{KnownRights, Rights};
 pub use statements::grants;
 
 /// `'user'@'host'` of an account.
@@ -160,25 +163,57 @@ impl Account {
 
     /// Whether it has all of `wanted` on `database` (on everything, for None).
     pub fn may(&self, wanted: Privileges, database: Option<&str>) -> bool {
-        if self.global.has(wanted) {
-            return true;
-        }
-        let Some(database) = database else { return false };
+        self.global.has(wanted) || database.is_some_and(|database| self.on(database).has(wanted))
+    }
+
+    /// What it holds on a database.
+    pub fn on(&self, database: &str) -> Privileges {
         let granted = self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
-        granted.fold(self.global, |all, (_, one)| all.with(*one)).has(wanted)
+        granted.fold(self.global, |all, (_, one)| all.with(*one))
+    }
+
+    /// What it holds on every database that a pattern of GRANT means. Of other patterns only the same one counts: whether one
+    /// pattern covers another is not worked out.
+    pub fn on_pattern(&self, pattern: &str) -> Privileges {
+        match plain_name(pattern) {
+            Some(name) => self.on(&name),
+            None => self.global.with(self.databases.get(pattern).copied().unwrap_or_default()),
+        }
     }
 
     /// Whether it has any privilege on `database`.
     pub fn may_see(&self, database: &str) -> bool {
-        self.global.without(Privileges::GRANT_OPTION) != Privileges::NONE
-            || self.databases.keys().any(|pattern| matches(pattern, database))
+        let of_databases = Privileges::all(true);
+        self.on(database).0 & of_databases.0 != 0
     }
 }
 
+/// The one database that a pattern means; None if it has wildcards.
+fn plain_name(pattern: &str) -> Option<String> {
+    let mut name = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' | '_' => return None,
+            '\\' => name.push(letters.next().unwrap_or('\\')),
+            other => name.push(other),
+        }
+    }
+    Some(name)
+}
+
 /// All accounts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Accounts {
     by_name: RwLock<BTreeMap<AccountName, Arc<Account>>>,
+    /// Changes with every account; sessions look their rights up again by it.
+    version: AtomicU64,
+}
+
+impl Default for Accounts {
+    fn default() -> Accounts {
+        Accounts { by_name: RwLock::default(), version: AtomicU64::new(1) }
+    }
 }
 
 impl Accounts {
@@ -207,12 +242,21 @@ impl Accounts {
 
     /// Adds or replaces.
     pub(crate) fn put(&self, account: Account) {
-        self.by_name.write().insert(account.name.clone(), Arc::new(account));
+        let mut accounts = self.by_name.write();
+        accounts.insert(account.name.clone(), Arc::new(account));
+        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// Forgets.
     pub(crate) fn remove(&self, name: &AccountName) {
-        self.by_name.write().remove(name);
+        let mut accounts = self.by_name.write();
+        accounts.remove(name);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// A number that changes whenever an account does. It is never 0.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 }
 

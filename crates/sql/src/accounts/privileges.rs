@@ -69,9 +69,13 @@ impl Privileges {
         PRIVILEGES_LIST.iter().find(|(known, _, _)| *known == name).map(|(_, one, _)| *one)
     }
 
-    /// The name of its first privilege.
-    pub fn name_of(self) -> &'static str {
-        PRIVILEGES_LIST.iter().find(|(_, one, _)| self.has(*one)).map_or("USAGE", |(name, _, _)| *name)
+    /// Their names as an error lists them.
+    pub fn in_words(self) -> String {
+        let mut listed = names(self);
+        if self.has(Privileges::GRANT_OPTION) {
+            listed.push_str(if listed.is_empty() { "GRANT" } else { ", GRANT" });
+        }
+        listed
     }
 
     /// Both.

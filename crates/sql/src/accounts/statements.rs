@@ -1,5 +1,7 @@
 //! CREATE USER and the like, GRANT, REVOKE, SET PASSWORD; and accounts as dictionary rows.
 
+use std::collections::BTreeMap;
+
 use super::{Account, AccountName, Plugin, Privileges};
 use crate::ast::{Authentication, PrivilegeLevel, Statement, UserName, UserSpec, UserStatement};
 use crate::dictionary::encoding::{Damaged, Reader, Writer};
@@ -65,22 +67,9 @@ impl Session {
     pub(crate) async fn account_statement(&mut self, statement: &Statement) -> SqlResult<()> {
         self.end_transaction().await?;
         match statement {
-            Statement::User(user) => {
-                let own = user.alter
-                    && user.users.iter().all(|one| self.account_named(&one.name) == self.own_account());
-                if !own {
-                    self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
-                }
-                self.create_or_alter(user).await
-            }
-            Statement::DropUser { users, if_exists } => {
-                self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
-                self.drop_users(users, *if_exists).await
-            }
-            Statement::RenameUser(pairs) => {
-                self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
-                self.rename_users(pairs).await
-            }
+            Statement::User(user) => self.create_or_alter(user).await,
+            Statement::DropUser { users, if_exists } => self.drop_users(users, *if_exists).await,
+            Statement::RenameUser(pairs) => self.rename_users(pairs).await,
             Statement::Grant(grant) => {
                 let Some(level) = &grant.level else { return Err(SqlError::not_supported_yet("roles")) };
                 let mut privileges = self.privileges(&grant.privileges, level)?;
@@ -88,14 +77,13 @@ impl Session {
                     privileges = privileges.with(Privileges::GRANT_OPTION);
                 }
                 let names = grant.users.iter().map(|spec| self.account_named(&spec.name)).collect::<Vec<_>>();
-                self.change_privileges(&names, level, |old| old.with(privileges)).await
+                self.change_privileges(&names, level, privileges, |old| old.with(privileges)).await
             }
             Statement::Revoke(revoke) => {
                 let names = revoke.users.iter().map(|name| self.account_named(name)).collect::<Vec<_>>();
-                let everything = PrivilegeLevel::Global;
-                let level = revoke.level.as_ref().unwrap_or(&everything);
+                let Some(level) = &revoke.level else { return self.revoke_everything(&names).await };
                 let privileges = self.privileges(&revoke.privileges, level)?;
-                self.change_privileges(&names, level, |old| old.without(privileges)).await
+                self.change_privileges(&names, level, privileges, |old| old.without(privileges)).await
             }
             _ => Err(SqlError::not_supported_yet("this account statement")),
         }
@@ -162,11 +150,9 @@ impl Session {
     /// SET PASSWORD
     pub(crate) async fn set_password(&mut self, user: Option<&UserName>, password: &[u8]) -> SqlResult<()> {
         let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
-        if name != self.own_account() {
-            self.require_global(Privileges::CREATE_USER, "CREATE USER")?;
-        }
         let found = self.database().accounts().find(&name);
-        let found = found.ok_or_else(|| failed("SET PASSWORD", &[quoted(&name)]))?;
+        let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
+        let found = found.ok_or_else(missing)?;
         let mut account = (*found).clone();
         account.set_password(password);
         self.database().save_account(&account).await?;
@@ -191,10 +177,28 @@ impl Session {
         Ok(all)
     }
 
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION: at every level.
+    async fn revoke_everything(&mut self, names: &[AccountName]) -> SqlResult<()> {
+        let accounts = self.database().accounts();
+        if names.iter().any(|name| accounts.find(name).is_none()) {
+            let text = "Can't revoke all privileges for one or more of the requested users";
+            return Err(SqlError::new(1269, b"HY000", text));
+        }
+        for name in names {
+            let Some(found) = self.database().accounts().find(name) else { continue };
+            let account =
+                Account { global: Privileges::NONE, databases: BTreeMap::new(), ..(*found).clone() };
+            self.database().save_account(&account).await?;
+            self.database().accounts().put(account);
+        }
+        Ok(())
+    }
+
     async fn change_privileges(
         &mut self,
         names: &[AccountName],
         level: &PrivilegeLevel,
+        passed: Privileges,
         change: impl Fn(Privileges) -> Privileges,
     ) -> SqlResult<()> {
         let database = match level {
@@ -205,10 +209,7 @@ impl Session {
             }
             _ => return Err(SqlError::not_supported_yet("privileges on tables and routines")),
         };
-        let own = self.database().accounts().find(&self.own_account());
-        if own.is_some_and(|own| !own.may(Privileges::GRANT_OPTION, database.as_deref())) {
-            return Err(SqlError::specific_access_denied("GRANT OPTION"));
-        }
+        self.may_pass_on(passed, database.as_deref())?;
         for name in names {
             let found = self.database().accounts().find(name);
             let found = found.ok_or_else(|| {

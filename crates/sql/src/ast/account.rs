@@ -60,6 +60,14 @@ pub struct UserStatement {
     pub password_expired: bool,
 }
 
+impl UserStatement {
+    /// Whether anything is said of the accounts but how they prove themselves.
+    #[must_use]
+    pub fn changes_more_than_authentication(&self) -> bool {
+        self.lock.is_some() || self.require_tls.is_some() || !self.limits.is_empty() || self.password_expired
+    }
+}
+
 /// A privilege, upper case words with single spaces (`SELECT`, `CREATE TEMPORARY TABLES`, `ALL PRIVILEGES`,
 /// `CONNECTION_ADMIN`), or a role's name as written when it is not known as a privilege.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
     let shown = super::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
     let mut names: Vec<Box<str>> = shown.map(|name| (*name).into()).collect();
     let stored = db.dictionary().schema_names().into_iter();
-    names.extend(stored.filter(|name| visible(session, name)));
+    names.extend(stored.filter(|name| super::known(session, name)));
     names.sort();
     names
 }

@@ -451,11 +451,31 @@ impl VirtualTable {
         }
     }
 
-    /// Fails if the account may not read the table: the engine's views ask for PROCESS; what performance_schema and sys tell
-    /// of others asks for SELECT there.
+    /// Whether everybody may read a table: those of information_schema show what the account may see, and these of
+    /// performance_schema too.
+    pub fn is_for_everybody(schema: &str, name: &str) -> bool {
+        const OF_PERFORMANCE_SCHEMA: &[&str] = &[
+            "global_status",
+            "session_status",
+            "global_variables",
+            "session_variables",
+            "processlist",
+            "variables_info",
+            "persisted_variables",
+            "session_account_connect_attrs",
+            "session_connect_attrs",
+            "log_status",
+        ];
+        schema.eq_ignore_ascii_case("information_schema")
+            || schema.eq_ignore_ascii_case("performance_schema")
+                && OF_PERFORMANCE_SCHEMA.iter().any(|one| one.eq_ignore_ascii_case(name))
+    }
+
+    /// Fails if the account may not read the table: the engine's views ask for PROCESS. Of the others [`Session`] has asked for SELECT.
+    ///
+    /// [`Session`]: crate::Session
     pub fn check_access(self, session: &SessionState) -> SqlResult<()> {
         use VirtualTable as V;
-        let Some(account) = session.account() else { return Ok(()) };
         match self {
             V::InnodbTrx
             | V::InnodbLocks
@@ -465,20 +485,9 @@ impl VirtualTable {
             | V::InnodbCmpmem
             | V::InnodbForeign
             | V::InnodbForeignCols
-                if !account.may(Privileges::PROCESS, None) =>
+                if !session.rights().may(Privileges::PROCESS, None) =>
             {
                 Err(SqlError::specific_access_denied("PROCESS"))
-            }
-            V::DataLocks
-            | V::DataLockWaits
-            | V::EventsWaitsByName
-            | V::Threads
-            | V::SysLockWaits
-            | V::SysLockWaitsRaw
-                if !account.may(Privileges::SELECT, Some(self.schema())) =>
-            {
-                let (user, host) = (&account.name.user, &account.name.host);
-                Err(SqlError::table_access_denied("SELECT", user, host, self.name()))
             }
             _ => Ok(()),
         }
@@ -613,9 +622,12 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
     })
 }
 
-/// Whether the session's account may see a database.
+/// Whether the session's account may see what a database holds.
 pub(crate) fn visible(session: &SessionState, schema: &str) -> bool {
-    session
-        .account()
-        .is_none_or(|account| account.may_see(schema) || account.may(Privileges::SHOW_DATABASES, None))
+    session.rights().may_see(schema)
+}
+
+/// Whether the session's account may know that a database exists.
+pub(crate) fn known(session: &SessionState, schema: &str) -> bool {
+    visible(session, schema) || session.rights().may(Privileges::SHOW_DATABASES, None)
 }

@@ -29,7 +29,7 @@ pub fn processlist(
     info_chars_max: usize,
     out: &mut Lines<'_>,
 ) -> SqlResult<()> {
-    let sees_all = session.account().is_none_or(|account| account.may(Privileges::PROCESS, None));
+    let sees_all = session.rights().may(Privileges::PROCESS, None);
     let own = || db.registry().find(session.id).map(|entry| entry.shown().names).unwrap_or_default();
     let only = if sees_all { None } else { Some(own()) };
     let now = db.registry().now_us();
@@ -300,8 +300,9 @@ pub fn schema_privileges(db: &Database, session: &SessionState) -> Rows {
 }
 
 fn accounts_seen(db: &Database, session: &SessionState) -> Vec<std::sync::Arc<crate::accounts::Account>> {
-    let own = session.account();
-    let all = own.as_ref().is_none_or(|account| account.may(Privileges::CREATE_USER, None));
+    let rights = session.rights();
+    let all = rights.may(Privileges::CREATE_USER, None) || rights.may(Privileges::SELECT, Some("mysql"));
+    let own = session.identity.lock().account.clone();
     let accounts = db.accounts().list().into_iter();
-    accounts.filter(|one| all || own.as_ref().is_some_and(|own| own.name == one.name)).collect()
+    accounts.filter(|one| all || one.name == own).collect()
 }

@@ -184,6 +184,8 @@ impl Resolver for Block<'_, '_> {
         let missing = || SqlError::unknown_column(&name.column, self.scope.clause.get());
         let (Some(table), Some(base)) = (&self.target, self.inserted_base) else { return Err(missing()) };
         let at = table.column_position(&name.column).ok_or_else(missing)?;
+        // The target is the block's first table.
+        self.scope.mark_read(0, at);
         let kind = ExprType::nullable(table.columns()[at].kind.clone());
         let stored = matches!(kind.column, ColumnType::Timestamp { .. });
         let expr = if stored { Expr::TimestampColumn(base + at) } else { Expr::Column(base + at) };

@@ -245,6 +245,8 @@ pub struct Scope<'p> {
     wanted: RefCell<Option<Wanted>>,
     width: Cell<usize>,
     outer: RefCell<Vec<(usize, usize)>>,
+    /// Of each table that was read, its position and that of the first column.
+    first_reads: RefCell<Vec<(usize, usize)>>,
 }
 
 impl<'p> Scope<'p> {
@@ -423,11 +425,38 @@ impl<'p> Scope<'p> {
         SqlError::unknown_column(text, self.clause.get())
     }
 
+    /// What the name of a column means that is assigned to, which is no reading of it.
+    pub fn resolve_assigned(&self, name: &ColumnName) -> SqlResult<Resolved> {
+        let (nth, at) = self.look_here(name)?.ok_or_else(|| self.unknown(name))?;
+        Ok(resolved(&self.tables[nth], at))
+    }
+
+    /// Of each table that was read, its position among the tables and that of the first column.
+    pub fn first_reads(&self) -> Vec<(usize, usize)> {
+        self.first_reads.borrow().clone()
+    }
+
+    /// A column of a table is read.
+    pub fn mark_read(&self, nth: usize, column: usize) {
+        let mut reads = self.first_reads.borrow_mut();
+        if reads.iter().all(|(known, _)| *known != nth) {
+            reads.push((nth, column));
+        }
+    }
+
     /// What a column name means among the tables of this block.
     pub fn find_here(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
-        let mut found: Option<Resolved> = None;
+        let found = self.look_here(name)?;
+        Ok(found.map(|(nth, at)| {
+            self.mark_read(nth, at);
+            resolved(&self.tables[nth], at)
+        }))
+    }
+
+    fn look_here(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {
+        let mut found = None;
         let (from, to) = self.sight.get().unwrap_or((0, self.tables.len()));
-        for table in &self.tables[from..to] {
+        for (nth, table) in self.tables.iter().enumerate().take(to).skip(from) {
             if name.table.as_deref().is_some_and(|wanted| !table.goes_by(name.schema.as_deref(), wanted)) {
                 continue;
             }
@@ -439,7 +468,7 @@ impl<'p> Scope<'p> {
             if found.is_some() {
                 return Err(SqlError::ambiguous_column(&name.column, self.clause.get()));
             }
-            found = Some(resolved(table, at));
+            found = Some((nth, at));
         }
         Ok(found)
     }

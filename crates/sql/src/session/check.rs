@@ -17,7 +17,7 @@ use super::Session;
 use super::maintain::Said;
 use super::show;
 use super::statement::Outcome;
-use super::tables::Used;
+use super::tables::{Asked, Used};
 use crate::accounts::Privileges;
 use crate::ast::TableName;
 use crate::dictionary::Table;
@@ -34,7 +34,8 @@ fn read_of(name: &TableName) -> Used {
         schema: name.schema.clone(),
         name: name.table.clone(),
         alias: None,
-        written: Privileges::NONE,
+        written: false,
+        asked: Asked::All(Privileges::SELECT),
         for_update: false,
         times: 1,
     }

@@ -8,7 +8,6 @@ use turnstile_engine::session_card::WaitingFor;
 
 use super::Session;
 use super::statement::Outcome;
-use crate::accounts::Privileges;
 use crate::ast::{self, Statement, TableName};
 use crate::collation::Collation;
 use crate::definition;
@@ -19,7 +18,8 @@ use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
 use crate::mdl::{Hold, Mode};
 
-use foreign_key::{children_of, name_of, parents_named};
+pub(super) use foreign_key::parents_named;
+use foreign_key::{children_of, name_of};
 
 mod alter;
 mod auto_increment;
@@ -123,15 +123,6 @@ impl Session {
         name.schema.clone().or_else(current).ok_or_else(SqlError::no_database_selected)
     }
 
-    pub(super) fn allow(&self, wanted: Privileges, schema: &str) -> SqlResult<()> {
-        match self.state.account() {
-            Some(account) if !account.may(wanted, Some(schema)) => {
-                Err(SqlError::database_access_denied(&account.name.user, &account.name.host, schema))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn database_collation(&self, options: &ast::DatabaseOptions) -> SqlResult<Collation> {
         if let Some(encryption) = &options.encryption {
             definition::check_encryption(encryption)?;
@@ -148,7 +139,6 @@ impl Session {
     }
 
     async fn create_database(&mut self, create: &ast::CreateDatabase) -> SqlResult<()> {
-        self.allow(Privileges::CREATE, &create.name)?;
         self.no_tables_locked()?;
         if create.name.is_empty()
             || create.name.chars().count() > 64
@@ -179,7 +169,6 @@ impl Session {
     async fn alter_database(&mut self, name: Option<&str>, options: &ast::DatabaseOptions) -> SqlResult<()> {
         let current = self.state.schema();
         let name = name.or(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
-        self.allow(Privileges::ALTER, name)?;
         self.no_tables_locked()?;
         self.db.dictionary().schema_collation(name).ok_or_else(|| SqlError::unknown_database(name))?;
         let collation = self.database_collation(options)?;
@@ -189,7 +178,6 @@ impl Session {
     }
 
     async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Outcome> {
-        self.allow(Privileges::DROP, name)?;
         self.no_tables_locked()?;
         if self.db.dictionary().schema_collation(name).is_none() {
             let error = SqlError::cannot_drop_missing_database(name);
@@ -242,7 +230,6 @@ impl Session {
 
     async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
-        self.allow(Privileges::CREATE, &schema)?;
         if create.temporary {
             return Err(SqlError::not_supported_yet("temporary tables"));
         }
@@ -277,7 +264,6 @@ impl Session {
                 definition
             }
             (None, Some(query)) => {
-                self.allow(Privileges::INSERT, &schema)?;
                 return Box::pin(self.create_from_query(create, query, (&schema, id), default)).await;
             }
             (None, None) => {
@@ -310,7 +296,6 @@ impl Session {
     /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table of its name.
     async fn take_for_create(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Vec<Hold>> {
         let parents = parents_named(create.keys.iter(), schema);
-        self.check_may_refer(&parents)?;
         if create.query.is_some() && !parents.is_empty() {
             return Err(SqlError::not_supported_yet("foreign keys in CREATE TABLE ... SELECT"));
         }
@@ -371,7 +356,6 @@ impl Session {
         let mut missing = Vec::new();
         for name in &drop.names {
             let schema = self.schema_of(name)?;
-            self.allow(Privileges::DROP, &schema)?;
             if self.db.dictionary().find(&schema, &name.table).is_none() || drop.temporary {
                 missing.push(format!("{schema}.{}", name.table));
             }
@@ -398,8 +382,6 @@ impl Session {
 
     pub(super) async fn rename_table(&mut self, old: &TableName, new: &TableName) -> SqlResult<()> {
         let (from, to) = (self.schema_of(old)?, self.schema_of(new)?);
-        self.allow(Privileges::ALTER.with(Privileges::DROP), &from)?;
-        self.allow(Privileges::CREATE, &to)?;
         let named = |dictionary: &Dictionary| {
             let children = children_of(dictionary, &from, &old.table);
             let waiting = children_of(dictionary, &to, &new.table);
@@ -446,7 +428,6 @@ impl Session {
     /// TRUNCATE: new, empty trees in place of the old ones.
     async fn truncate(&mut self, name: &TableName) -> SqlResult<()> {
         let schema = self.schema_of(name)?;
-        self.allow(Privileges::DROP, &schema)?;
         let (table, hold) = self.take_alone(&schema, &name.table).await?;
         self.check_may_truncate(&schema, &name.table)?;
         let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };

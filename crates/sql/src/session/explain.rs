@@ -49,6 +49,9 @@ impl Session {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
+        if let Err(error) = self.ask_for_columns(plan.columns_used()) {
+            return self.abandon(error).await;
+        }
         if self.open.as_ref().is_some_and(|open| open.autocommit) {
             self.rollback().await?;
         }

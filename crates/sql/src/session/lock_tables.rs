@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use super::Session;
 use super::tables::Used;
-use crate::accounts::Privileges;
 use crate::ast::{FlushTarget, LockedTable, TableName};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
@@ -116,17 +115,11 @@ impl Session {
         self.lock_entries(entries).await
     }
 
-    /// A table to be locked, if the account may lock it.
+    /// A table to be locked.
     fn entry(&self, name: &TableName, shown: &str, write: bool) -> SqlResult<Entry> {
         let schema = self.schema_of(name)?;
-        if let Some(account) = self.state.account() {
-            let (user, host) = (&account.name.user, &account.name.host);
-            if VirtualTable::is_schema(&schema) || !account.may(Privileges::LOCK_TABLES, Some(&schema)) {
-                return Err(SqlError::database_access_denied(user, host, &schema));
-            }
-            if !account.may(Privileges::SELECT, Some(&schema)) {
-                return Err(SqlError::table_access_denied("SELECT", user, host, &name.table));
-            }
+        if VirtualTable::is_schema(&schema) {
+            return Err(self.denied_database(&schema));
         }
         if write && self.global_read_lock.is_some() {
             return Err(SqlError::conflicting_read_lock());
@@ -202,7 +195,6 @@ impl Session {
 
     /// FLUSH. What others of it would write or read again is never out of date here.
     pub(super) async fn flush(&mut self, targets: &[FlushTarget]) -> SqlResult<()> {
-        self.require_global(Privileges::RELOAD, "RELOAD")?;
         self.commit_before().await?;
         for target in targets {
             let (names, read_lock, export) = match target {

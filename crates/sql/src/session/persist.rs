@@ -8,7 +8,6 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Session;
-use crate::accounts::Privileges;
 use crate::ast::VariableScope;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
@@ -99,7 +98,6 @@ impl Session {
 
     /// RESET PERSIST [[IF EXISTS] name]
     pub(super) fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> SqlResult<()> {
-        self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
         let Some(name) = name else { return self.change_kept(vec![Change::ForgetAll]) };
         // By another spelling of its name, or by a name that only the file knows.
         let lower = name.to_ascii_lowercase();

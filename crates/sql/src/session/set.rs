@@ -8,7 +8,6 @@ use turnstile_sys::latch;
 use super::Session;
 use super::persist;
 use super::statement::{Outcome, selecting};
-use crate::accounts::Privileges;
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -97,10 +96,6 @@ impl Session {
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
         persist::check_scope(definition, scope, name)?;
-        // Who may hide from the general log is no matter of one's own.
-        if global || definition.name == "sql_log_off" {
-            self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
-        }
         let value = match value {
             Some(value) => {
                 let (accepted, cut) = definition.accept(&value)?;
@@ -264,16 +259,6 @@ impl Session {
         }
     }
 
-    /// Fails unless the account has a global privilege.
-    pub(super) fn require(&self, wanted: Privileges, name: &str) -> SqlResult<()> {
-        match self.state.account() {
-            Some(account) if !account.may(wanted, None) && !account.may(Privileges::SUPER, None) => {
-                Err(SqlError::specific_access_denied(name))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// KILL
     pub(super) fn kill(&mut self, kill: &ast::Kill, params: &[Value]) -> SqlResult<Outcome> {
         let value = self.evaluate(&kill.id, params)?;
@@ -281,7 +266,7 @@ impl Session {
         let found = self.db.registry().find(id).ok_or_else(|| SqlError::no_such_thread(id))?;
         let own_user = found.shown().names.user() == self.entry.shown().names.user();
         if !own_user {
-            self.require(Privileges::CONNECTION_ADMIN, "SUPER or CONNECTION_ADMIN")?;
+            self.may_kill(id)?;
         }
         if kill.query_only {
             found.interrupt.kill_query();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::accounts::{Account, AccountName};
+use crate::accounts::{AccountName, Accounts, Rights};
 use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::{Database, VERSION};
@@ -50,6 +50,15 @@ pub struct Identity {
     pub user: String,
     /// The account that matched.
     pub account: AccountName,
+    /// It runs what the server's own configuration says, with all rights whatever the accounts are.
+    pub is_server: bool,
+}
+
+impl Identity {
+    /// What it may do now.
+    pub fn rights(&self, accounts: &Accounts) -> Rights {
+        if self.is_server { Rights::everything() } else { Rights::of(accounts, &self.account) }
+    }
 }
 
 impl SessionState {
@@ -94,9 +103,9 @@ impl SessionState {
         &self.user_locks
     }
 
-    /// The account as it is now.
-    pub fn account(&self) -> Option<Arc<Account>> {
-        self.db.accounts().find(&self.identity.lock().account)
+    /// What its account may do now.
+    pub fn rights(&self) -> Rights {
+        self.identity.lock().rights(self.db.accounts())
     }
 
     /// Decoded variables.

@@ -14,14 +14,13 @@ use super::Session;
 use super::state::SessionState;
 use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
-use crate::accounts::Privileges;
 use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
 use crate::expr::{EvalContext, EvalSettings, NoRow};
 use crate::parser::Aside;
-use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
+use crate::plan::change::{ChangePlan, ColumnUse, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
 use crate::status::access;
@@ -53,6 +52,15 @@ pub enum RowPlan {
 }
 
 impl RowPlan {
+    /// Columns whose privileges are asked for besides those of the tables.
+    pub fn columns_used(&self) -> &[ColumnUse] {
+        match self {
+            RowPlan::Query(_) => &[],
+            RowPlan::Insert(plan) => &plan.columns_used,
+            RowPlan::Change(plan, _) => &plan.columns_used,
+        }
+    }
+
     /// What the statement does, for those who look.
     fn operation(&self) -> Operation {
         match self {
@@ -131,7 +139,14 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        self.check_writable(statement)?;
+        // Whether an account may manage accounts is asked before whether anybody may now, as in MySQL.
+        if let Statement::User(_) | Statement::DropUser { .. } | Statement::RenameUser(_) = statement {
+            self.ask_for_statement(statement)?;
+            self.check_writable(statement)?;
+        } else {
+            self.check_writable(statement)?;
+            self.ask_for_statement(statement)?;
+        }
         match statement {
             Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 self.row_statement(statement, params, out).await
@@ -253,7 +268,7 @@ impl Session {
 
     /// Takes the gates of a statement's tables and opens its transaction.
     pub(super) async fn enter_for(&mut self, tables: &[Used]) -> SqlResult<()> {
-        self.check_access(tables)?;
+        self.ask_for_tables(tables)?;
         if let Some(locks) = &self.table_locks {
             locks.check(tables, self.state.schema().as_deref())?;
         }
@@ -263,7 +278,7 @@ impl Session {
             return Ok(());
         }
         self.enter();
-        let locked = tables.iter().filter(|table| table.written.0 != 0).count();
+        let locked = tables.iter().filter(|table| table.written).count();
         self.entry.card.set_tables(tables.len(), locked);
         let begins = self.gates_held() == 0;
         loop {
@@ -279,28 +294,6 @@ impl Session {
                 Err(error) => return Box::pin(self.abandon(error)).await,
             }
         }
-    }
-
-    fn check_access(&self, tables: &[Used]) -> SqlResult<()> {
-        let Some(account) = self.state.account() else { return Ok(()) };
-        let current = self.state.schema();
-        for table in tables {
-            let Some(schema) = table.schema.as_deref().or(current.as_deref()) else { continue };
-            if crate::information_schema::VirtualTable::is_schema(schema) {
-                continue;
-            }
-            let wanted = if table.written.0 == 0 { Privileges::SELECT } else { table.written };
-            if !account.may(wanted, Some(schema)) {
-                let command = Privileges::name_of(wanted);
-                return Err(SqlError::table_access_denied(
-                    command,
-                    &account.name.user,
-                    &account.name.host,
-                    &table.name,
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Ends a statement that failed before it did anything. As the victim of a circle it takes its transaction with it.
@@ -343,6 +336,9 @@ impl Session {
         into: &[ast::Name],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        if let Err(error) = self.ask_for_columns(plan.columns_used()) {
+            return Box::pin(self.abandon(error)).await;
+        }
         match self.begin_rows(plan, params, into, out) {
             Attempt::Done(outcome) => Ok(outcome),
             Attempt::Committed(outcome, lsn) => {

@@ -8,6 +8,15 @@ use crate::ast::{
 use crate::mdl::Mode;
 use crate::plan::walk;
 
+/// Which privileges a use of a table needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// All of these.
+    All(Privileges),
+    /// One of these; the rest is known with the columns.
+    SomeOf(Privileges),
+}
+
 /// A table that is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
@@ -17,8 +26,10 @@ pub struct Used {
     pub name: Box<str>,
     /// The other name the statement gives it.
     pub alias: Option<Box<str>>,
-    /// Privileges needed to change it; none if it is read.
-    pub written: Privileges,
+    /// Its rows are changed, or may be.
+    pub written: bool,
+    /// Privileges needed to use it so.
+    pub asked: Asked,
     /// Its rows are locked FOR UPDATE.
     pub for_update: bool,
     /// How often the statement names it so.
@@ -28,7 +39,7 @@ pub struct Used {
 impl Used {
     /// How its gate is held.
     pub fn mode(&self) -> Mode {
-        if self.written.0 != 0 || self.for_update { Mode::Write } else { Mode::Read }
+        if self.written || self.for_update { Mode::Write } else { Mode::Read }
     }
 
     /// What the statement calls it.
@@ -41,6 +52,11 @@ impl Used {
         self.schema.as_deref().or(current)
     }
 }
+
+/// Whether a table's rows may be changed, and what that needs.
+type How = (bool, Asked);
+
+const READ: How = (false, Asked::All(Privileges::SELECT));
 
 #[derive(Default)]
 struct Finder<'s> {
@@ -59,7 +75,8 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
         Statement::Insert(insert) => {
             let replaced = if insert.replace { Privileges::DELETE } else { Privileges::NONE };
             let updated = if insert.on_duplicate.is_empty() { Privileges::NONE } else { Privileges::UPDATE };
-            finder.table(&insert.table, None, Privileges::INSERT.with(replaced).with(updated));
+            let asked = Privileges::INSERT.with(replaced).with(updated);
+            finder.table(&insert.table, None, (true, Asked::All(asked)));
             match &insert.source {
                 InsertSource::Rows(rows) => rows.iter().flatten().for_each(|expr| finder.expr(expr)),
                 InsertSource::Literals(_) => {}
@@ -69,18 +86,28 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
         }
         Statement::Update(update) => {
             update.with.iter().for_each(|with| finder.with(with));
-            let changed = |factor: &TableFactor| changes(update, factor);
-            update.tables.iter().for_each(|one| finder.table_ref(one, Privileges::UPDATE, &changed));
+            let asked = match update.tables.as_slice() {
+                [TableRef::Table(_)] => Asked::All(Privileges::UPDATE),
+                _ => Asked::SomeOf(Privileges::SELECT.with(Privileges::UPDATE)),
+            };
+            let how = |factor: &TableFactor| (changes(update, factor), asked);
+            update.tables.iter().for_each(|one| finder.table_ref(one, &how));
             update.assignments.iter().for_each(|one| finder.expr(&one.value));
             update.condition.iter().for_each(|one| finder.expr(one));
+            update.order_by.iter().for_each(|item| finder.expr(&item.expr));
         }
         Statement::Delete(delete) => {
             delete.with.iter().for_each(|with| finder.with(with));
             let changed = |factor: &TableFactor| {
                 delete.targets.is_empty() || delete.targets.iter().any(|target| names(target, factor))
             };
-            delete.from.iter().for_each(|one| finder.table_ref(one, Privileges::DELETE, &changed));
+            let how = |factor: &TableFactor| match changed(factor) {
+                true => (true, Asked::All(Privileges::DELETE)),
+                false => READ,
+            };
+            delete.from.iter().for_each(|one| finder.table_ref(one, &how));
             delete.condition.iter().for_each(|one| finder.expr(one));
+            delete.order_by.iter().for_each(|item| finder.expr(&item.expr));
         }
         _ => {}
     }
@@ -99,7 +126,7 @@ fn changes(update: &Update, factor: &TableFactor) -> bool {
 }
 
 impl<'s> Finder<'s> {
-    fn table(&mut self, name: &TableName, alias: Option<&Name>, written: Privileges) {
+    fn table(&mut self, name: &TableName, alias: Option<&Name>, (written, asked): How) {
         if name.schema.is_none() && self.common.contains(&&*name.table) {
             return;
         }
@@ -110,14 +137,15 @@ impl<'s> Finder<'s> {
             used.schema == name.schema
                 && used.name == name.table
                 && used.alias.as_ref() == alias
-                && (used.written, used.for_update) == (written, for_update)
+                && (used.written, used.asked, used.for_update) == (written, asked, for_update)
         };
         if let Some(used) = self.found.iter_mut().find(same) {
             used.times += 1;
             return;
         }
         let (schema, alias) = (name.schema.clone(), alias.cloned());
-        self.found.push(Used { schema, name: name.table.clone(), alias, written, for_update, times: 1 });
+        let name = name.table.clone();
+        self.found.push(Used { schema, name, alias, written, asked, for_update, times: 1 });
     }
 
     fn query(&mut self, query: &'s Query) {
@@ -127,7 +155,7 @@ impl<'s> Finder<'s> {
         self.for_update = clause.map(|clause| &*clause.tables);
         match &query.body {
             QueryBody::Select(select) => {
-                select.from.iter().for_each(|one| self.table_ref(one, Privileges::NONE, &|_| false));
+                select.from.iter().for_each(|one| self.table_ref(one, &|_| READ));
                 // FOR UPDATE does not reach into sub-queries.
                 self.for_update = None;
                 for item in &select.items {
@@ -143,7 +171,7 @@ impl<'s> Finder<'s> {
                 rest.iter().for_each(|(_, one)| self.query(one));
             }
             QueryBody::Values(rows) => rows.iter().flatten().for_each(|expr| self.expr(expr)),
-            QueryBody::Table(name) => self.table(name, None, Privileges::NONE),
+            QueryBody::Table(name) => self.table(name, None, READ),
         }
         query.order_by.iter().for_each(|item| self.expr(&item.expr));
         self.for_update = outer;
@@ -163,17 +191,14 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// Those of the tables that `changed` names are written.
-    fn table_ref(&mut self, one: &'s TableRef, written: Privileges, changed: &dyn Fn(&TableFactor) -> bool) {
+    /// `how` says it of each of the tables.
+    fn table_ref(&mut self, one: &'s TableRef, how: &dyn Fn(&TableFactor) -> How) {
         match one {
-            TableRef::Table(factor) => {
-                let written = if changed(factor) { written } else { Privileges::NONE };
-                self.table(&factor.name, factor.alias.as_ref(), written);
-            }
+            TableRef::Table(factor) => self.table(&factor.name, factor.alias.as_ref(), how(factor)),
             TableRef::Derived { query, .. } => self.query(query),
             TableRef::Join(join) => {
-                self.table_ref(&join.left, written, changed);
-                self.table_ref(&join.right, written, changed);
+                self.table_ref(&join.left, how);
+                self.table_ref(&join.right, how);
                 if let JoinCondition::On(condition) = &join.condition {
                     self.expr(condition);
                 }

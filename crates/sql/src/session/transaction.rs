@@ -10,7 +10,6 @@ use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptio
 
 use super::Session;
 use super::tables::Used;
-use crate::accounts::Privileges;
 use crate::ast::{Begin, Completion, TransactionScope};
 use crate::database::Refusal;
 use crate::dictionary::Table;
@@ -278,9 +277,6 @@ impl Session {
             self.next_txn.read_only = read_only.or(self.next_txn.read_only);
             return Ok(());
         }
-        if scope == TransactionScope::Global {
-            self.require(Privileges::SYSTEM_VARIABLES_ADMIN, "SUPER or SYSTEM_VARIABLES_ADMIN")?;
-        }
         let values = [
             ("transaction_isolation", name.map(Value::text)),
             ("transaction_read_only", read_only.map(Value::boolean)),
@@ -323,7 +319,7 @@ impl Session {
             if held.is_some_and(|held| held == Mode::Write || mode == Mode::Read) {
                 return Ok(None);
             }
-            let (reads, views) = (held.is_some(), used.written.0 == 0);
+            let (reads, views) = (held.is_some(), !used.written);
             let Some(hold) = table.gate.try_enter(mode, reads) else {
                 return Ok(Some(ClosedGate { table, mode, reads, views }));
             };

@@ -26,6 +26,7 @@ mod looking;
 mod monitor;
 mod persist;
 mod prepared;
+mod rights;
 mod scripts;
 mod seeing;
 mod stopped;

@@ -400,7 +400,7 @@ fn who_may_look() {
     }
     assert_eq!(
         run(&mut bob, "SELECT * FROM performance_schema.data_locks"),
-        "error 1142 SELECT command denied to user 'bob'@'%' for table 'data_locks'\n"
+        "error 1142 SELECT command denied to user 'bob'@'10.0.0.7' for table 'data_locks'\n"
     );
     let own = "2 | bob | 10.0.0.7:4000 | test | Query | 0 | executing | SHOW PROCESSLIST\n";
     assert_eq!(run(&mut bob, "SHOW PROCESSLIST"), own);

@@ -79,6 +79,7 @@ impl Session {
         let width = definition.columns.len();
         let table = Table::new(definition.clone(), Arc::default(), Counters::fresh());
         let plan = InsertPlan {
+            columns_used: Vec::new(),
             table: Arc::new(table),
             targets: (width - source.columns().len()..width).collect(),
             source: InsertSource::Query(source),

@@ -16,7 +16,6 @@ use turnstile_engine::session_card::WaitingFor;
 use turnstile_engine::{Read, ScanIndex, ScanSpec, Txn, Visit};
 
 use super::super::Session;
-use crate::accounts::Privileges;
 use crate::ast::{KeyDef, KeyKind};
 use crate::definition::foreign_key::{Rules, broken, check_fit};
 use crate::dictionary::foreign_key::positions;
@@ -30,7 +29,10 @@ use crate::row_codec::RowView;
 use crate::value::Value;
 
 /// The parents that keys name.
-pub(super) fn parents_named<'k>(keys: impl Iterator<Item = &'k KeyDef>, schema: &str) -> Vec<TableName> {
+pub(in crate::session) fn parents_named<'k>(
+    keys: impl Iterator<Item = &'k KeyDef>,
+    schema: &str,
+) -> Vec<TableName> {
     let parent = |key: &KeyDef| match &key.kind {
         KeyKind::Foreign(references) => {
             let schema = references.table.schema.as_deref().unwrap_or(schema);
@@ -90,18 +92,6 @@ impl Session {
                 return Ok(holds);
             }
         }
-    }
-
-    /// Whether the account may refer to these parents.
-    pub(super) fn check_may_refer(&self, parents: &[TableName]) -> SqlResult<()> {
-        let Some(account) = self.state.account() else { return Ok(()) };
-        for (schema, name) in parents {
-            if !account.may(Privileges::REFERENCES, Some(schema)) {
-                let (user, host) = (&account.name.user, &account.name.host);
-                return Err(SqlError::table_access_denied("REFERENCES", user, host, name));
-            }
-        }
-        Ok(())
     }
 
     /// Whether foreign keys of a definition, those behind the first `known`, have parents that fit. The parents are held.

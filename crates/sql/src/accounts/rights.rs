@@ -1,0 +1,87 @@
+//! What a session's account may do at one moment. An account that has been dropped or renamed away may do nothing: absent means no.
+
+use std::sync::Arc;
+
+use super::{Account, AccountName, Accounts, Privileges};
+
+/// What an account may do, as of one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Rights {
+    /// Private, so that nobody can take the absent account for one that needs no check.
+    account: Option<Arc<Account>>,
+}
+
+impl Rights {
+    /// Those of the account of this name; none if there is no such account.
+    pub fn of(accounts: &Accounts, name: &AccountName) -> Rights {
+        Rights { account: accounts.find(name) }
+    }
+
+    /// All there are.
+    pub fn everything() -> Rights {
+        let mut account = Account::new(AccountName::new("root", "localhost"));
+        account.global = Privileges::all(false).with(Privileges::GRANT_OPTION);
+        Rights { account: Some(Arc::new(account)) }
+    }
+
+    /// Whether the account has all of `wanted` on `database` (on everything, for None).
+    pub fn may(&self, wanted: Privileges, database: Option<&str>) -> bool {
+        self.account.as_ref().is_some_and(|account| account.may(wanted, database))
+    }
+
+    /// Whether it has one of these on everything.
+    pub fn may_any(&self, wanted: &[Privileges]) -> bool {
+        wanted.iter().any(|one| self.may(*one, None))
+    }
+
+    /// Whether it has any privilege on `database`.
+    pub fn may_see(&self, database: &str) -> bool {
+        self.account.as_ref().is_some_and(|account| account.may_see(database))
+    }
+
+    /// What it holds on a database.
+    pub fn on(&self, database: &str) -> Privileges {
+        self.account.as_ref().map_or(Privileges::NONE, |account| account.on(database))
+    }
+
+    /// What it holds on all databases whose names fit a pattern of GRANT; None for everything.
+    pub fn on_pattern(&self, pattern: Option<&str>) -> Privileges {
+        let Some(account) = &self.account else { return Privileges::NONE };
+        pattern.map_or(account.global, |pattern| account.on_pattern(pattern))
+    }
+}
+
+/// A session's rights, looked up again when an account has changed, and what they come to for the database asked about last.
+#[derive(Debug, Default)]
+pub struct KnownRights {
+    /// [`Accounts::version`] of the look; 0 for none yet.
+    version: u64,
+    rights: Rights,
+    /// Database asked about last, and what is held there.
+    last: Option<(Box<str>, Privileges)>,
+}
+
+impl KnownRights {
+    /// The rights as they are now.
+    pub fn now(&mut self, accounts: &Accounts, look: impl FnOnce() -> Rights) -> &Rights {
+        // Read before the look, so that a change in between is seen the next time.
+        let version = accounts.version();
+        if version != self.version {
+            *self = KnownRights { version, rights: look(), last: None };
+        }
+        &self.rights
+    }
+
+    /// What is held on a database now.
+    pub fn on(&mut self, accounts: &Accounts, look: impl FnOnce() -> Rights, database: &str) -> Privileges {
+        self.now(accounts, look);
+        if let Some((known, held)) = &self.last
+            && **known == *database
+        {
+            return *held;
+        }
+        let held = self.rights.on(database);
+        self.last = Some((database.into(), held));
+        held
+    }
+}

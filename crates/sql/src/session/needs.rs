@@ -1,0 +1,379 @@
+//! What statements need. Every kind of statement says it in [`of_statement`], in matches without a wildcard: a new kind does not
+//! compile before it has said so. `rights.rs` asks for it before the statement does anything.
+//!
+//! Statements that read or change rows say it by their tables ([`super::tables`]).
+
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::definition::parents_named;
+use crate::accounts::{AccountName, Privileges as P};
+use crate::ast::{
+    AlterAction, ExplainTarget, FlushTarget, KeyDef, MaintenanceKind, SetItem, ShowWhat, Statement,
+    TableName, TransactionScope, UserName, UserStatement, VariableScope,
+};
+use crate::error::{SqlError, SqlResult};
+use crate::variables;
+
+/// Something a statement needs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// One of these on the whole server; the text names them in error 1227.
+    Server(&'static [P], &'static str),
+    /// All of these on a database, else error 1044.
+    Schema(P, Box<str>),
+    /// All of these on a table, else error 1142.
+    Table(P, Box<str>, Box<str>),
+    /// Any of a database's privileges, else error 1044.
+    SomeOfSchema(Box<str>),
+    /// Any of a table's privileges, else error 1142 with this command.
+    SomeOfTable(&'static str, Box<str>, Box<str>),
+    /// ALTER ROUTINE on a routine, else error 1370.
+    Routine(Box<str>, Box<str>),
+    /// To set the password of somebody else, else error 1044.
+    Passwords,
+}
+
+/// Names of databases and tables that a statement leaves out are the current database's.
+struct Asker<'s> {
+    current: Option<&'s str>,
+    own: &'s AccountName,
+    needs: Vec<Need>,
+}
+
+/// What a statement needs before it begins. Its tables, if it reads or changes rows, are asked for when it enters them.
+/// `own`: the account that runs it.
+pub(super) fn of_statement(
+    statement: &Statement,
+    current: Option<&str>,
+    own: &AccountName,
+) -> SqlResult<Vec<Need>> {
+    let mut asker = Asker { current, own, needs: Vec::new() };
+    asker.statement(statement)?;
+    Ok(asker.needs)
+}
+
+/// Session variables that not everybody may set although they hold for the session alone.
+const GUARDED_SESSION_VARIABLES: &[&str] = &[
+    "binlog_direct_non_transactional_updates",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_value_options",
+    "binlog_rows_query_log_events",
+    "bulk_insert_buffer_size",
+    "character_set_database",
+    "character_set_filesystem",
+    "collation_database",
+    "connection_memory_chunk_size",
+    "connection_memory_limit",
+    "global_connection_memory_tracking",
+    "gtid_next",
+    "histogram_generation_max_mem_size",
+    "innodb_strict_mode",
+    "internal_tmp_mem_storage_engine",
+    "low_priority_updates",
+    "max_delayed_threads",
+    "max_error_count",
+    "max_insert_delayed_threads",
+    "min_examined_row_limit",
+    "preload_buffer_size",
+    "pseudo_replica_mode",
+    "pseudo_slave_mode",
+    "pseudo_thread_id",
+    "select_into_buffer_size",
+    "select_into_disk_sync_delay",
+    "sql_generate_invisible_primary_key",
+    "sql_log_bin",
+    "sql_log_off",
+    "sql_require_primary_key",
+    "xa_detach_on_prepare",
+];
+
+const ADMINISTRATION: Need =
+    Need::Server(&[P::SUPER, P::SYSTEM_VARIABLES_ADMIN], "SUPER or SYSTEM_VARIABLES_ADMIN");
+const SESSION_ADMINISTRATION: Need = Need::Server(
+    &[P::SUPER, P::SYSTEM_VARIABLES_ADMIN],
+    "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN",
+);
+const ACCOUNTS: Need = Need::Server(&[P::CREATE_USER], "CREATE USER");
+const REPLICATION: Need = Need::Server(&[P::SUPER, P::REPLICATION_CLIENT], "SUPER, REPLICATION CLIENT");
+
+impl Asker<'_> {
+    fn needs(&mut self, need: Need) {
+        self.needs.push(need);
+    }
+
+    fn schema(&self, name: &TableName) -> SqlResult<Box<str>> {
+        let current = || self.current.map(Box::from);
+        name.schema.clone().or_else(current).ok_or_else(SqlError::no_database_selected)
+    }
+
+    fn table(&mut self, wanted: P, name: &TableName) -> SqlResult<()> {
+        let schema = self.schema(name)?;
+        self.needs(Need::Table(wanted, schema, name.table.clone()));
+        Ok(())
+    }
+
+    fn tables<'n>(&mut self, wanted: P, names: impl IntoIterator<Item = &'n TableName>) -> SqlResult<()> {
+        names.into_iter().try_for_each(|name| self.table(wanted, name))
+    }
+
+    fn some_of_schema(&mut self, name: Option<&str>) -> SqlResult<()> {
+        let name = name.or(self.current).ok_or_else(SqlError::no_database_selected)?;
+        self.needs(Need::SomeOfSchema(name.into()));
+        Ok(())
+    }
+
+    fn parents<'k>(&mut self, keys: impl Iterator<Item = &'k KeyDef>, child: &TableName) -> SqlResult<()> {
+        let schema = self.schema(child)?;
+        for (schema, table) in parents_named(keys, &schema) {
+            self.needs(Need::Table(P::REFERENCES, schema, table));
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement) -> SqlResult<()> {
+        match statement {
+            // As they enter their tables; DO and EXPLAIN do so too, and what is executed is asked for itself.
+            Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {}
+            Statement::Do(_) => {}
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {}
+            Statement::Explain(explain) => match &explain.target {
+                ExplainTarget::Statement(statement) => self.statement(statement)?,
+                ExplainTarget::Connection(_) => self.needs(Need::Server(&[P::PROCESS], "PROCESS")),
+            },
+            // One's own transaction and session.
+            Statement::Begin(_) | Statement::Commit(_) | Statement::Rollback(_) => {}
+            Statement::Savepoint(_) | Statement::RollbackTo(_) | Statement::ReleaseSavepoint(_) => {}
+            Statement::UnlockTables => {}
+            // Whose session it is, is known when it is found.
+            Statement::Kill(_) => {}
+            Statement::Use(name) => self.some_of_schema(Some(name))?,
+            Statement::Set(items) => items.iter().for_each(|item| self.set_item(item)),
+            Statement::Show(show) => self.show(&show.what)?,
+            Statement::Flush(targets) => targets.iter().try_for_each(|target| self.flush(target))?,
+            Statement::LockTables(tables) => {
+                for one in tables {
+                    self.lock(&one.name)?;
+                }
+            }
+            Statement::TableMaintenance(work) => {
+                let wanted = match work.kind {
+                    MaintenanceKind::Check | MaintenanceKind::Checksum => P::SELECT,
+                    MaintenanceKind::Analyze | MaintenanceKind::Optimize | MaintenanceKind::Repair => {
+                        P::SELECT.with(P::INSERT)
+                    }
+                };
+                self.tables(wanted, &work.tables)?;
+            }
+            Statement::Shutdown => self.needs(Need::Server(&[P::SHUTDOWN], "SHUTDOWN")),
+            Statement::Reset(_) => self.needs(Need::Server(&[P::RELOAD], "RELOAD")),
+            Statement::ResetPersist { .. } => self.needs(ADMINISTRATION),
+            Statement::User(user) => self.user(user),
+            Statement::DropUser { .. } | Statement::RenameUser(_) => self.needs(ACCOUNTS),
+            // What may be passed on is told when the privileges have been made out: `may_pass_on`.
+            Statement::Grant(_) => {}
+            Statement::Revoke(revoke) => {
+                if revoke.level.is_none() {
+                    self.needs(ACCOUNTS);
+                }
+            }
+            Statement::CreateDatabase(_)
+            | Statement::AlterDatabase { .. }
+            | Statement::DropDatabase { .. }
+            | Statement::CreateTable(_)
+            | Statement::DropTable(_)
+            | Statement::AlterTable(_)
+            | Statement::RenameTable(_)
+            | Statement::Truncate(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex { .. }
+            | Statement::DropView { .. }
+            | Statement::DropProgram { .. } => self.definition(statement)?,
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the one caller names the kinds that come here")]
+    fn definition(&mut self, statement: &Statement) -> SqlResult<()> {
+        match statement {
+            Statement::CreateDatabase(create) => self.needs(Need::Schema(P::CREATE, create.name.clone())),
+            Statement::AlterDatabase { name, .. } => {
+                let name = name.as_deref().or(self.current).ok_or_else(SqlError::no_database_selected)?;
+                self.needs(Need::Schema(P::ALTER, name.into()));
+            }
+            Statement::DropDatabase { name, .. } => self.needs(Need::Schema(P::DROP, name.clone())),
+            Statement::CreateTable(create) => {
+                if create.temporary {
+                    let schema = self.schema(&create.name)?;
+                    self.needs(Need::Schema(P::CREATE_TEMPORARY_TABLES, schema));
+                } else {
+                    let filled = if create.query.is_some() { P::INSERT } else { P::NONE };
+                    self.table(P::CREATE.with(filled), &create.name)?;
+                }
+                self.tables(P::SELECT, &create.like)?;
+                self.parents(create.keys.iter(), &create.name)?;
+            }
+            Statement::DropTable(drop) if drop.temporary => {}
+            Statement::DropTable(drop) => self.tables(P::DROP, &drop.names)?,
+            Statement::AlterTable(alter) => {
+                let renames = |one: &&AlterAction| matches!(one, AlterAction::Rename(_));
+                let moved = if alter.actions.iter().any(|one| renames(&one)) { P::DROP } else { P::NONE };
+                self.table(P::ALTER.with(moved), &alter.name)?;
+                let keys = alter.actions.iter().filter_map(|action| match action {
+                    AlterAction::AddKey(key) => Some(key),
+                    _ => None,
+                });
+                self.parents(keys, &alter.name)?;
+                for action in &alter.actions {
+                    if let AlterAction::Rename(new) = action {
+                        self.table(P::CREATE.with(P::INSERT), new)?;
+                    }
+                }
+            }
+            Statement::RenameTable(pairs) => {
+                for (old, new) in pairs {
+                    self.table(P::ALTER.with(P::DROP), old)?;
+                    self.table(P::CREATE.with(P::INSERT), new)?;
+                }
+            }
+            Statement::Truncate(name) => self.table(P::DROP, name)?,
+            Statement::CreateIndex(create) => self.table(P::INDEX, &create.table)?,
+            Statement::DropIndex { table, .. } => self.table(P::INDEX, table)?,
+            Statement::DropView { names, .. } => self.tables(P::DROP, names)?,
+            Statement::DropProgram { kind, name, .. } => match *kind {
+                // There is none, and which table it would belong to is not said.
+                "TRIGGER" => {}
+                "EVENT" => {
+                    let schema = self.schema(name)?;
+                    self.needs(Need::Schema(P::EVENT, schema));
+                }
+                _ => {
+                    let schema = self.schema(name)?;
+                    self.needs(Need::Routine(schema, name.table.clone()));
+                }
+            },
+            _ => return Err(SqlError::unknown_error("a statement that has not said what it needs")),
+        }
+        Ok(())
+    }
+
+    fn set_item(&mut self, item: &SetItem) {
+        match item {
+            SetItem::SystemVariable { scope, name, .. } => {
+                // A name that means nothing is told before.
+                let Some(at) = variables::find(name) else { return };
+                match scope {
+                    VariableScope::Default | VariableScope::Session => {
+                        if GUARDED_SESSION_VARIABLES.contains(&variables::VARIABLES[at].name) {
+                            self.needs(SESSION_ADMINISTRATION);
+                        }
+                    }
+                    VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
+                        self.needs(ADMINISTRATION);
+                    }
+                }
+            }
+            SetItem::Transaction { scope, .. } => match scope {
+                TransactionScope::Next | TransactionScope::Session => {}
+                TransactionScope::Global => self.needs(ADMINISTRATION),
+            },
+            SetItem::Password { user, .. } => {
+                if user.as_ref().is_some_and(|user| !self.is_own(user)) {
+                    self.needs(Need::Passwords);
+                }
+            }
+            SetItem::UserVariable { .. } | SetItem::Names { .. } | SetItem::CharacterSet(_) => {}
+        }
+    }
+
+    fn is_own(&self, user: &UserName) -> bool {
+        user.is_current() || AccountName::new(&user.user, &user.host) == *self.own
+    }
+
+    /// One changes one's own password, and nothing else of one's account.
+    fn user(&mut self, user: &UserStatement) {
+        let own = user.alter && user.users.iter().all(|one| self.is_own(&one.name));
+        if !own || user.changes_more_than_authentication() {
+            self.needs(ACCOUNTS);
+        }
+    }
+
+    /// LOCK TABLES and FLUSH TABLES ... WITH READ LOCK.
+    fn lock(&mut self, name: &TableName) -> SqlResult<()> {
+        let schema = self.schema(name)?;
+        self.needs(Need::Schema(P::LOCK_TABLES, schema));
+        self.table(P::SELECT, name)
+    }
+
+    fn flush(&mut self, target: &FlushTarget) -> SqlResult<()> {
+        let words = match target {
+            FlushTarget::Tables { .. } => "RELOAD or FLUSH_TABLES",
+            FlushTarget::Privileges => "RELOAD or FLUSH_PRIVILEGES",
+            FlushTarget::Status => "RELOAD or FLUSH_STATUS",
+            FlushTarget::Logs => "RELOAD",
+            FlushTarget::Other(what) => match &**what {
+                "USER_RESOURCES" => "RELOAD or FLUSH_USER_RESOURCES",
+                "OPTIMIZER_COSTS" => "RELOAD or FLUSH_OPTIMIZER_COSTS",
+                _ => "RELOAD",
+            },
+        };
+        self.needs(Need::Server(&[P::RELOAD], words));
+        if let FlushTarget::Tables { names, read_lock, export } = target
+            && (*read_lock || *export)
+        {
+            names.iter().try_for_each(|name| self.lock(name))?;
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, what: &ShowWhat) -> SqlResult<()> {
+        match what {
+            // Lists show what the account may see.
+            ShowWhat::Databases | ShowWhat::OpenTables(_) | ShowWhat::ProcessList { .. } => {}
+            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => {}
+            // What everybody may know, and what is one's own.
+            ShowWhat::Variables { .. } | ShowWhat::Status { .. } => {}
+            ShowWhat::Warnings(_) | ShowWhat::Errors(_) => {}
+            ShowWhat::WarningCount | ShowWhat::ErrorCount | ShowWhat::Profiles => {}
+            ShowWhat::Engines | ShowWhat::CharacterSets | ShowWhat::Collations => {}
+            ShowWhat::Plugins | ShowWhat::Privileges => {}
+            ShowWhat::Tables { schema, .. } => self.some_of_schema(schema.as_deref())?,
+            ShowWhat::TableStatus(schema) | ShowWhat::Triggers(schema) => {
+                self.some_of_schema(schema.as_deref())?;
+            }
+            ShowWhat::Events(schema) => {
+                let schema = schema.as_deref().or(self.current);
+                let schema = schema.ok_or_else(SqlError::no_database_selected)?.into();
+                self.needs(Need::Schema(P::EVENT, schema));
+            }
+            ShowWhat::CreateDatabase { name, .. } => self.some_of_schema(Some(name))?,
+            ShowWhat::Columns { table, .. } | ShowWhat::Index(table) => self.table(P::SELECT, table)?,
+            ShowWhat::CreateTable(table) => {
+                let schema = self.schema(table)?;
+                self.needs(Need::SomeOfTable("SHOW", schema, table.table.clone()));
+            }
+            ShowWhat::CreateOther { name, .. } => {
+                let schema = self.schema(name)?;
+                self.needs(Need::SomeOfSchema(schema));
+            }
+            ShowWhat::CreateUser(user) => {
+                if !self.is_own(user) {
+                    self.needs(Need::Schema(P::SELECT, "mysql".into()));
+                }
+            }
+            ShowWhat::Grants(user) => {
+                if user.as_ref().is_some_and(|user| !self.is_own(user)) {
+                    self.needs(Need::Table(P::SELECT, "mysql".into(), "user".into()));
+                }
+            }
+            ShowWhat::Engine { .. } => self.needs(Need::Server(&[P::PROCESS], "PROCESS")),
+            ShowWhat::BinaryLogStatus | ShowWhat::BinaryLogs | ShowWhat::ReplicaStatus => {
+                self.needs(REPLICATION);
+            }
+            ShowWhat::Replicas => {
+                self.needs(Need::Server(&[P::REPLICATION_SLAVE], "REPLICATION SLAVE"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! The one place where privileges are asked for. `Session::dispatch` asks for what a statement says in `needs.rs`;
+//! `Session::enter_for` for the tables of a statement on rows, whenever it takes their gates, so that a kept plan is not run by who
+//! has lost a right; `Session::run_rows` for the columns that a plan reads of tables that it changes.
+//!
+//! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed, and one that is gone
+//! may do nothing.
+
+use super::Session;
+use super::needs::{self, Need};
+use super::tables::{Asked, Used};
+use crate::accounts::{AccountName, Privileges as P, Rights};
+use crate::ast::Statement;
+use crate::error::{SqlError, SqlResult};
+use crate::information_schema::VirtualTable;
+use crate::plan::change::ColumnUse;
+
+impl Session {
+    /// Fails unless the account has what a statement needs.
+    pub(super) fn ask_for_statement(&mut self, statement: &Statement) -> SqlResult<()> {
+        let current = self.state.schema();
+        let needs = needs::of_statement(statement, current.as_deref(), &self.own_account())?;
+        needs.iter().try_for_each(|need| self.ask(need))
+    }
+
+    fn rights(&mut self) -> &Rights {
+        let identity = &self.state.identity;
+        let accounts = self.db.accounts();
+        self.rights.now(accounts, || identity.lock().rights(accounts))
+    }
+
+    /// What the account holds on a database now.
+    fn held_on(&mut self, schema: &str) -> P {
+        let identity = &self.state.identity;
+        let accounts = self.db.accounts();
+        self.rights.on(accounts, || identity.lock().rights(accounts), schema)
+    }
+
+    fn ask(&mut self, need: &Need) -> SqlResult<()> {
+        match need {
+            Need::Server(any, words) => {
+                if !self.rights().may_any(any) {
+                    return Err(SqlError::specific_access_denied(words));
+                }
+            }
+            Need::Schema(wanted, schema) => {
+                if self.held_on(schema).has(*wanted) {
+                    return Ok(());
+                }
+                return Err(self.denied_database(schema));
+            }
+            Need::SomeOfSchema(schema) => {
+                if schema.eq_ignore_ascii_case("information_schema") || self.rights().may_see(schema) {
+                    return Ok(());
+                }
+                return Err(self.denied_database(schema));
+            }
+            Need::Table(wanted, schema, table) => return self.ask_table(*wanted, schema, table),
+            Need::SomeOfTable(command, schema, table) => {
+                if !VirtualTable::is_schema(schema) && !self.rights().may_see(schema) {
+                    return Err(self.denied_table(command, table));
+                }
+            }
+            Need::Routine(schema, name) => {
+                if !self.held_on(schema).has(P::ALTER_ROUTINE) {
+                    let AccountName { user, host } = self.own_account();
+                    let full = format!("{schema}.{name}");
+                    return Err(SqlError::routine_access_denied("alter routine", user, host, full));
+                }
+            }
+            Need::Passwords => {
+                if !self.rights().may(P::CREATE_USER, None) && !self.held_on("mysql").has(P::UPDATE) {
+                    return Err(self.denied_database("mysql"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_table(&mut self, wanted: P, schema: &str, table: &str) -> SqlResult<()> {
+        if schema.eq_ignore_ascii_case("information_schema") {
+            return if wanted == P::SELECT { Ok(()) } else { Err(self.denied_database(schema)) };
+        }
+        let world = wanted == P::SELECT && VirtualTable::is_for_everybody(schema, table);
+        let held = self.held_on(schema);
+        if world || held.has(wanted) {
+            return Ok(());
+        }
+        Err(self.denied_table(&wanted.without(held).in_words(), table))
+    }
+
+    pub(super) fn denied_database(&self, schema: &str) -> SqlError {
+        let AccountName { user, host } = self.own_account();
+        SqlError::database_access_denied(user, host, schema)
+    }
+
+    /// User of the account, and the host that the client has come from.
+    fn who_and_whence(&self) -> (String, String) {
+        let identity = self.state.identity.lock();
+        let host = identity.user.rsplit_once('@').map_or("", |(_, host)| host);
+        (identity.account.user.clone(), host.to_string())
+    }
+
+    fn denied_table(&self, command: &str, table: &str) -> SqlError {
+        let (user, host) = self.who_and_whence();
+        SqlError::table_access_denied(command, user, host, table)
+    }
+
+    /// Fails unless the account may use the tables of a statement on rows as it does.
+    pub(super) fn ask_for_tables(&mut self, tables: &[Used]) -> SqlResult<()> {
+        for table in tables {
+            let current = if table.schema.is_none() { self.state.schema() } else { None };
+            // Without a database there is no table to be found either.
+            let Some(schema) = table.schema_in(current.as_deref()) else { continue };
+            match table.asked {
+                Asked::All(wanted) => self.ask_table(wanted, schema, &table.name)?,
+                // Which of the tables are changed is only known when the columns are.
+                Asked::SomeOf(wanted) => {
+                    if self.held_on(schema).0 & wanted.0 == 0 {
+                        return Err(self.denied_table(&wanted.in_words(), &table.name));
+                    }
+                }
+            }
+            if table.for_update && !VirtualTable::is_schema(schema) {
+                let lasting = P::UPDATE.with(P::DELETE).with(P::LOCK_TABLES);
+                if self.held_on(schema).0 & lasting.0 == 0 {
+                    return Err(self.denied_table("SELECT with locking clause", &table.name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails unless the account may use the columns that a plan uses of tables that it changes.
+    pub(super) fn ask_for_columns(&mut self, columns: &[ColumnUse]) -> SqlResult<()> {
+        for one in columns {
+            let definition = &one.table.definition;
+            if !self.held_on(&definition.schema).has(one.wanted) {
+                let (user, host) = self.who_and_whence();
+                let column = &one.table.columns()[one.column].name;
+                let command = one.wanted.in_words();
+                return Err(SqlError::column_access_denied(command, user, host, column, &definition.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails unless the account may grant or revoke these: it must hold them itself, and the right to pass them on.
+    pub(crate) fn may_pass_on(&mut self, passed: P, database: Option<&str>) -> SqlResult<()> {
+        if self.rights().on_pattern(database).has(passed.with(P::GRANT_OPTION)) {
+            return Ok(());
+        }
+        Err(match database {
+            Some(database) => self.denied_database(database),
+            None => {
+                let AccountName { user, host } = self.own_account();
+                let open = self.db.accounts().find(&self.own_account()).is_none_or(|one| one.is_open());
+                SqlError::access_denied(user, host, if open { "NO" } else { "YES" })
+            }
+        })
+    }
+
+    /// KILL of somebody else's session.
+    pub(super) fn may_kill(&mut self, id: u64) -> SqlResult<()> {
+        match self.rights().may_any(&[P::SUPER, P::CONNECTION_ADMIN]) {
+            true => Ok(()),
+            false => Err(SqlError::kill_denied(id)),
+        }
+    }
+
+    /// COM_DEBUG
+    pub fn may_debug(&mut self) -> SqlResult<()> {
+        self.ask(&Need::Server(&[P::SUPER], "SUPER"))
+    }
+
+    /// Whether its database may be the current one; the name may be unknown.
+    pub(super) fn ask_for_schema(&mut self, name: &str) -> SqlResult<()> {
+        self.ask(&Need::SomeOfSchema(name.into()))
+    }
+
+    /// COM_FIELD_LIST
+    pub(super) fn ask_for_fields(&mut self, schema: &str, table: &str) -> SqlResult<()> {
+        self.ask_table(P::SELECT, schema, table)
+    }
+}
