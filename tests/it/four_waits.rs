@@ -15,7 +15,7 @@ use turnstile_engine::{Config, Engine};
 use turnstile_lab::client::{Client, Target};
 use turnstile_lab::process::free_port;
 use turnstile_server::hosts::ThreadHandling;
-use turnstile_server::server::{Options, Server};
+use turnstile_server::server::{Keys, Options, Server};
 use turnstile_sql::database::Database;
 use turnstile_sys::fault_disk::FaultDisk;
 use turnstile_sys::standing_disk::{Standing, StandingDisk};
@@ -75,7 +75,7 @@ impl House {
             thread_handling: ThreadHandling::Pool,
             thread_pool_size: 1,
         };
-        let server = Server::start(database, options, None).unwrap();
+        let server = Server::start(database, options, Keys::default()).unwrap();
         House { memory: memory.clone(), disk, engine, server: Some(server), target: Target::local(port) }
     }
 

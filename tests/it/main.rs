@@ -8,6 +8,7 @@ mod flip_switches;
 mod four_waits;
 mod kill_rounds;
 mod laboratory;
+mod login;
 mod memory;
 mod patience;
 mod restart;

@@ -86,7 +86,20 @@ for victim in ("UPDATE kinds SET tiny = 1 WHERE id = 1", "SELECT COUNT(*) FROM k
     assert failed == [1317], failed
 connection.rollback()
 
-# Accounts: caching_sha2_password over TLS (full), then the fast path without TLS.
+# Accounts: caching_sha2_password without TLS, by the server's RSA key (full), wrong and right.
+cursor.execute("DROP USER IF EXISTS wire_rsa")
+cursor.execute("CREATE USER 'wire_rsa'@'%' IDENTIFIED BY 'a password longer than the scramble is'")
+plain = dict(PLACE, user="wire_rsa", password="a password longer than the scramble is")
+assert code(lambda: pymysql.connect(**dict(plain, password="wrong"))) == 1045
+for _ in range(2):
+    with pymysql.connect(**plain) as encrypted, encrypted.cursor() as asked:
+        asked.execute("SELECT CURRENT_USER()")
+        assert asked.fetchone() == ("wire_rsa@%",)
+assert code(lambda: pymysql.connect(**dict(plain, password="wrong"))) == 1045
+assert code(lambda: pymysql.connect(**dict(plain, user="wire_nobody"))) == 1045
+cursor.execute("DROP USER 'wire_rsa'@'%'")
+
+# caching_sha2_password over TLS (full), then the fast path without TLS.
 cursor.execute("DROP USER IF EXISTS wire_py")
 cursor.execute("CREATE USER 'wire_py'@'%' IDENTIFIED BY 'päss'")
 cursor.execute("GRANT SELECT ON wire_py.* TO 'wire_py'@'%'")

@@ -2,8 +2,11 @@
 //!
 //! Two plugins. `mysql_native_password` proves knowledge of a SHA-1 double hash. `caching_sha2_password` has a fast path
 //! against a hash that is in memory since the account's last full login, and a full path in which the client sends the
-//! password itself: only over TLS or the Unix socket. There is no RSA exchange for plain TCP: a client without TLS whose
-//! account is not in memory yet is told to use TLS.
+//! password itself: over TLS or the Unix socket as it is, else encrypted for the server's key
+//! ([`PasswordKey`](crate::password_key::PasswordKey)).
+//!
+//! Who guesses names learns nothing: for a name without an account a stand-in goes through the same exchange, with the same
+//! work, to the same error.
 
 use std::sync::Arc;
 
@@ -25,6 +28,8 @@ const MORE_DATA: u8 = 0x01;
 const FAST_OK: u8 = 0x03;
 /// `caching_sha2_password`: send the password.
 const FULL: u8 = 0x04;
+/// `caching_sha2_password`: the client's whole message when it asks for the public key.
+const WANTS_KEY: u8 = 0x02;
 
 /// Fills the scramble with random bytes from 1 to 127: clients treat it as text.
 pub fn fill_scramble(scramble: &mut [u8; SCRAMBLE_BYTES]) {
@@ -51,8 +56,9 @@ pub async fn authenticate(
     // Loopback is `localhost` too, for accounts that are named so.
     let account = account
         .or_else(|| if peer.is_loopback { accounts.authenticate(&response.user, "localhost") } else { None });
-    // An unknown user goes through the same exchange as a wrong password.
-    let plugin = account.as_ref().map_or(Plugin::CachingSha2, |account| account.plugin);
+    let is_known = account.is_some();
+    let account = account.unwrap_or_else(|| accounts.stand_in(&response.user));
+    let plugin = account.plugin;
     let mut answer = response.auth.clone();
     if response.plugin.as_deref() != Some(plugin.name()) {
         fill_scramble(scramble);
@@ -69,58 +75,82 @@ pub async fn authenticate(
     // An empty password is answered by nothing, or by a lone zero byte.
     let is_empty = answer.is_empty() || answer == [0];
     let safe = stream.is_tls() || peer.is_local_socket;
-    let verdict = match &account {
-        Some(account) if account.is_open() => is_empty,
-        Some(_) if is_empty => false,
-        Some(account) if plugin == Plugin::Native => account.check_native(&scramble[..], &answer),
-        Some(account) => match sha2(stream, account, &answer, scramble, safe).await? {
-            Ok(verdict) => verdict,
-            Err(error) => return Ok(Err(error)),
-        },
-        None => false,
+    let verdict = match plugin {
+        _ if is_empty => account.is_open(),
+        Plugin::Native => account.check_native(&scramble[..], &answer),
+        Plugin::CachingSha2 => sha2(stream, shared, &account, &answer, scramble, safe).await?,
     };
+    let verdict = verdict && is_known;
     let denied = || {
         let used = if is_empty { "NO" } else { "YES" };
         let text =
             format!("Access denied for user '{}'@'{}' (using password: {used})", response.user, peer.host);
         SqlError::new(1045, b"28000", text)
     };
-    Ok(match account {
-        Some(account) if verdict && account.locked => {
-            let text =
-                format!("Access denied for user '{}'@'{}'. Account is locked.", response.user, peer.host);
-            Err(SqlError::new(3118, b"HY000", text))
-        }
-        Some(account) if verdict && (safe || !account.require_tls) => Ok(account.name.clone()),
-        _ => Err(denied()),
+    Ok(if verdict && account.locked {
+        let text = format!("Access denied for user '{}'@'{}'. Account is locked.", response.user, peer.host);
+        Err(SqlError::new(3118, b"HY000", text))
+    } else if verdict && (safe || !account.require_tls) {
+        Ok(account.name.clone())
+    } else {
+        Err(denied())
     })
 }
 
 async fn sha2(
     stream: &mut Stream,
+    shared: &Shared,
     account: &Account,
     answer: &[u8],
     scramble: &[u8; SCRAMBLE_BYTES],
     safe: bool,
-) -> Result<Result<bool, SqlError>, ReadError> {
+) -> Result<bool, ReadError> {
     // Another password than the cached one is no verdict: the full path decides, in case it was changed meanwhile.
     if account.check_sha2_fast(&scramble[..], answer) == Some(true) {
         plugin_message(stream, FAST_OK);
-        return Ok(Ok(true));
+        return Ok(true);
     }
     plugin_message(stream, FULL);
     stream.flush().await?;
-    let mut password = Vec::new();
-    stream.read_packet(&mut password, ANSWER_BYTES_MAX).await?;
-    if !safe {
-        // Without TLS the client asks for an RSA key here, which this server does not have.
-        let text = "Authentication plugin 'caching_sha2_password' reported error: Authentication requires secure connection.";
-        return Ok(Err(SqlError::new(2061, b"HY000", text)));
+    let mut message = Vec::new();
+    stream.read_packet(&mut message, ANSWER_BYTES_MAX).await?;
+    let password = if safe {
+        if message.last() == Some(&0) {
+            message.pop();
+        }
+        Some(message)
+    } else {
+        encrypted_password(stream, shared, message, scramble).await?
+    };
+    // What cannot be read takes as long as a wrong password, and so does one for an account that has none.
+    let accounts = shared.database.accounts();
+    Ok(match password {
+        Some(password) if !account.is_open() => account.check_clear(&password),
+        other => {
+            let guess = other.filter(|password| !password.is_empty());
+            accounts.waste_time_on(guess.as_deref().unwrap_or(b"nothing"));
+            false
+        }
+    })
+}
+
+/// The password of a client without TLS; None if it cannot be read. What comes here in clear is never taken for one.
+async fn encrypted_password(
+    stream: &mut Stream,
+    shared: &Shared,
+    mut message: Vec<u8>,
+    scramble: &[u8; SCRAMBLE_BYTES],
+) -> Result<Option<Vec<u8>>, ReadError> {
+    let Some(key) = &shared.keys.password else { return Ok(None) };
+    if message == [WANTS_KEY] {
+        let out = stream.writer.begin();
+        out.push(MORE_DATA);
+        out.extend_from_slice(key.public().as_bytes());
+        stream.writer.end();
+        stream.flush().await?;
+        stream.read_packet(&mut message, ANSWER_BYTES_MAX).await?;
     }
-    if password.last() == Some(&0) {
-        password.pop();
-    }
-    Ok(Ok(account.check_clear(&password)))
+    Ok(key.password(&message, scramble))
 }
 
 fn plugin_message(stream: &mut Stream, message: u8) {

@@ -179,7 +179,7 @@ async fn log_in(
         write_error(stream, &error);
         return Ok(None);
     }
-    let offered = OFFERED | if shared.tls.is_some() { client::SSL } else { 0 };
+    let offered = OFFERED | if shared.keys.tls.is_some() { client::SSL } else { 0 };
     let greeting = handshake::Greeting {
         version: turnstile_sql::database::VERSION,
         connection_id: arrival.id as u32,
@@ -195,7 +195,7 @@ async fn log_in(
     let mut message = Vec::new();
     stream.read_packet(&mut message, LOGIN_BYTES_MAX).await?;
     let mut first = handshake::parse_first(&message);
-    if let (Ok(First::Tls), Some(config)) = (&first, &shared.tls) {
+    if let (Ok(First::Tls), Some(config)) = (&first, &shared.keys.tls) {
         stream.start_tls(config.clone())?;
         stream.read_packet(&mut message, LOGIN_BYTES_MAX).await?;
         first = handshake::parse_first(&message);

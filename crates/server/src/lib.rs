@@ -18,6 +18,8 @@ pub mod listener;
 mod log;
 #[cfg(not(shuttle))]
 pub mod options;
+#[cfg(not(shuttle))]
+pub mod password_key;
 pub mod scheduler;
 #[cfg(not(shuttle))]
 pub mod serve;

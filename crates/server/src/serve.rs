@@ -21,7 +21,8 @@ use turnstile_sql::variables::{Globals, reference};
 use turnstile_sys::disk::RealDisk;
 
 use crate::hosts::ThreadHandling;
-use crate::server::{Options, Server};
+use crate::password_key::PasswordKey;
+use crate::server::{Keys, Options, Server};
 use crate::{log, options, tls};
 
 /// Why the server did not start or did not end well, for the log.
@@ -96,6 +97,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     warn_about_open_accounts(&database);
     run_init_file(&database, &datadir)?;
     let tls = load_tls(globals, &datadir, &spoken);
+    let password = load_password_key(&database, &datadir);
     let pid_file = PidFile::write(&text(globals, "pid_file"), &datadir)?;
     let (mut stop, ask) = signals()?;
     database.set_shutdown(Box::new(move || {
@@ -104,7 +106,8 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     }));
     let options = server_options(globals, &datadir);
     let places = places(&options);
-    let server = Server::start(database, options, tls).map_err(|error| format!("{places}: {error}"))?;
+    let server = Server::start(database, options, Keys { tls, password })
+        .map_err(|error| format!("{places}: {error}"))?;
     log::note(&format!(
         "ready for connections. Version: '{VERSION}' {places} after {} ms",
         begin.elapsed().as_millis()
@@ -247,6 +250,24 @@ fn text(globals: &Globals, name: &str) -> String {
     match globals.named(name) {
         Value::Str(text) => text.to_string(),
         _ => String::new(),
+    }
+}
+
+/// The key pair for passwords without TLS; none if it cannot be had.
+fn load_password_key(database: &Database, datadir: &Path) -> Option<PasswordKey> {
+    let globals = database.globals();
+    let generate = matches!(globals.named("caching_sha2_password_auto_generate_rsa_keys"), Value::Int(1));
+    let private = text(globals, "caching_sha2_password_private_key_path");
+    let public = text(globals, "caching_sha2_password_public_key_path");
+    match PasswordKey::load(datadir, &private, &public, generate) {
+        Ok(key) => {
+            key.iter().for_each(|key| database.status().set_public_key(key.public()));
+            key
+        }
+        Err(error) => {
+            log::warning(&format!("caching_sha2_password works only over TLS and the socket: {error}"));
+            None
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use turnstile_sql::error::SqlError;
 use crate::hosts::{Hosts, ThreadHandling};
 use crate::janitor::Janitor;
 use crate::listener::Listeners;
+use crate::password_key::PasswordKey;
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -29,12 +31,21 @@ pub struct Options {
     pub thread_pool_size: usize,
 }
 
+/// What the server proves itself with, and reads secrets with.
+#[derive(Default)]
+pub struct Keys {
+    /// Certificate and key, if TLS is on.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// The pair that passwords are encrypted with where there is no TLS.
+    pub password: Option<PasswordKey>,
+}
+
 /// What all connections share.
 pub struct Shared {
     /// SQL.
     pub database: Arc<Database>,
-    /// Certificate and key, if TLS is on.
-    pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// Keys.
+    pub keys: Keys,
     /// Limits.
     pub options: Options,
     /// Connections that exist, those of `extra_port` aside.
@@ -90,11 +101,7 @@ impl Server {
     ///
     /// # Errors
     /// When an address or socket cannot be bound.
-    pub fn start(
-        database: Arc<Database>,
-        options: Options,
-        tls: Option<Arc<rustls::ServerConfig>>,
-    ) -> io::Result<Server> {
+    pub fn start(database: Arc<Database>, options: Options, keys: Keys) -> io::Result<Server> {
         let tcp =
             options.tcp.as_ref().map(|(host, port)| TcpListener::bind((host.as_str(), *port))).transpose()?;
         let extra = match (&options.tcp, options.extra_port) {
@@ -115,7 +122,7 @@ impl Server {
         let janitor = Janitor::start(database.clone())?;
         let shared = Arc::new(Shared {
             database,
-            tls,
+            keys,
             options,
             connected: AtomicUsize::new(0),
             extra_connected: AtomicUsize::new(0),
@@ -147,5 +154,8 @@ fn bind_unix(path: &PathBuf) -> io::Result<UnixListener> {
     if std::os::unix::net::UnixStream::connect(path).is_err() {
         let _ = std::fs::remove_file(path);
     }
-    UnixListener::bind(path)
+    let listener = UnixListener::bind(path)?;
+    // Who may connect is the accounts' affair, whatever the umask.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
+    Ok(listener)
 }

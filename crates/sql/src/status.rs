@@ -1,5 +1,6 @@
 //! Counters for SHOW STATUS, under the names MySQL users know, and the reports that are made from the engine's numbers.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ast::Statement;
@@ -49,9 +50,20 @@ pub struct Status {
     sorts: [AtomicU64; 2],
     sort_rows: AtomicU64,
     commands: Commands,
+    public_key: OnceLock<Box<str>>,
 }
 
 impl Status {
+    /// The key that passwords are encrypted with; known from the start on.
+    pub fn set_public_key(&self, key: &str) {
+        self.public_key.get_or_init(|| key.into());
+    }
+
+    /// The key that passwords are encrypted with; empty if there is none.
+    pub fn public_key(&self) -> &str {
+        self.public_key.get().map_or("", |key| key)
+    }
+
     /// A statement has come.
     pub fn questions(&self) {
         self.questions.fetch_add(1, Ordering::Relaxed);

@@ -13,7 +13,7 @@
 use rustix::fs::{FallocateFlags, FlockOperation};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -103,6 +103,15 @@ pub trait DiskFile: Send + Sync {
     }
 }
 
+/// Makes a directory that only its owner and the group may look into, if it is not there.
+fn make_directory(root: &Path) -> io::Result<()> {
+    if root.is_dir() {
+        return Ok(());
+    }
+    root.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::DirBuilder::new().mode(0o750).create(root)
+}
+
 /// A directory of the operating system, held exclusively while this value (or a clone of its lock) lives.
 #[derive(Debug)]
 pub struct RealDisk {
@@ -115,7 +124,7 @@ impl RealDisk {
     /// Opens the directory, creating it if needed, and locks it against other processes.
     pub fn open(root: impl AsRef<Path>) -> io::Result<Self> {
         let root = root.as_ref().to_path_buf();
-        std::fs::create_dir_all(&root)?;
+        make_directory(&root)?;
         let directory = File::open(&root)?;
         let lock = OpenOptions::new()
             .read(true)

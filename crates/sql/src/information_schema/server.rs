@@ -232,9 +232,16 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
 
 /// Rows of GLOBAL_STATUS.
 pub fn status(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
-    crate::status::list(db)
-        .into_iter()
-        .try_for_each(|(name, value)| out(&[Cell::Text(name), Cell::Digits(value)]))
+    const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
+    let mut shown = false;
+    for (name, value) in crate::status::list(db) {
+        if !shown && name > PUBLIC_KEY {
+            out(&[Cell::Text(PUBLIC_KEY), Cell::Text(db.status().public_key())])?;
+            shown = true;
+        }
+        out(&[Cell::Text(name), Cell::Digits(value)])?;
+    }
+    Ok(())
 }
 
 /// Rows of PLUGINS.

@@ -83,6 +83,9 @@ pub const VARIABLES: &[Definition] = variables! {
     "binlog_group_commit_sync_delay" Global uint(0, 1000000), "0", inert, "There is no binary log. Commits share a sync of the redo log by themselves, without waiting for each other.";
     "binlog_group_commit_sync_no_delay_count" Global uint(0, 100000), "0", inert, "There is no binary log; see binlog_group_commit_sync_delay.";
     "bulk_insert_buffer_size" Both uint(0, u64::MAX), "8388608", inert, "No effect.";
+    "caching_sha2_password_auto_generate_rsa_keys" Global Kind::Bool, "ON", start("server/src/serve.rs"), "Make the RSA keys for passwords without TLS at first start.";
+    "caching_sha2_password_private_key_path" Global Kind::Text, "private_key.pem", start("server/src/serve.rs"), "File of the private key for passwords without TLS.";
+    "caching_sha2_password_public_key_path" Global Kind::Text, "public_key.pem", start("server/src/serve.rs"), "File of its public key, for clients that are given it; made with the private one.";
     "character_set_client" Both Kind::Charset, "utf8mb4", live("sql/src/session/set.rs"), "Character set of statements.";
     "character_set_connection" Both Kind::Charset, "utf8mb4", live("sql/src/session/set.rs"), "Character set of literals.";
     "character_set_database" Both Kind::Charset, "utf8mb4", inert, "Character set of the current database.";
