@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use turnstile_lab::client::packet;
+use turnstile_lab::client::{Client, ClientError, Target, packet};
 
 use super::{Scratch, connect, start};
 
@@ -99,5 +99,39 @@ fn the_directory_is_private_and_the_socket_is_not() {
     assert_eq!(mode(&scratch.data()), 0o750);
     assert_eq!(mode(&socket), 0o777);
     assert_eq!(mode(&scratch.data().join("private_key.pem")), 0o600);
+    server.terminate().unwrap();
+}
+
+/// Error number of a login of this name without a password.
+fn refusal(target: &Target, user: &str) -> Option<u16> {
+    let target = Target { user: user.into(), ..target.clone() };
+    match Client::connect(&target) {
+        Ok(_) => None,
+        Err(ClientError::Server { code, .. }) => Some(code),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn what_an_account_says_of_its_logins_holds() {
+    let scratch = Scratch::new("limits");
+    let (server, target) = start(&scratch, &[]);
+    let mut root = connect(&target);
+    root.query("CREATE USER few WITH MAX_USER_CONNECTIONS 1").unwrap();
+    root.query("CREATE USER old PASSWORD EXPIRE").unwrap();
+    root.query("CREATE USER shut ACCOUNT LOCK").unwrap();
+    root.query("CREATE USER safe REQUIRE SSL").unwrap();
+    let first = Client::connect(&Target { user: "few".into(), ..target.clone() }).unwrap();
+    assert_eq!(refusal(&target, "few"), Some(1226));
+    drop(first);
+    assert_eq!(refusal(&target, "old"), Some(1862));
+    root.query("ALTER USER old IDENTIFIED BY ''").unwrap();
+    assert_eq!(refusal(&target, "old"), None);
+    assert_eq!(refusal(&target, "shut"), Some(3118));
+    assert_eq!(refusal(&target, "safe"), Some(1045));
+    root.query("SET GLOBAL require_secure_transport = ON").unwrap();
+    assert_eq!(refusal(&target, "old"), Some(3159));
+    root.query("SET GLOBAL require_secure_transport = OFF").unwrap();
+    assert_eq!(refusal(&target, "old"), None);
     server.terminate().unwrap();
 }

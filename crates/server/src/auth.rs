@@ -90,6 +90,8 @@ pub async fn authenticate(
     Ok(if verdict && account.locked {
         let text = format!("Access denied for user '{}'@'{}'. Account is locked.", response.user, peer.host);
         Err(SqlError::new(3118, b"HY000", text))
+    } else if verdict && account.expired {
+        Err(SqlError::password_expired())
     } else if verdict && (safe || !account.require_tls) {
         Ok(account.name.clone())
     } else {

@@ -205,6 +205,10 @@ async fn log_in(
         return Ok(None);
     };
     let capabilities = response.capabilities & offered;
+    if shared.limit("require_secure_transport") != 0 && !stream.is_tls() && !peer.is_local_socket {
+        write_error(stream, &SqlError::insecure_transport());
+        return Ok(None);
+    }
     let opened = match auth::authenticate(stream, shared, peer, &response, scramble).await? {
         Ok(account) => open_session(shared, peer, &response, account, arrival),
         Err(error) => Err(error),
@@ -238,14 +242,24 @@ fn open_session(
     {
         return Err(error);
     }
-    let most = shared.limit("max_user_connections");
-    if most > 0 && session.sessions_of_account() > most {
-        return Err(SqlError::too_many_user_connections(&response.user));
-    }
+    check_sessions_of_account(shared, &session, &response.user)?;
     if response.capabilities & client::INTERACTIVE != 0 {
         session.set_interactive();
     }
     Ok(session)
+}
+
+/// Whether there is room for one more session of its account, itself counted already.
+fn check_sessions_of_account(shared: &Shared, session: &Session, user: &str) -> Result<(), SqlError> {
+    let own = session.own_connections_max();
+    if own > 0 && session.sessions_of_account() > own {
+        return Err(SqlError::user_limit_reached(user, "max_user_connections", own));
+    }
+    let most = shared.limit("max_user_connections");
+    if own == 0 && most > 0 && session.sessions_of_account() > most {
+        return Err(SqlError::too_many_user_connections(user));
+    }
+    Ok(())
 }
 
 fn session_init(
@@ -641,6 +655,10 @@ impl Connection {
         self.statements.clear();
         let init = session_init(self.session.id(), &self.peer, &response, account);
         self.session.change_user(init).await?;
+        if let Err(error) = check_sessions_of_account(&self.shared, &self.session, &response.user) {
+            self.session.interrupt().kill_connection();
+            return Err(error);
+        }
         self.ok();
         Ok(())
     }

@@ -147,6 +147,8 @@ errors! {
     cannot_do_during_transaction() = 1179 b"25000" "You are not allowed to execute this command in a transaction";
     unknown_system_variable(name) = 1193 b"HY000" "Unknown system variable '{name}'";
     crashed_table(table) = 1194 b"HY000" "Table '{table}' is marked as crashed and should be repaired";
+    user_limit_reached(user, resource, limit) = 1226 b"42000" "User '{user}' has exceeded the '{resource}' resource (current value: {limit})";
+    insecure_transport() = 3159 b"HY000" "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
     too_many_user_connections(user) = 1203 b"42000" "User {user} already has more than 'max_user_connections' active connections";
     set_constants_only(variable) = 1204 b"HY000" "You may only use constant expressions with SET ({variable})";
     lock_wait_timeout() = 1205 b"HY000" "Lock wait timeout exceeded; try restarting transaction";

@@ -200,6 +200,12 @@ impl Session {
         self.state.rights().may_any(&[P::CONNECTION_ADMIN, P::SUPER])
     }
 
+    /// The limit of sessions of its account; 0 if it has none of its own.
+    pub fn own_connections_max(&self) -> u64 {
+        let account = self.db.accounts().find(&self.own_account());
+        account.map_or(0, |account| account.user_connections_max.into())
+    }
+
     /// Sessions of its account, itself among them.
     pub fn sessions_of_account(&self) -> u64 {
         let account = self.own_account().text();

@@ -81,6 +81,10 @@ pub struct Account {
     pub locked: bool,
     /// REQUIRE SSL
     pub require_tls: bool,
+    /// WITH MAX_USER_CONNECTIONS; 0 for none of its own.
+    pub user_connections_max: u32,
+    /// PASSWORD EXPIRE: nobody gets in before it has a new password.
+    pub expired: bool,
     /// Privileges on everything.
     pub global: Privileges,
     /// Privileges by database (or pattern).
@@ -96,6 +100,8 @@ impl Clone for Account {
             secret: self.secret.clone(),
             locked: self.locked,
             require_tls: self.require_tls,
+            user_connections_max: self.user_connections_max,
+            expired: self.expired,
             global: self.global,
             databases: self.databases.clone(),
             fast: Mutex::new(None),
@@ -112,6 +118,8 @@ impl Account {
             secret: Vec::new(),
             locked: false,
             require_tls: false,
+            user_connections_max: 0,
+            expired: false,
             global: Privileges::NONE,
             databases: BTreeMap::new(),
             fast: Mutex::new(None),
@@ -159,6 +167,7 @@ impl Account {
             Plugin::CachingSha2 => hash::sha2_hash(password, &hash::salt()),
         };
         *self.fast.lock() = None;
+        self.expired = false;
     }
 
     /// Whether it has all of `wanted` on `database` (on everything, for None).

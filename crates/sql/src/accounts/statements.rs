@@ -32,6 +32,8 @@ impl Account {
             row.text(name);
             row.u64(privileges.0);
         });
+        row.u32(self.user_connections_max);
+        row.bool(self.expired);
         row.0
     }
 
@@ -46,6 +48,11 @@ impl Account {
         account.global = Privileges(row.u64()?);
         let databases = row.list(|row| Ok((row.text()?.to_string(), Privileges(row.u64()?))))?;
         account.databases = databases.into_iter().collect();
+        // Older rows end here.
+        if !row.is_empty() {
+            account.user_connections_max = row.u32()?;
+            account.expired = row.bool()?;
+        }
         Ok(account)
     }
 }
@@ -76,7 +83,7 @@ impl Session {
                 if grant.grant_option {
                     privileges = privileges.with(Privileges::GRANT_OPTION);
                 }
-                let names = grant.users.iter().map(|spec| self.account_named(&spec.name)).collect::<Vec<_>>();
+                let names = grant.users.iter().map(|name| self.account_named(name)).collect::<Vec<_>>();
                 self.change_privileges(&names, level, privileges, |old| old.with(privileges)).await
             }
             Statement::Revoke(revoke) => {
@@ -105,6 +112,10 @@ impl Session {
             set_authentication(&mut account, spec)?;
             account.locked = user.lock.unwrap_or(account.locked);
             account.require_tls = user.require_tls.unwrap_or(account.require_tls);
+            if let Some(most) = user.user_connections_max {
+                account.user_connections_max = u32::try_from(most).unwrap_or(u32::MAX);
+            }
+            account.expired |= user.password_expired;
             self.database().save_account(&account).await?;
             self.database().accounts().put(account);
         }
@@ -232,6 +243,12 @@ impl Session {
 }
 
 fn set_authentication(account: &mut Account, spec: &UserSpec) -> SqlResult<()> {
+    if let Some(present) = &spec.replaces
+        && !account.check_clear(present)
+    {
+        let text = "Incorrect current password. Specify the correct password which has to be replaced.";
+        return Err(SqlError::new(3892, b"HY000", text));
+    }
     if let Some(name) = &spec.plugin {
         account.plugin = Plugin::named(name)
             .ok_or_else(|| SqlError::new(1524, b"HY000", format!("Plugin '{name}' is not loaded")))?;

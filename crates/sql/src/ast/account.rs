@@ -39,6 +39,8 @@ pub struct UserSpec {
     pub plugin: Option<Name>,
     /// BY or AS
     pub authentication: Option<Authentication>,
+    /// REPLACE 'the present password'
+    pub replaces: Option<Text>,
 }
 
 /// CREATE USER and ALTER USER.
@@ -52,10 +54,10 @@ pub struct UserStatement {
     pub users: Vec<UserSpec>,
     /// ACCOUNT LOCK (true), UNLOCK (false)
     pub lock: Option<bool>,
-    /// REQUIRE SSL, X509 or a certificate (true), NONE (false)
+    /// REQUIRE SSL (true), NONE (false)
     pub require_tls: Option<bool>,
-    /// WITH MAX_...: resource limits, upper case name and value.
-    pub limits: Vec<(Name, u64)>,
+    /// WITH MAX_USER_CONNECTIONS
+    pub user_connections_max: Option<u64>,
     /// PASSWORD EXPIRE without an interval.
     pub password_expired: bool,
 }
@@ -64,7 +66,10 @@ impl UserStatement {
     /// Whether anything is said of the accounts but how they prove themselves.
     #[must_use]
     pub fn changes_more_than_authentication(&self) -> bool {
-        self.lock.is_some() || self.require_tls.is_some() || !self.limits.is_empty() || self.password_expired
+        self.lock.is_some()
+            || self.require_tls.is_some()
+            || self.user_connections_max.is_some()
+            || self.password_expired
     }
 }
 
@@ -110,8 +115,8 @@ pub struct Grant {
     pub privileges: Vec<Privilege>,
     /// Where; None when roles are granted.
     pub level: Option<PrivilegeLevel>,
-    /// To whom (with IDENTIFIED BY, as before MySQL 8).
-    pub users: Vec<UserSpec>,
+    /// To whom.
+    pub users: Vec<UserName>,
     /// WITH GRANT OPTION
     pub grant_option: bool,
 }

@@ -3,7 +3,7 @@
 use super::name::upper;
 use super::{Parse, Parser};
 use crate::ast::{
-    Authentication, Grant, Name, Privilege, PrivilegeLevel, Revoke, Statement, UserSpec, UserStatement,
+    Authentication, Grant, Privilege, PrivilegeLevel, Revoke, Statement, UserSpec, UserStatement,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -19,7 +19,7 @@ impl Parser<'_> {
             users,
             lock: None,
             require_tls: None,
-            limits: Vec::new(),
+            user_connections_max: None,
             password_expired: false,
         };
         if self.at(Keyword::Default) {
@@ -29,7 +29,7 @@ impl Parser<'_> {
             user.require_tls = Some(self.tls_requirement()?);
         }
         if self.eat(Keyword::With) {
-            user.limits = self.resource_limits(&mut false)?;
+            user.user_connections_max = self.resource_limits()?;
         }
         self.account_options(&mut user)?;
         Ok(Statement::User(Box::new(user)))
@@ -37,8 +37,7 @@ impl Parser<'_> {
 
     fn user_spec(&mut self) -> Parse<UserSpec> {
         let name = self.user_name()?;
-        // `USER()` in ALTER USER means oneself too.
-        let mut spec = UserSpec { name, plugin: None, authentication: None };
+        let mut spec = UserSpec { name, plugin: None, authentication: None, replaces: None };
         if !self.eat(Keyword::Identified) {
             return Ok(spec);
         }
@@ -59,7 +58,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         if self.eat(Keyword::Replace) {
-            self.text()?;
+            spec.replaces = Some(self.text()?);
         }
         if self.eat_all(Keyword::Retain, &[Keyword::Current, Keyword::Password])? {
             return Err(self.not_supported("dual passwords"));
@@ -81,46 +80,36 @@ impl Parser<'_> {
         if self.eat(Keyword::None) {
             return Ok(false);
         }
-        if self.eat_any(&[Keyword::Ssl, Keyword::X509]).is_some() {
+        if self.eat(Keyword::Ssl) {
             return Ok(true);
         }
-        let words = [Keyword::Subject, Keyword::Issuer, Keyword::Cipher];
-        if self.eat_any(&words).is_none() {
-            return Err(self.unexpected());
-        }
-        self.text()?;
-        loop {
-            let had_and = self.eat(Keyword::And);
-            if self.eat_any(&words).is_some() {
-                self.text()?;
-            } else if had_and {
-                return Err(self.unexpected());
-            } else {
-                return Ok(true);
-            }
+        let words = [Keyword::X509, Keyword::Subject, Keyword::Issuer, Keyword::Cipher];
+        match self.eat_any(&words) {
+            // No certificate is asked of clients, so nobody could ever meet it.
+            Some(_) => Err(self.not_supported("REQUIRE of a client's certificate or cipher")),
+            None => Err(self.unexpected()),
         }
     }
 
-    /// After WITH: MAX_... limits, and GRANT OPTION in a GRANT.
-    fn resource_limits(&mut self, grant_option: &mut bool) -> Parse<Vec<(Name, u64)>> {
+    /// After WITH: MAX_... limits; the one that there is here, and those per hour if they are no limits.
+    fn resource_limits(&mut self) -> Parse<Option<u64>> {
         let words = [
             Keyword::MaxConnectionsPerHour,
             Keyword::MaxQueriesPerHour,
             Keyword::MaxUpdatesPerHour,
             Keyword::MaxUserConnections,
         ];
-        let mut limits = Vec::new();
-        loop {
-            if let Some(word) = self.eat_any(&words) {
-                limits.push((word.text().into(), self.integer()?));
-            } else if self.eat_all(Keyword::Grant, &[Keyword::Option])? {
-                *grant_option = true;
-            } else if limits.is_empty() && !*grant_option {
-                return Err(self.unexpected());
-            } else {
-                return Ok(limits);
+        let (mut most, mut any) = (None, false);
+        while let Some(word) = self.eat_any(&words) {
+            any = true;
+            let number = self.integer()?;
+            if word == Keyword::MaxUserConnections {
+                most = Some(number);
+            } else if number != 0 {
+                return Err(self.not_supported("limits per hour of accounts"));
             }
         }
+        if any { Ok(most) } else { Err(self.unexpected()) }
     }
 
     fn account_options(&mut self, user: &mut UserStatement) -> Parse<()> {
@@ -135,42 +124,58 @@ impl Parser<'_> {
             } else if self.eat(Keyword::Password) {
                 self.password_option(user)?;
             } else if self.eat_any(&[Keyword::Comment, Keyword::Attribute]).is_some() {
-                self.text()?;
-            } else if matches!(self.token.kind, TokenKind::Identifier)
-                && self.span(self.token).eq_ignore_ascii_case(b"failed_login_attempts")
-            {
+                return Err(self.not_supported("COMMENT and ATTRIBUTE of accounts"));
+            } else if self.at_word(b"failed_login_attempts") || self.at_word(b"password_lock_time") {
                 self.advance();
-                self.integer()?;
+                if self.at_word(b"unbounded") || self.integer()? != 0 {
+                    return Err(self.not_supported("FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME"));
+                }
             } else {
                 return Ok(());
             }
         }
     }
 
-    /// After PASSWORD: EXPIRE, HISTORY, REUSE and the like. Only a plain EXPIRE is kept.
+    fn at_word(&self, word: &[u8]) -> bool {
+        let is_name = matches!(self.token.kind, TokenKind::Identifier | TokenKind::Keyword(_));
+        is_name && self.span(self.token).eq_ignore_ascii_case(word)
+    }
+
+    /// After PASSWORD: EXPIRE, HISTORY, REUSE and the like. What they say by default holds here; anything else is refused, but for
+    /// a plain EXPIRE.
     fn password_option(&mut self, user: &mut UserStatement) -> Parse<()> {
         if self.eat(Keyword::Expire) {
             if self.eat(Keyword::Interval) {
-                self.integer()?;
-                return self.expect(Keyword::Day);
+                return Err(self.not_supported("PASSWORD EXPIRE INTERVAL"));
             }
-            user.password_expired = self.eat_any(&[Keyword::Default, Keyword::Never]).is_none();
+            user.password_expired |= self.eat_any(&[Keyword::Default, Keyword::Never]).is_none();
             return Ok(());
         }
-        // HISTORY n, REUSE INTERVAL n DAY, REQUIRE CURRENT ..., password lock time.
-        if !self.at_name() && !self.at(Keyword::Require) {
+        if self.eat(Keyword::Require) {
+            self.expect(Keyword::Current)?;
+            if self.eat(Keyword::Default) || self.at_word(b"optional") {
+                if self.at_word(b"optional") {
+                    self.advance();
+                }
+                return Ok(());
+            }
+            return Err(self.not_supported("PASSWORD REQUIRE CURRENT"));
+        }
+        let interval = self.at_word(b"reuse");
+        if !interval && !self.at_word(b"history") {
             return Err(self.unexpected());
         }
         self.advance();
-        while self.is(TokenKind::Integer)
-            || matches!(
-                self.keyword(),
-                Some(Keyword::Interval | Keyword::Day | Keyword::Default | Keyword::Current)
-            )
-        {
-            self.advance();
+        if interval {
+            self.expect(Keyword::Interval)?;
         }
-        Ok(())
+        if self.eat(Keyword::Default) {
+            return Ok(());
+        }
+        if self.integer()? != 0 {
+            return Err(self.not_supported("PASSWORD HISTORY and PASSWORD REUSE INTERVAL"));
+        }
+        if interval { self.expect(Keyword::Day) } else { Ok(()) }
     }
 
     /// GRANT ...
@@ -179,16 +184,14 @@ impl Parser<'_> {
         let privileges = self.comma_list(Self::privilege)?;
         let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
         self.expect(Keyword::To)?;
-        let users = self.comma_list(Self::user_spec)?;
-        let mut grant_option = false;
-        if self.eat(Keyword::Require) {
-            self.tls_requirement()?;
-        }
-        if self.eat(Keyword::With) {
+        let users = self.comma_list(Self::user_name)?;
+        let grant_option = self.eat(Keyword::With);
+        if grant_option {
             if level.is_none() {
                 return Err(self.not_supported("roles"));
             }
-            self.resource_limits(&mut grant_option)?;
+            self.expect(Keyword::Grant)?;
+            self.expect(Keyword::Option)?;
         }
         Ok(Statement::Grant(Box::new(Grant { privileges, level, users, grant_option })))
     }

@@ -146,6 +146,13 @@ impl Parser<'_> {
             }
             return Ok(UserName { user: Name::default(), host: Name::default() });
         }
+        // ALTER USER USER() means oneself too.
+        if self.at(Keyword::User) && self.peek() == TokenKind::LeftParen {
+            self.advance();
+            self.advance();
+            self.expect_kind(TokenKind::RightParen)?;
+            return Ok(UserName { user: Name::default(), host: Name::default() });
+        }
         let user = self.name_or_text()?;
         let host = if self.is(TokenKind::UserVariable) {
             lower(self.variable_name()?)

@@ -36,7 +36,8 @@ pub(super) enum Need {
 /// Names of databases and tables that a statement leaves out are the current database's.
 struct Asker<'s> {
     current: Option<&'s str>,
-    own: &'s AccountName,
+    /// Asked for only where it matters: BEGIN and COMMIT come all the time, and a name is an allocation.
+    own: &'s dyn Fn() -> AccountName,
     needs: Vec<Need>,
 }
 
@@ -45,7 +46,7 @@ struct Asker<'s> {
 pub(super) fn of_statement(
     statement: &Statement,
     current: Option<&str>,
-    own: &AccountName,
+    own: &dyn Fn() -> AccountName,
 ) -> SqlResult<Vec<Need>> {
     let mut asker = Asker { current, own, needs: Vec::new() };
     asker.statement(statement)?;
@@ -287,7 +288,7 @@ impl Asker<'_> {
     }
 
     fn is_own(&self, user: &UserName) -> bool {
-        user.is_current() || AccountName::new(&user.user, &user.host) == *self.own
+        user.is_current() || AccountName::new(&user.user, &user.host) == (self.own)()
     }
 
     /// One changes one's own password, and nothing else of one's account.

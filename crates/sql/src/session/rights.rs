@@ -18,7 +18,7 @@ impl Session {
     /// Fails unless the account has what a statement needs.
     pub(super) fn ask_for_statement(&mut self, statement: &Statement) -> SqlResult<()> {
         let current = self.state.schema();
-        let needs = needs::of_statement(statement, current.as_deref(), &self.own_account())?;
+        let needs = needs::of_statement(statement, current.as_deref(), &|| self.own_account())?;
         needs.iter().try_for_each(|need| self.ask(need))
     }
 

@@ -417,15 +417,35 @@ impl Session {
         Ok(table)
     }
 
+    /// AS and a stored hash: its text, or, if `print_identified_with_as_hex` says so and it has unprintable bytes, its digits.
+    fn secret_text(&self, secret: &[u8]) -> SqlResult<String> {
+        use crate::expr::SessionView;
+        if secret.is_empty() {
+            return Ok(String::new());
+        }
+        let hexadecimal =
+            self.state.system_variable(ast::VariableScope::Default, "print_identified_with_as_hex")?;
+        if hexadecimal == Value::Int(1) && secret.iter().any(|byte| !(b' '..=b'~').contains(byte)) {
+            let digits: String = secret.iter().map(|byte| format!("{byte:02X}")).collect();
+            return Ok(format!(" AS 0x{digits}"));
+        }
+        Ok(format!(" AS '{}'", String::from_utf8_lossy(secret).replace('\'', "''")))
+    }
+
     fn create_user_text(&self, user: &ast::UserName) -> SqlResult<Table> {
         let account = self.account_of(Some(user))?;
         let name = format!("`{}`@`{}`", account.name.user, account.name.host);
-        let hash = String::from_utf8_lossy(&account.secret).replace('\'', "''");
-        let secret = if hash.is_empty() { String::new() } else { format!(" AS '{hash}'") };
+        let limits = match account.user_connections_max {
+            0 => String::new(),
+            most => format!(" WITH MAX_USER_CONNECTIONS {most}"),
+        };
         let line = format!(
-            "CREATE USER {name} IDENTIFIED WITH '{}'{secret} REQUIRE {} PASSWORD EXPIRE DEFAULT ACCOUNT {}",
+            "CREATE USER {name} IDENTIFIED WITH '{}'{} REQUIRE {}{limits} PASSWORD EXPIRE{} ACCOUNT {} PASSWORD HISTORY DEFAULT \
+             PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
             account.plugin.name(),
+            self.secret_text(&account.secret)?,
             if account.require_tls { "SSL" } else { "NONE" },
+            if account.expired { "" } else { " DEFAULT" },
             if account.locked { "LOCK" } else { "UNLOCK" },
         );
         let mut table = Table::new(&[(&*format!("CREATE USER for {}", account.name.text()), 't')]);

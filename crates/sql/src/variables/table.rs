@@ -242,7 +242,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "pid_file" Global Kind::Text, "", start("server/src/serve.rs"), "Where the process id is written; empty for nowhere. Relative to datadir.";
     "port" Global uint(0, 65535), "3306", start("server/src/serve.rs"), "TCP port.";
     "preload_buffer_size" Both uint(1024, 1 << 30), "32768", inert, "No effect.";
-    "print_identified_with_as_hex" Both Kind::Bool, "OFF", inert, "Show password hashes in hexadecimal.";
+    "print_identified_with_as_hex" Both Kind::Bool, "OFF", live("sql/src/session/show.rs"), "SHOW CREATE USER writes hashes with unprintable bytes in hexadecimal.";
     "profiling" Both Kind::Bool, "OFF", inert, "No effect.";
     "protocol_version" Global int(10, 10), "10", fixed, "Version of the protocol.";
     "pseudo_thread_id" Session uint(0, u64::MAX), "0", inert, "Connection id.";
@@ -257,7 +257,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "read_only" Global Kind::Bool, "OFF", live("sql/src/session/set.rs"), "Only accounts with CONNECTION_ADMIN or SUPER may write (error 1290), and COMMIT of what others wrote before is refused. OFF switches super_read_only off too. Statements that run when it is set come to their end.";
     "read_rnd_buffer_size" Both uint(1, 1 << 31), "262144", inert, "No effect.";
     "restrict_fk_on_non_standard_key" Both Kind::Bool, "ON", live("sql/src/variables/settings.rs"), "A foreign key must refer to a unique key of just its columns (error 6125). OFF: any key of the parent that begins with them will do, as before MySQL 8.4.";
-    "require_secure_transport" Global Kind::Bool, "OFF", inert, "Refuse connections without TLS or Unix socket.";
+    "require_secure_transport" Global Kind::Bool, "OFF", live("server/src/connection.rs"), "Refuse clients that come neither by TLS nor by the Unix socket (3159).";
     "secure_file_priv" Global Kind::Text, "NULL", fixed, "Files cannot be read or written by statements.";
     "server_id" Global uint(0, U32), "1", inert("*"), "Reported only.";
     "server_uuid" Global Kind::Text, "", fixed, "Names this data directory.";

@@ -586,3 +586,62 @@ fn rows_columns_and_definitions() {
         }
     }
 }
+
+/// Clauses of accounts work or are refused, and what they say is shown.
+#[test]
+fn clauses_of_accounts() {
+    let (db, mut root) = set_up(&TABLES);
+    for (text, code) in [
+        ("CREATE USER v REQUIRE X509", 1235),
+        ("ALTER USER u REQUIRE ISSUER 'x' AND SUBJECT 'y'", 1235),
+        ("ALTER USER u REQUIRE CIPHER 'x'", 1235),
+        ("ALTER USER u WITH MAX_QUERIES_PER_HOUR 5", 1235),
+        ("ALTER USER u WITH MAX_USER_CONNECTIONS 1 MAX_UPDATES_PER_HOUR 5", 1235),
+        ("ALTER USER u WITH MAX_CONNECTIONS_PER_HOUR 5", 1235),
+        ("ALTER USER u PASSWORD EXPIRE INTERVAL 5 DAY", 1235),
+        ("ALTER USER u PASSWORD HISTORY 3", 1235),
+        ("ALTER USER u PASSWORD REUSE INTERVAL 3 DAY", 1235),
+        ("ALTER USER u PASSWORD REQUIRE CURRENT", 1235),
+        ("ALTER USER u FAILED_LOGIN_ATTEMPTS 3", 1235),
+        ("ALTER USER u PASSWORD_LOCK_TIME UNBOUNDED", 1235),
+        ("ALTER USER u COMMENT 'x'", 1235),
+        ("ALTER USER u ATTRIBUTE '{}'", 1235),
+        ("GRANT SELECT ON shop.* TO u IDENTIFIED BY 'x'", 1064),
+        ("GRANT SELECT ON shop.* TO u REQUIRE SSL", 1064),
+        ("GRANT SELECT ON shop.* TO u WITH MAX_USER_CONNECTIONS 1", 1064),
+    ] {
+        expect(&mut root, text, code, "");
+    }
+    let shown = |root: &mut Session| {
+        let given = run(root, "SHOW CREATE USER u");
+        given.split_once(" REQUIRE ").map(|(_, rest)| rest.to_string()).unwrap()
+    };
+    let history =
+        "PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT\n";
+    assert_eq!(shown(&mut root), format!("NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK {history}"));
+    let text = "ALTER USER u REQUIRE SSL WITH MAX_USER_CONNECTIONS 2 MAX_QUERIES_PER_HOUR 0 PASSWORD EXPIRE NEVER \
+                PASSWORD EXPIRE PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL 0 DAY PASSWORD REQUIRE CURRENT OPTIONAL \
+                FAILED_LOGIN_ATTEMPTS 0 PASSWORD_LOCK_TIME 0 ACCOUNT LOCK";
+    assert_eq!(run(&mut root, text), "ok\n");
+    let all = format!("SSL WITH MAX_USER_CONNECTIONS 2 PASSWORD EXPIRE ACCOUNT LOCK {history}");
+    assert_eq!(shown(&mut root), all);
+    let columns = "SELECT max_user_connections, password_expired, ssl_type FROM mysql.user WHERE user = 'u'";
+    assert_eq!(run(&mut root, columns), "2 | Y | ANY\n");
+    // A new password ends the expiry.
+    assert_eq!(run(&mut root, "ALTER USER u IDENTIFIED BY 'one' ACCOUNT UNLOCK"), "ok\n");
+    assert_eq!(run(&mut root, columns), "2 | N | ANY\n");
+    let mut user = as_user(&db, "u");
+    assert_eq!(user.own_connections_max(), 2);
+    expect(
+        &mut user,
+        "ALTER USER USER() IDENTIFIED BY 'two' REPLACE 'wrong'",
+        3892,
+        "Incorrect current password",
+    );
+    assert_eq!(run(&mut user, "ALTER USER USER() IDENTIFIED BY 'two' REPLACE 'one'"), "ok\n");
+    expect(&mut user, "ALTER USER USER() WITH MAX_USER_CONNECTIONS 0", 1227, "CREATE USER");
+    assert!(run(&mut root, "SHOW CREATE USER u").contains(" AS '$A$005$"));
+    run(&mut root, "ALTER USER u IDENTIFIED WITH caching_sha2_password AS 0x2441243030352401");
+    run(&mut root, "SET print_identified_with_as_hex = ON");
+    assert!(run(&mut root, "SHOW CREATE USER u").contains(" AS 0x2441243030352401 REQUIRE"));
+}

@@ -264,7 +264,6 @@ pub(super) const STATEMENTS: &[&str] = &[
     "GRANT EXECUTE ON PROCEDURE s.p TO u",
     "GRANT PROXY, CONNECTION_ADMIN ON * TO u",
     "GRANT 'r1', r2 TO u",
-    "GRANT USAGE ON *.* TO 'u'@'h' IDENTIFIED BY 'p'",
     "REVOKE ALL PRIVILEGES, GRANT OPTION FROM u",
     "REVOKE UPDATE (a) ON s.t FROM 'u'@'h'",
 ];

@@ -172,8 +172,8 @@ fn accounts() {
     };
     assert_eq!(grant.level, Some(PrivilegeLevel::Schema("d".into())));
     assert_eq!(&*grant.privileges[1].name, "SHOW VIEW");
-    assert_eq!((&*grant.users[0].name.user, &*grant.users[0].name.host), ("u", "h"));
-    assert!(grant.users[1].name.is_current());
+    assert_eq!((&*grant.users[0].user, &*grant.users[0].host), ("u", "h"));
+    assert!(grant.users[1].is_current());
     let Statement::DropUser { users, .. } = parse_text("DROP USER a, b@c, 'd' @ 'e'") else { panic!() };
     assert_eq!(users.iter().map(|user| &*user.host).collect::<Vec<_>>(), ["%", "c", "e"]);
 }
