@@ -18,10 +18,10 @@ use super::{Exec, hash_key};
 use crate::ast::SetOperator;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, NoRow, coerce_value};
+use crate::expr::{EvalContext, Expr, NoRow, Typed, coerce_value};
 use crate::plan::query::{
-    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, SetPlan, Source, Step, TableSource,
-    ValuesPlan,
+    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, SetPlan, Source, Step, SubqueryKind,
+    TableSource, ValuesPlan,
 };
 use crate::value::Value;
 
@@ -139,6 +139,9 @@ impl Exec<'_> {
         for mut frame in frames {
             self.pace().await?;
             self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?;
+            if tail.is_blank() {
+                forget_rows(plan, &mut frame);
+            }
             if self.holds(plan, &plan.having, &mut frame).await?
                 && self.project(&mut frame, tail)? == Visit::Stop
             {
@@ -600,6 +603,21 @@ impl Exec<'_> {
             }
         }
         Ok(found)
+    }
+}
+
+/// As in MySQL a sub-query that is an entry of the select list, and reads it, is NULL where a block without GROUP BY has no rows.
+fn forget_rows(plan: &SelectPlan, frame: &mut [Value]) {
+    // One without FROM is no query to MySQL but its expression.
+    let reads = |query: &QueryPlan| !matches!(query, QueryPlan::Select(plan) if plan.steps.is_empty());
+    let is_item = |place: usize| {
+        plan.items.iter().any(|item| matches!(item.expr, Expr::Column(position) if position == place))
+    };
+    for subquery in &plan.subqueries {
+        let scalar = matches!(subquery.kind, SubqueryKind::Scalar);
+        if scalar && subquery.correlated && reads(&subquery.plan) && is_item(subquery.position) {
+            frame[subquery.position] = Value::Null;
+        }
     }
 }
 

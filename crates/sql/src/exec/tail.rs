@@ -99,6 +99,8 @@ struct Grouping<'p> {
     closing: bool,
     /// The frame of the only group if it has no rows: what the block around gave and what was computed beforehand.
     blank: Option<Vec<Value>>,
+    /// It was used.
+    is_blank: bool,
 }
 
 /// Groups are finished in pieces of so many, so that other sessions get in between.
@@ -141,6 +143,7 @@ impl Grouping<'_> {
             if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
                 let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
                 self.groups.push(Group { frame, accumulators });
+                self.is_blank = true;
             }
             // Taken from the end, delivered in the order of their first rows.
             self.groups.reverse();
@@ -208,6 +211,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             key: Vec::new(),
             closing: false,
             blank,
+            is_blank: false,
         });
         let seen = plan.distinct.then(HashSet::new);
         let (sorted, key, items) = (Vec::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
@@ -246,6 +250,11 @@ impl<'p, 'o> Tail<'p, 'o> {
     /// Some more groups, one frame each; None when all have come.
     pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
         self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(context))
+    }
+
+    /// The groups are none but the one of a block without GROUP BY that has no rows.
+    pub fn is_blank(&self) -> bool {
+        self.grouping.as_ref().is_some_and(|grouping| grouping.is_blank)
     }
 
     /// Computes the select list of a frame and passes it on.

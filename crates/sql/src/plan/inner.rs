@@ -9,20 +9,53 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{CompareOp, Expr, Typed};
 use crate::types::{ColumnType, ExprType};
 
-use super::aggregate;
 use super::block::{Block, PlanContext, settled};
 use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
 use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
+use super::{aggregate, walk};
 
 impl Block<'_, '_> {
     /// An aggregate: of this block, or of one around it whose columns alone it reads.
     pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        for level in (1..=self.scope.aggregate_level(call)).rev() {
+        let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
+        let level = match call.arguments.iter().any(asks) {
+            true => Some(self.level_by_binding(call)?),
+            false => self.scope.aggregate_level(call),
+        };
+        let levels: Vec<usize> = match level {
+            Some(level) => (1..=level).rev().collect(),
+            // COUNT(*) belongs to the nearest block that may have it.
+            None if self.scope.aggregates.get() == AggregateUse::Refused => (1..=self.scope.level).collect(),
+            None => Vec::new(),
+        };
+        for level in levels {
             if let Some(found) = self.scope.outer_aggregate(call, level)? {
                 return Ok(Typed { expr: Expr::Column(found.position), kind: found.kind });
             }
         }
         self.own_aggregate(call)
+    }
+
+    /// How many blocks out an aggregate belongs whose arguments have sub-queries: what these read counts, too.
+    fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<usize> {
+        let before = self.scope.aggregates.replace(AggregateUse::Nested);
+        let (outer, subqueries) = (self.scope.outer_places().len(), self.subqueries.len());
+        let seen = self.seen_subqueries.len();
+        let built = aggregate::build(self, call);
+        self.scope.aggregates.set(before);
+        let (built, _) = built?;
+        let mut read: Vec<usize> = built.arguments.iter().flat_map(|one| one.expr.columns()).collect();
+        read.extend(built.order.iter().flat_map(|key| key.expr.columns()));
+        let levels =
+            self.reads_of(read).into_iter().filter_map(|position| self.scope.level_of_place(position));
+        let level = levels.min().unwrap_or(0);
+        if level > 0 {
+            // This block reads nothing of it itself.
+            self.scope.forget_outer(outer);
+            self.subqueries.truncate(subqueries);
+            self.seen_subqueries.truncate(seen);
+        }
+        Ok(level)
     }
 
     fn own_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {

@@ -15,7 +15,7 @@ use crate::expr::Expr;
 
 use super::block::Block;
 use super::query::OrderKey;
-use super::scope::{Alias, is_aggregated};
+use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
 use super::{aggregate, walk};
 
@@ -40,14 +40,20 @@ pub fn group_keys(
     let mut keys = Vec::with_capacity(select.group_by.len());
     for item in &select.group_by {
         let expr = group_key(block, &item.expr, items)?;
+        let refused = || match items.iter().find(|item| item.expr == expr) {
+            Some(item) => SqlError::wrong_group_field(&item.name),
+            None => SqlError::invalid_group_function_use(),
+        };
         if is_aggregated(&expr) {
-            let named = items.iter().find(|item| item.expr == expr);
-            return Err(match named {
-                Some(item) => SqlError::wrong_group_field(&item.name),
-                None => SqlError::invalid_group_function_use(),
-            });
+            return Err(refused());
         }
-        let typed = block.bind(&expr, "group statement")?;
+        // In an entry of the select list an aggregate may be over rows of this block, and has no value before they are grouped.
+        if matches!(item.expr, ast::Expr::Literal(_) | ast::Expr::Column(_)) {
+            block.scope.aggregates.set(AggregateUse::Nested);
+        }
+        let bound = block.bind(&expr, "group statement");
+        block.scope.aggregates.set(AggregateUse::Refused);
+        let typed = bound.map_err(|error| if error.code == 1111 { refused() } else { error })?;
         keys.push((typed.expr, typed.kind.column.collation().unwrap_or(Collation::Binary)));
     }
     Ok(keys)

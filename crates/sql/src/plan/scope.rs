@@ -275,6 +275,11 @@ impl<'p> Scope<'p> {
         self.outer.borrow().clone()
     }
 
+    /// Takes back all places for columns of the block around but the first `count`.
+    pub fn forget_outer(&self, count: usize) {
+        self.outer.borrow_mut().truncate(count);
+    }
+
     /// What an inner block has given up for.
     pub fn take_wanted(&self) -> Option<Wanted> {
         self.wanted.borrow_mut().take()
@@ -370,7 +375,8 @@ impl<'p> Scope<'p> {
     }
 
     /// How many blocks out an aggregate's rows are found: those of the innermost block whose columns it reads.
-    pub fn aggregate_level(&self, call: &FunctionCall) -> usize {
+    /// None if it reads no column.
+    pub fn aggregate_level(&self, call: &FunctionCall) -> Option<usize> {
         let mut level = None;
         let mut visit = |one: &ast::Expr| {
             let found = match one {
@@ -385,7 +391,7 @@ impl<'p> Scope<'p> {
         for argument in call.arguments.iter().chain(call.order_by.iter().map(|item| &item.expr)) {
             super::walk::each(argument, &mut visit);
         }
-        level.unwrap_or(0)
+        level
     }
 
     fn level_of(&self, name: &ColumnName, reach: Reach) -> Option<usize> {
@@ -396,6 +402,15 @@ impl<'p> Scope<'p> {
         let outside = self.parent?;
         let passed = if !within && matches!(reach, Reach::From(_)) { reach } else { outside.reach };
         outside.scope.level_of(name, passed).map(|level| level + 1)
+    }
+
+    /// How many blocks out the column is that a place of the frame holds.
+    pub fn level_of_place(&self, position: usize) -> Option<usize> {
+        if self.column_at(position).is_some() {
+            return Some(0);
+        }
+        let (there, _) = self.outer.borrow().iter().find(|(_, here)| *here == position).copied()?;
+        self.parent?.scope.level_of_place(there).map(|level| level + 1)
     }
 
     /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may stand there now.
