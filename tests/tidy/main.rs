@@ -63,6 +63,11 @@ fn only_an_allocation_says_that_the_disk_is_full() {
 }
 
 #[test]
+fn results_of_functions_grow_within_bounds() {
+    check("memory that a statement sizes, outside functions/result_bytes.rs", rules::bounded_results);
+}
+
+#[test]
 fn no_banned_names_or_words() {
     check("banned names and words", rules::banned);
 }
@@ -86,6 +91,8 @@ fn limits_bite() {
     assert!(!rules::file_size(&source, 70).is_empty());
     let upward = Source::new("crates/engine/src/page/x.rs", "//! x\nuse crate::txn::Txn;\n");
     assert!(!rules::room_ranks(&upward).is_empty());
+    let greedy = Source::new("crates/sql/src/functions/x.rs", "//! x\nfn f() { g.repeat(n) }\n");
+    assert!(!rules::bounded_results(&greedy).is_empty());
     let hasty = Source::new("crates/sql/src/x.rs", "//! x\nfn f() { g().unwrap() }\n");
     assert!(!rules::no_unwrap(&hasty).is_empty());
     let hopeful =

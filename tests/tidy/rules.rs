@@ -192,6 +192,19 @@ pub fn full_disk(source: &Source) -> Vec<String> {
     source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
 }
 
+/// Ways to take memory of a size that a statement chooses; SQL functions take it through `ResultBytes`, which has a bound.
+const UNBOUNDED: &[&str] = &[".repeat(", "with_capacity(", ".resize(", "vec![0; ", ".join("];
+
+/// Functions build what can grow through the one builder that checks before it takes memory.
+pub fn bounded_results(source: &Source) -> Vec<String> {
+    let inside = source.path.starts_with("crates/sql/src/functions/");
+    if !inside || source.is_test() || source.path.ends_with("/result_bytes.rs") {
+        return Vec::new();
+    }
+    let hit = |line: &&(usize, &str)| UNBOUNDED.iter().any(|word| line.1.contains(word));
+    source.code().iter().filter(hit).map(|(n, _)| format!("{}:{n}", source.path)).collect()
+}
+
 /// Names that say nothing, and words that do not belong here.
 pub fn banned(source: &Source) -> Vec<String> {
     let mut findings = Vec::new();

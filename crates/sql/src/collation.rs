@@ -10,6 +10,7 @@
 //! a control character sorts before the end.
 
 mod catalog;
+mod fold;
 mod like;
 mod rules;
 mod table;
@@ -20,6 +21,7 @@ mod tests;
 use std::cmp::Ordering;
 
 use crate::charset::Charset;
+pub(crate) use fold::Fold;
 pub use like::like;
 use rules::{Order, Rules};
 

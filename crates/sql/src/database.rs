@@ -14,6 +14,7 @@ use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Gate;
 use crate::mdl::circle::GateWaits;
+use crate::memory::{ServerMemory, set_default_limits};
 use crate::query_log::QueryLog;
 use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
@@ -62,6 +63,7 @@ pub struct Database {
     globals: Globals,
     status: Status,
     statements: StatementCache,
+    memory: Arc<ServerMemory>,
     deadlocks: Deadlocks,
     foreign_key_errors: ForeignKeyErrors,
     meters: Meters,
@@ -135,6 +137,7 @@ impl Database {
             globals,
             status,
             statements,
+            memory: Arc::default(),
             deadlocks,
             foreign_key_errors: ForeignKeyErrors::default(),
             meters,
@@ -146,6 +149,7 @@ impl Database {
             refusal: AtomicU8::new(0),
         });
         Deadlocks::watch(&db);
+        set_default_limits(&db.globals);
         if fresh {
             db.install().await?;
         }
@@ -200,6 +204,11 @@ impl Database {
     /// Statements that come again.
     pub fn statements(&self) -> &StatementCache {
         &self.statements
+    }
+
+    /// What statements hold in memory.
+    pub fn memory(&self) -> &Arc<ServerMemory> {
+        &self.memory
     }
 
     /// Sessions.

@@ -327,6 +327,8 @@ errors! {
     default_of_computed() = 3773 b"HY000" "DEFAULT function cannot be used with default value expressions";
     invisible_only() = 4028 b"HY000" "A table must have at least one visible column.";
     client_interaction_timeout() = 4031 b"HY000" "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    server_memory_limit(limit, used) = 4081 b"HY000" "Global connection memory limit {limit} bytes exceeded. Consumed {used} bytes.";
+    connection_memory_limit(limit, used) = 4082 b"HY000" "Connection memory limit {limit} bytes exceeded. Consumed {used} bytes.";
     function_does_not_exist(name) = 1305 b"42000" "FUNCTION {name} does not exist";
     regexp_index_out_of_bounds() = 3686 b"HY000" "Index out of bounds in regular expression search.";
     regexp_illegal_argument() = 3685 b"HY000" "Illegal argument to a regular expression.";

@@ -14,6 +14,7 @@ mod context;
 mod eval;
 mod infer;
 mod literal;
+mod lookup;
 mod predicate;
 mod row;
 #[cfg(test)]
@@ -26,6 +27,8 @@ pub use context::{
 };
 pub use infer::{coerce_value, unified_type};
 pub use literal::{literal_parameter, literal_value};
+pub(crate) use lookup::LOOKED_UP_MIN;
+pub use lookup::Lookup;
 pub(crate) use predicate::{compare_checked, on_one_day};
 
 use std::sync::Arc;

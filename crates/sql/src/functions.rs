@@ -22,6 +22,8 @@ mod info;
 mod json;
 mod numeric;
 mod regexp;
+pub(crate) mod result_bytes;
+mod search;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -148,6 +150,18 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         deterministic: entry.traits & VOLATILE == 0,
     };
     Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, nullable } })
+}
+
+/// What one part of a document takes when it is parsed, about.
+const DOCUMENT_PART_BYTES: usize = 96;
+
+/// What a call takes besides its arguments and its result while it works on a large argument: documents are parsed.
+pub(crate) fn working_bytes(name: &str, argument: &[u8]) -> usize {
+    if !name.starts_with("json") && name != "cast_as_json" {
+        return 0;
+    }
+    let parts = argument.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();
+    argument.len().saturating_add(parts.saturating_mul(DOCUMENT_PART_BYTES))
 }
 
 /// What rows are sorted by: of a document what orders documents.

@@ -10,6 +10,9 @@
 pub mod order;
 pub mod path;
 
+use std::collections::HashSet;
+use std::fmt::{self, Write};
+
 use serde_json::{Map, Value as Json};
 
 use crate::error::{SqlError, SqlResult};
@@ -43,33 +46,59 @@ pub fn parse_argument(text: &str, nth: usize, function: &str) -> SqlResult<Json>
 /// The normal form.
 pub fn write(document: &Json) -> String {
     let mut out = String::new();
-    append(document, &mut out);
+    let written = append(document, &mut out);
+    debug_assert!(written.is_ok(), "a text takes everything");
     out
 }
 
-fn append(document: &Json, out: &mut String) {
+/// Appends the normal form; an error is `out`'s.
+pub fn append(document: &Json, out: &mut dyn Write) -> fmt::Result {
     match document {
         Json::Array(parts) => {
-            out.push('[');
+            out.write_char('[')?;
             for (nth, part) in parts.iter().enumerate() {
-                out.push_str(if nth > 0 { ", " } else { "" });
-                append(part, out);
+                out.write_str(if nth > 0 { ", " } else { "" })?;
+                append(part, out)?;
             }
-            out.push(']');
+            out.write_char(']')
         }
         Json::Object(members) => {
-            out.push('{');
+            out.write_char('{')?;
             for (nth, (name, value)) in in_order(members).into_iter().enumerate() {
-                out.push_str(if nth > 0 { ", " } else { "" });
-                out.push_str(&quote(name));
-                out.push_str(": ");
-                append(value, out);
+                out.write_str(if nth > 0 { ", " } else { "" })?;
+                append_quoted(name, out)?;
+                out.write_str(": ")?;
+                append(value, out)?;
             }
-            out.push('}');
+            out.write_char('}')
         }
-        Json::String(text) => out.push_str(&quote(text)),
-        scalar => out.push_str(&scalar.to_string()),
+        Json::String(text) => append_quoted(text, out),
+        scalar => write!(out, "{scalar}"),
     }
+}
+
+/// Appends a text as a JSON string; an error is `out`'s.
+pub fn append_quoted(text: &str, out: &mut dyn Write) -> fmt::Result {
+    out.write_char('"')?;
+    let mut rest = text;
+    while let Some(at) = rest.find(|letter: char| letter < ' ' || matches!(letter, '"' | '\\')) {
+        out.write_str(&rest[..at])?;
+        match rest.as_bytes()[at] {
+            b'\n' => out.write_str("\\n")?,
+            b'\r' => out.write_str("\\r")?,
+            b'\t' => out.write_str("\\t")?,
+            8 => out.write_str("\\b")?,
+            12 => out.write_str("\\f")?,
+            quoted @ (b'"' | b'\\') => {
+                out.write_char('\\')?;
+                out.write_char(char::from(quoted))?;
+            }
+            control => write!(out, "\\u{control:04x}")?,
+        }
+        rest = &rest[at + 1..];
+    }
+    out.write_str(rest)?;
+    out.write_char('"')
 }
 
 /// Members by the length of their names, then by their bytes.
@@ -77,11 +106,6 @@ pub fn in_order(members: &Map<String, Json>) -> Vec<(&str, &Json)> {
     let mut sorted: Vec<(&str, &Json)> = members.iter().map(|(name, value)| (name.as_str(), value)).collect();
     sorted.sort_by(|(one, _), (other, _)| (one.len(), one).cmp(&(other.len(), other)));
     sorted
-}
-
-/// A text as a JSON string.
-pub fn quote(text: &str) -> String {
-    Json::from(text).to_string()
 }
 
 /// JSON_UNQUOTE: the text of a string, and any other document as it is written.
@@ -128,18 +152,59 @@ pub fn depth(document: &Json) -> usize {
     1 + inside.unwrap_or(0)
 }
 
+/// Notes bytes worked through; fails if the statement is to end.
+pub type Work<'w> = dyn FnMut(usize) -> SqlResult<()> + 'w;
+
 /// JSON_CONTAINS: an array contains each of its parts and any selection of them, an object any selection of its members.
-pub fn contains(target: &Json, candidate: &Json) -> bool {
+pub fn contains(target: &Json, candidate: &Json, work: &mut Work<'_>) -> SqlResult<bool> {
     match (target, candidate) {
-        (Json::Array(parts), Json::Array(wanted)) => {
-            wanted.iter().all(|one| parts.iter().any(|part| contains(part, one)))
-        }
-        (Json::Array(parts), one) => parts.iter().any(|part| contains(part, one)),
+        (Json::Array(parts), Json::Array(wanted)) => contains_all(parts, wanted, work),
+        (Json::Array(parts), one) => contains_all(parts, std::slice::from_ref(one), work),
         (Json::Object(members), Json::Object(wanted)) => {
-            wanted.iter().all(|(name, value)| members.get(name).is_some_and(|member| contains(member, value)))
+            for (name, value) in wanted {
+                let Some(member) = members.get(name) else { return Ok(false) };
+                if !contains(member, value, work)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         }
-        (one, other) => order::key(one) == order::key(other),
+        (one, other) => Ok(order::key(one) == order::key(other)),
     }
+}
+
+/// Whether each of the wanted is contained in some part. Scalars, which can be many on both sides, are looked up.
+fn contains_all(parts: &[Json], wanted: &[Json], work: &mut Work<'_>) -> SqlResult<bool> {
+    let is_scalar = |one: &Json| !one.is_array() && !one.is_object();
+    let mut scalars = HashSet::new();
+    if wanted.iter().any(is_scalar) {
+        let mut open: Vec<&Json> = parts.iter().collect();
+        while let Some(part) = open.pop() {
+            match part {
+                Json::Array(inside) => open.extend(inside),
+                Json::Object(_) => {}
+                scalar => {
+                    scalars.insert(order::key(scalar));
+                }
+            }
+        }
+    }
+    'wanted: for one in wanted {
+        if is_scalar(one) {
+            if scalars.contains(&order::key(one)) {
+                continue;
+            }
+            return Ok(false);
+        }
+        work(size_of_val(parts))?;
+        for part in parts {
+            if contains(part, one, work)? {
+                continue 'wanted;
+            }
+        }
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 /// JSON_OVERLAPS: arrays with a part in common, objects with a member in common, a scalar that is a part of an array.
@@ -147,15 +212,50 @@ pub fn overlaps(one: &Json, other: &Json) -> bool {
     let equal = |one: &Json, other: &Json| order::key(one) == order::key(other);
     match (one, other) {
         (Json::Array(parts), Json::Array(others)) => {
-            parts.iter().any(|part| others.iter().any(|other| equal(part, other)))
+            let keys: HashSet<Vec<u8>> = parts.iter().map(order::key).collect();
+            others.iter().any(|other| keys.contains(&order::key(other)))
         }
         (Json::Array(parts), scalar) | (scalar, Json::Array(parts)) => {
-            parts.iter().any(|part| equal(part, scalar))
+            let key = order::key(scalar);
+            parts.iter().any(|part| order::key(part) == key)
         }
         (Json::Object(members), Json::Object(others)) => {
             members.iter().any(|(name, value)| others.get(name).is_some_and(|other| equal(value, other)))
         }
         (one, other) => equal(one, other),
+    }
+}
+
+/// Appends a document as JSON_PRETTY shows it; an error is `out`'s.
+pub fn append_pretty(document: &Json, indent: usize, out: &mut dyn Write) -> fmt::Result {
+    let line = |out: &mut dyn Write, indent: usize| {
+        out.write_char('\n')?;
+        (0..indent).try_for_each(|_| out.write_str("  "))
+    };
+    match document {
+        Json::Array(parts) if !parts.is_empty() => {
+            out.write_char('[')?;
+            for (nth, part) in parts.iter().enumerate() {
+                out.write_str(if nth > 0 { "," } else { "" })?;
+                line(out, indent + 1)?;
+                append_pretty(part, indent + 1, out)?;
+            }
+            line(out, indent)?;
+            out.write_char(']')
+        }
+        Json::Object(members) if !members.is_empty() => {
+            out.write_char('{')?;
+            for (nth, (name, value)) in in_order(members).into_iter().enumerate() {
+                out.write_str(if nth > 0 { "," } else { "" })?;
+                line(out, indent + 1)?;
+                append_quoted(name, out)?;
+                out.write_str(": ")?;
+                append_pretty(value, indent + 1, out)?;
+            }
+            line(out, indent)?;
+            out.write_char('}')
+        }
+        other => append(other, out),
     }
 }
 

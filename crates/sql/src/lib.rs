@@ -22,6 +22,7 @@ pub mod json;
 mod key_codec;
 pub mod lexer;
 pub mod mdl;
+pub mod memory;
 pub mod parser;
 mod plan;
 pub mod query_log;

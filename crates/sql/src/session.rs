@@ -116,8 +116,9 @@ impl Session {
         let names = Names::new(&init.user, &init.host, None);
         let shown = Shown { names, account: init.account.text().into(), text: None };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
-        let state =
-            Arc::new(SessionState::new(db.clone(), init.connection_id, identity(&init), init.found_rows));
+        let (id, who) = (init.connection_id, identity(&init));
+        let state = SessionState::new(db.clone(), id, who, init.found_rows, interrupt.clone());
+        let state = Arc::new(state);
         let mut session = Session {
             settings: state.settings(),
             db,

@@ -8,6 +8,7 @@ pub mod fault_disk;
 pub mod heap;
 pub mod latch;
 pub mod leader;
+pub mod memory;
 pub mod park;
 pub mod pin_count;
 pub mod progress;

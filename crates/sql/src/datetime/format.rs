@@ -30,24 +30,29 @@ pub(crate) fn day_name(weekday: u32) -> &'static str {
     DAYS[weekday as usize % 7]
 }
 
-/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date is asked.
-pub fn format_by_pattern(moment: DateTime, hours: Option<u32>, pattern: &str) -> Option<String> {
-    let mut out = String::new();
+/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date is asked, or `out` takes no
+/// more.
+pub fn format_by_pattern(
+    moment: DateTime,
+    hours: Option<u32>,
+    pattern: &str,
+    out: &mut dyn Write,
+) -> Option<()> {
     let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
         if character != '%' {
-            out.push(character);
+            out.write_char(character).ok()?;
             continue;
         }
         match characters.next() {
-            Some(specifier) => write_specifier(&mut out, specifier, moment, hours)?,
-            None => out.push('%'),
+            Some(specifier) => write_specifier(out, specifier, moment, hours)?,
+            None => out.write_char('%').ok()?,
         }
     }
-    Some(out)
+    Some(())
 }
 
-fn write_specifier(out: &mut String, specifier: char, moment: DateTime, hours: Option<u32>) -> Option<()> {
+fn write_specifier(out: &mut dyn Write, specifier: char, moment: DateTime, hours: Option<u32>) -> Option<()> {
     let date = moment.date();
     let (minute, second) = (moment.minute(), moment.second());
     let hour = hours.unwrap_or(moment.hour());

@@ -1,11 +1,11 @@
 //! Computing aggregates, one row after another.
 
-use std::collections::HashSet;
-
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{hash_key, order};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Row};
+use crate::memory::{Charge, heap_bytes, row_bytes};
 use crate::plan::query::{Aggregate, AggregateKind};
 use crate::types::ColumnType;
 use crate::value::{Value, to_decimal, to_double, to_text, to_u64_bits};
@@ -13,7 +13,7 @@ use crate::value::{Value, to_decimal, to_double, to_text, to_u64_bits};
 /// One aggregate over one group.
 pub struct Accumulator {
     state: State,
-    seen: Option<HashSet<Vec<u8>>>,
+    seen: Option<KeyIndex>,
 }
 
 enum State {
@@ -24,7 +24,7 @@ enum State {
     Extreme(Value),
     Any(Option<Value>),
     Bits(u64),
-    Texts(Vec<(Vec<Value>, String)>),
+    Texts(Texts),
     Spread { count: u64, mean: f64, squares: f64 },
 }
 
@@ -44,14 +44,20 @@ impl Accumulator {
             AggregateKind::AnyValue => State::Any(None),
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
-            AggregateKind::GroupConcat => State::Texts(Vec::new()),
+            AggregateKind::GroupConcat => State::Texts(Texts::default()),
             _ => State::Spread { count: 0, mean: 0.0, squares: 0.0 },
         };
-        Accumulator { state, seen: aggregate.distinct.then(HashSet::new) }
+        Accumulator { state, seen: aggregate.distinct.then(KeyIndex::default) }
     }
 
     /// Adds a row.
-    pub fn add(&mut self, aggregate: &Aggregate, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<()> {
+    pub fn add(
+        &mut self,
+        aggregate: &Aggregate,
+        row: &dyn Row,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<()> {
         if aggregate.kind == AggregateKind::CountRows {
             if let State::Count(count) = &mut self.state {
                 *count += 1;
@@ -59,22 +65,25 @@ impl Accumulator {
             return Ok(());
         }
         if aggregate.arguments.len() > 1 {
-            return self.add_several(aggregate, row, context);
+            return self.add_several(aggregate, row, context, charge);
         }
         let Some(argument) = aggregate.arguments.first() else { return Ok(()) };
         let value = argument.expr.eval(row, context)?;
         if let State::Any(kept @ None) = &mut self.state {
+            charge.add(heap_bytes(&value))?;
             *kept = Some(value);
             return Ok(());
         }
-        if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate) {
+        if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate, charge)? {
             return Ok(());
         }
         if let State::Texts(list) = &mut self.state {
             let keys =
                 aggregate.order.iter().map(|key| key.expr.eval(row, context)).collect::<SqlResult<_>>()?;
-            list.push((keys, to_text(&value).to_string()));
-            return Ok(());
+            return list.add(keys, to_text(&value).to_string(), aggregate, context, charge);
+        }
+        if let State::Extreme(best) = &self.state {
+            charge.add(heap_bytes(&value).saturating_sub(heap_bytes(best)))?;
         }
         self.add_value(aggregate.kind, value, aggregate, context)
     }
@@ -86,8 +95,8 @@ impl Accumulator {
         }
     }
 
-    fn is_new(&mut self, values: &[Value], aggregate: &Aggregate) -> bool {
-        let Some(seen) = &mut self.seen else { return true };
+    fn is_new(&mut self, values: &[Value], aggregate: &Aggregate, charge: &mut Charge) -> SqlResult<bool> {
+        let Some(seen) = &mut self.seen else { return Ok(true) };
         let mut key = Vec::new();
         for (value, argument) in values.iter().zip(&aggregate.arguments) {
             hash_key::append(
@@ -96,7 +105,9 @@ impl Accumulator {
                 &mut key,
             );
         }
-        seen.insert(key)
+        let new = seen.insert(&key);
+        charge.add(if new { key.len() + KEY_OVERHEAD } else { 0 })?;
+        Ok(new)
     }
 
     /// COUNT(DISTINCT a, b) and GROUP_CONCAT(a, b).
@@ -105,10 +116,11 @@ impl Accumulator {
         aggregate: &Aggregate,
         row: &dyn Row,
         context: &EvalContext<'_>,
+        charge: &mut Charge,
     ) -> SqlResult<()> {
         let values: Vec<Value> =
             aggregate.arguments.iter().map(|one| one.expr.eval(row, context)).collect::<SqlResult<_>>()?;
-        if values.iter().any(Value::is_null) || !self.is_new(&values, aggregate) {
+        if values.iter().any(Value::is_null) || !self.is_new(&values, aggregate, charge)? {
             return Ok(());
         }
         match &mut self.state {
@@ -119,7 +131,8 @@ impl Accumulator {
                     .iter()
                     .map(|key| key.expr.eval(row, context))
                     .collect::<SqlResult<_>>()?;
-                list.push((keys, values.iter().map(|value| to_text(value).to_string()).collect()));
+                let text = values.iter().map(|value| to_text(value).to_string()).collect();
+                list.add(keys, text, aggregate, context, charge)?;
             }
             _ => {}
         }
@@ -199,7 +212,7 @@ impl Accumulator {
             State::Extreme(value) => value,
             State::Any(value) => value.unwrap_or_default(),
             State::Bits(bits) => Value::UInt(bits),
-            State::Texts(list) => concatenate(list, aggregate, context),
+            State::Texts(list) => list.result(aggregate, context),
             State::Spread { count, squares, .. } => spread(aggregate.kind, count, squares),
         })
     }
@@ -231,28 +244,99 @@ fn spread(kind: AggregateKind, count: u64, squares: f64) -> Value {
     Value::Double(if root { variance.sqrt() } else { variance })
 }
 
-fn concatenate(
-    mut list: Vec<(Vec<Value>, String)>,
-    aggregate: &Aggregate,
-    context: &EvalContext<'_>,
-) -> Value {
-    if list.is_empty() {
-        return Value::Null;
-    }
-    if !aggregate.order.is_empty() {
-        let directions: Vec<_> = aggregate.order.iter().map(|key| (key.descending, key.collation)).collect();
-        list.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
-    }
-    let texts: Vec<String> = list.into_iter().map(|(_, text)| text).collect();
-    let mut all = texts.join(&aggregate.separator);
-    let most = context.settings.group_concat_bytes_max as usize;
-    if all.len() > most {
-        let mut end = most;
-        while !all.is_char_boundary(end) {
-            end -= 1;
+/// The texts of GROUP_CONCAT. What lies behind `group_concat_max_len` is not kept: without an order what comes late, with one what is
+/// behind when they are sorted now and then.
+#[derive(Default)]
+struct Texts {
+    list: Vec<(Vec<Value>, String)>,
+    /// Bytes of the list with separators.
+    bytes: usize,
+    /// Entries at which the list is sorted and cut next.
+    cut_at: usize,
+    /// Something was left out.
+    is_cut: bool,
+}
+
+/// Entries that are kept unsorted at least.
+const UNSORTED_MIN: usize = 4096;
+
+/// The longest result of GROUP_CONCAT.
+fn concatenated_max(context: &EvalContext<'_>) -> usize {
+    let most = context.settings.group_concat_bytes_max.min(context.settings.result_bytes_max);
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+impl Texts {
+    fn add(
+        &mut self,
+        keys: Vec<Value>,
+        text: String,
+        aggregate: &Aggregate,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<()> {
+        let most = concatenated_max(context);
+        if aggregate.order.is_empty() && self.bytes > most {
+            self.is_cut = true;
+            return Ok(());
         }
-        all.truncate(end);
-        context.note(SqlError::new(1260, b"HY000", "Row 1 was cut by GROUP_CONCAT()"));
+        charge.add(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, String)>())?;
+        self.bytes += text.len() + aggregate.separator.len();
+        self.list.push((keys, text));
+        if self.list.len() > self.cut_at.max(UNSORTED_MIN) && self.bytes > most {
+            self.cut(aggregate, most, charge);
+        }
+        Ok(())
     }
-    Value::text(all)
+
+    fn sort(&mut self, aggregate: &Aggregate) {
+        if !aggregate.order.is_empty() {
+            let directions: Vec<_> =
+                aggregate.order.iter().map(|key| (key.descending, key.collation)).collect();
+            self.list.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
+        }
+    }
+
+    /// Keeps as many of the first as the result can hold.
+    fn cut(&mut self, aggregate: &Aggregate, most: usize, charge: &mut Charge) {
+        self.sort(aggregate);
+        let (mut kept, mut bytes) = (0, 0);
+        for (_, text) in &self.list {
+            if bytes > most {
+                break;
+            }
+            kept += 1;
+            bytes += text.len() + aggregate.separator.len();
+        }
+        for (keys, text) in self.list.drain(kept..) {
+            self.is_cut = true;
+            charge.subtract(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, String)>());
+        }
+        (self.bytes, self.cut_at) = (bytes, kept * 2);
+    }
+
+    fn result(mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> Value {
+        if self.list.is_empty() {
+            return Value::Null;
+        }
+        self.sort(aggregate);
+        let most = concatenated_max(context);
+        let mut all = String::new();
+        for (nth, (_, text)) in self.list.iter().enumerate() {
+            if all.len() > most {
+                break;
+            }
+            all.push_str(if nth > 0 { &aggregate.separator } else { "" });
+            all.push_str(text);
+        }
+        if all.len() > most || self.is_cut {
+            let mut end = most.min(all.len());
+            while !all.is_char_boundary(end) {
+                end -= 1;
+            }
+            all.truncate(end);
+            context.note(SqlError::new(1260, b"HY000", "Row 1 was cut by GROUP_CONCAT()"));
+        }
+        Value::text(all)
+    }
 }

@@ -18,9 +18,11 @@ use apply::{Rewrite, Storing};
 pub use point::PointDraft;
 
 use super::Exec;
+use super::key_index::KEY_OVERHEAD;
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, limits};
 use crate::error::{SqlError, SqlResult};
+use crate::memory::row_bytes;
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::point::is_independent;
 use crate::plan::query::{Source, Step, TableSource};
@@ -117,6 +119,7 @@ impl Exec<'_> {
         let sorts = !plan.select.order.is_empty();
         let at_once = !sorts && is_independent(source, target);
         let mut waiting: Vec<Found> = Vec::new();
+        let mut charge = self.eval.charge();
         let mut scan = TableScan::open(source, &FrameRow(&frame), self.eval)?
             .for_update_statement(target.assignments.is_some());
         loop {
@@ -130,6 +133,7 @@ impl Exec<'_> {
                 if at_once {
                     self.apply(plan, target, &pk, &mut frame, done).await?;
                 } else {
+                    charge.add(row_bytes(&frame) + pk.len() + size_of::<Found>())?;
                     waiting.push((pk, frame));
                 }
                 let met = if at_once { done.matched } else { waiting.len() as u64 };
@@ -281,7 +285,7 @@ impl Exec<'_> {
 
     /// Several tables: all frames first, with what sub-queries say before anything is changed; then every target row once.
     async fn change_joined(&mut self, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
-        let mut kept = Kept::default();
+        let mut kept = Kept::new(self.eval, None);
         self.frames(&plan.select, &mut kept).await?;
         for frame in &mut kept.rows {
             for target in &plan.targets {
@@ -289,12 +293,13 @@ impl Exec<'_> {
             }
         }
         let mut seen: HashSet<(usize, Vec<u8>)> = HashSet::new();
-        for frame in kept.rows {
+        for frame in std::mem::take(&mut kept.rows) {
             self.pace().await?;
             for (nth, target) in plan.targets.iter().enumerate() {
                 let columns = &frame[target.base..target.base + target.table.columns().len()];
                 // A row that an outer join filled with NULLs is none.
                 let Some(pk) = row_key(target, columns, &frame) else { continue };
+                kept.charge.add(pk.len() + KEY_OVERHEAD)?;
                 if seen.insert((nth, pk.clone())) {
                     self.apply_computed(plan, target, &pk, &frame, done).await?;
                 }

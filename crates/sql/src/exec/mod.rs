@@ -11,15 +11,17 @@ use turnstile_engine::session_card::Operation;
 
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Lookup};
 use crate::information_schema::{self, VirtualTable};
 use crate::mdl::Hold;
+use crate::memory::Charge;
 use crate::session::SessionState;
 use crate::value::Value;
 
 mod aggregate;
 pub mod change;
 mod hash_key;
+mod key_index;
 mod order;
 mod point;
 pub mod range;
@@ -28,6 +30,7 @@ mod select;
 mod sort;
 mod subquery;
 pub mod tail;
+mod union;
 mod whole;
 mod with;
 
@@ -71,10 +74,14 @@ pub struct Exec<'e> {
     pub gates: [&'e [Hold]; 3],
     stored_sources: HashMap<usize, Arc<select::Stored>>,
     subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    /// Rows of these that IN looks its operands up in.
+    subquery_lookups: HashMap<usize, Arc<Lookup>>,
     /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
     failed_subqueries: HashMap<usize, SqlError>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
     common: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    /// What these three hold, for as long as the statement runs.
+    charge: Charge,
     slice: Slice,
     paced: u32,
 }
@@ -91,6 +98,7 @@ impl<'e> Exec<'e> {
         operation: Operation,
     ) -> Exec<'e> {
         txn.begin_statement(operation);
+        session.begin_plan();
         Exec {
             db,
             session,
@@ -100,8 +108,10 @@ impl<'e> Exec<'e> {
             gates: [&[]; 3],
             stored_sources: HashMap::new(),
             subquery_results: HashMap::new(),
+            subquery_lookups: HashMap::new(),
             failed_subqueries: HashMap::new(),
             common: HashMap::new(),
+            charge: eval.charge(),
             slice: Slice::default(),
             paced: 0,
         }
@@ -109,6 +119,7 @@ impl<'e> Exec<'e> {
 
     /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the slice is over.
     async fn breathe(&mut self) {
+        self.session.take_work();
         self.slice.breathe().await;
     }
 
@@ -116,7 +127,7 @@ impl<'e> Exec<'e> {
     /// statement otherwise notices KILL and gives way.
     async fn pace(&mut self) -> SqlResult<()> {
         self.paced = self.paced.wrapping_add(1);
-        if self.paced.is_multiple_of(PACE_ROWS) {
+        if self.paced.is_multiple_of(PACE_ROWS) || self.session.has_worked() {
             self.interrupt.check()?;
             self.breathe().await;
         }
@@ -130,6 +141,7 @@ impl<'e> Exec<'e> {
 
 impl Drop for Exec<'_> {
     fn drop(&mut self) {
+        self.session.end_plan();
         self.txn.leave_engine();
     }
 }

@@ -4,7 +4,6 @@
 //! loop, with index look-ups, or with a table kept in memory and hashed), and ends in the [`Tail`]. When nothing on the
 //! way has to wait, rows go into the tail straight from under the page latch, without a copy.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,16 +11,17 @@ use std::sync::Arc;
 use turnstile_engine::Visit;
 use turnstile_sys::aside;
 
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, RowOut, Tail, limits};
 use super::{Exec, hash_key};
-use crate::ast::SetOperator;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, Expr, NoRow, Typed, coerce_value};
+use crate::expr::{EvalContext, Expr, NoRow};
+use crate::memory::{Charge, row_bytes};
 use crate::plan::query::{
-    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, SetPlan, Source, Step, SubqueryKind,
-    TableSource, ValuesPlan,
+    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, Source, Step, SubqueryKind, TableSource,
+    ValuesPlan,
 };
 use crate::value::Value;
 
@@ -31,9 +31,18 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
 /// A source kept in memory.
 pub struct Stored {
     rows: Arc<Vec<Vec<Value>>>,
-    index: Option<HashMap<Vec<u8>, Vec<u32>>>,
+    index: Option<HashIndex>,
+    charge: Charge,
     /// It is a recursive query's last round: there will be another.
     pub(super) passes: bool,
+}
+
+/// Rows of a source by their keys.
+#[derive(Default)]
+struct HashIndex {
+    keys: KeyIndex,
+    /// By the number of the key.
+    rows: Vec<Vec<u32>>,
 }
 
 /// Rows kept in memory are handed on in pieces of so many.
@@ -42,7 +51,7 @@ const ROWS_AT_ONCE: usize = 1024;
 /// Where joined frames go.
 enum End<'t, 'p, 'o> {
     Tail(&'t mut Tail<'p, 'o>),
-    Keep(&'t mut Vec<Vec<Value>>),
+    Keep(&'t mut Kept),
 }
 
 /// Whether the conditions that need no sub-query hold.
@@ -119,7 +128,7 @@ impl Exec<'_> {
         }
         if tail.groups() {
             while let Some(frames) = tail.close_groups(context)? {
-                self.breathe().await;
+                self.pace().await?;
                 if !self.deliver_groups(plan, frames, &mut tail).await? {
                     break;
                 }
@@ -156,9 +165,8 @@ impl Exec<'_> {
     async fn trim(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
         if let Some(wanted) = tail.wants_trim() {
             let held = tail.take_held();
-            let mut held = self.sorted(held, &tail.plan.order).await?;
-            held.truncate(wanted);
-            tail.put_held(held);
+            let held = self.sorted(held, &tail.plan.order).await?;
+            tail.put_held(held, wanted);
         }
         Ok(())
     }
@@ -185,7 +193,7 @@ impl Exec<'_> {
         for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
             self.subquery(subquery, &mut frame).await?;
         }
-        self.step(plan, &plan.steps, 0, &mut frame, &mut End::Keep(&mut kept.rows)).await?;
+        self.step(plan, &plan.steps, 0, &mut frame, &mut End::Keep(kept)).await?;
         Ok(())
     }
 
@@ -214,14 +222,21 @@ impl Exec<'_> {
         let mut scan = TableScan::open(source, &FrameRow(frame), context)?;
         let columns = first.base..first.base + first.columns;
         let counts_only = counts_only(plan, first);
+        let session = self.session;
         loop {
             let mut counted = 0u64;
+            // Work that takes long is not done under the page's latch: once there was much, the rest of the batch waits for its end.
+            let mut aside = Vec::new();
             let mut visit = |fields: Fields<'_>| {
                 if counts_only {
                     counted += 1;
                     return Ok(Visit::Continue);
                 }
                 fields.fill(&source.needed, &mut frame[columns.clone()]);
+                if session.has_worked() {
+                    aside.push(frame[columns.clone()].to_vec());
+                    return Ok(Visit::Continue);
+                }
                 if passes(&first.matching, frame, context)? && passes(&first.filters, frame, context)? {
                     return tail.push(frame, context);
                 }
@@ -230,6 +245,16 @@ impl Exec<'_> {
             let more = scan.batch(self.txn, self.interrupt, &mut |_| true, &mut visit).await?;
             if counts_only {
                 tail.push_counted(frame, counted, context)?;
+            }
+            for row in aside {
+                self.pace().await?;
+                frame[columns.clone()].clone_from_slice(&row);
+                if passes(&first.matching, frame, context)?
+                    && passes(&first.filters, frame, context)?
+                    && tail.push(frame, context)? == Visit::Stop
+                {
+                    return Ok(());
+                }
             }
             if !more {
                 return Ok(());
@@ -295,10 +320,7 @@ impl Exec<'_> {
         end: &mut End<'_, '_, '_>,
     ) -> SqlResult<Visit> {
         match end {
-            End::Keep(rows) => {
-                rows.push(frame.to_vec());
-                Ok(Visit::Continue)
-            }
+            End::Keep(kept) => kept.row(frame),
             End::Tail(tail) if tail.groups() => {
                 if let Some(group) = &plan.group {
                     self.run_subqueries(plan, &group.subqueries, frame).await?;
@@ -411,15 +433,17 @@ impl Exec<'_> {
                 Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
             }
             Source::Lateral(query) => {
-                let mut kept = Kept::default();
+                let mut kept = Kept::new(self.eval, None);
                 self.query(query, frame, &mut kept).await?;
-                Ok(Rows::Listed(kept.rows))
+                Ok(Rows::Listed(kept))
             }
             Source::Group(steps) => {
-                let mut frames = Vec::new();
+                let mut frames = Kept::new(self.eval, None);
                 self.step(plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
                 let columns = step.base..step.base + step.columns;
-                Ok(Rows::Listed(frames.into_iter().map(|frame| frame[columns.clone()].to_vec()).collect()))
+                let rows = std::mem::take(&mut frames.rows);
+                frames.rows = rows.into_iter().map(|frame| frame[columns.clone()].to_vec()).collect();
+                Ok(Rows::Listed(frames))
             }
         }
     }
@@ -432,10 +456,10 @@ impl Exec<'_> {
         frame: &mut [Value],
     ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
         match rows {
-            Rows::Listed(list) => Ok((std::mem::take(list), false)),
+            Rows::Listed(kept) => Ok((std::mem::take(&mut kept.rows), false)),
             Rows::Stored(stored, place) => stored.matching(step, frame, self.eval, place),
             Rows::Scan(scan, source) => {
-                let context = self.eval;
+                let (context, session) = (self.eval, self.session);
                 let columns = step.base..step.base + step.columns;
                 let mut found = Vec::new();
                 // The source's part of the frame is scratch space until the rows found are gone through.
@@ -450,7 +474,8 @@ impl Exec<'_> {
                 let mut visit = |fields: Fields<'_>| {
                     let mut frame = scratch.lock();
                     fields.deliver(source, &mut frame[columns.clone()]);
-                    if passes(&step.matching, &frame, context)? {
+                    // The conditions are tested again with each row: after much work that is time enough.
+                    if session.has_worked() || passes(&step.matching, &frame, context)? {
                         found.push(frame[columns.clone()].to_vec());
                     }
                     Ok(Visit::Continue)
@@ -467,22 +492,26 @@ impl Exec<'_> {
         if let Some(stored) = self.stored_sources.get(&name) {
             return Ok(stored.clone());
         }
+        let mut charge = self.eval.charge();
         let rows = match &step.source {
             Source::Derived(query) => {
-                let mut kept = Kept::default();
+                let mut kept = Kept::new(self.eval, None);
                 self.query(query, &[], &mut kept).await?;
+                charge = kept.charge;
                 Arc::new(kept.rows)
             }
             Source::Common(rows) => self.common_rows(rows).await?,
             Source::Virtual(table) => {
                 aside::step().await;
-                Arc::new(self.virtual_rows(*table)?)
+                let rows = self.virtual_rows(*table)?;
+                rows.iter().try_for_each(|row| charge.add_row(row))?;
+                Arc::new(rows)
             }
-            Source::Table(source) => Arc::new(self.whole_table(source, step, plan.width).await?),
+            Source::Table(source) => Arc::new(self.whole_table(source, step, plan.width, &mut charge).await?),
             Source::Group(_) | Source::Lateral(_) => Arc::default(),
         };
         let passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
-        let mut stored = Stored { rows, index: None, passes };
+        let mut stored = Stored { rows, index: None, charge, passes };
         if !step.hash.is_empty() {
             self.build_index(&mut stored, step).await?;
         }
@@ -492,13 +521,21 @@ impl Exec<'_> {
     }
 
     async fn build_index(&mut self, stored: &mut Stored, step: &Step) -> SqlResult<()> {
-        let mut index: HashMap<Vec<u8>, Vec<u32>> = HashMap::new();
+        let mut index = HashIndex::default();
+        let mut key = Vec::new();
         for (nth, row) in stored.rows.iter().enumerate() {
             self.pace().await?;
-            let mut key = Vec::new();
+            key.clear();
             let values = step.hash.iter().map(|(_, column, collation)| (&row[*column], *collation));
             if append_all(values, &mut key) {
-                index.entry(key).or_default().push(nth as u32);
+                stored.charge.add(size_of::<u32>())?;
+                match index.keys.get_or_insert(&key) {
+                    Some(at) => index.rows[at].push(nth as u32),
+                    None => {
+                        stored.charge.add(key.len() + KEY_OVERHEAD + size_of::<Vec<u32>>())?;
+                        index.rows.push(vec![nth as u32]);
+                    }
+                }
             }
         }
         stored.index = Some(index);
@@ -510,8 +547,9 @@ impl Exec<'_> {
         source: &TableSource,
         step: &Step,
         width: usize,
+        charge: &mut Charge,
     ) -> SqlResult<Vec<Vec<Value>>> {
-        let context = self.eval;
+        let (context, session) = (self.eval, self.session);
         let mut frame = vec![Value::Null; width];
         let mut scan = TableScan::open(source, &FrameRow(&frame), context)?;
         let columns = step.base..step.base + step.columns;
@@ -527,11 +565,13 @@ impl Exec<'_> {
         loop {
             let mut visit = |fields: Fields<'_>| {
                 fields.deliver(source, &mut frame[columns.clone()]);
-                for filter in &own {
+                // They are tested again with each row: after much work that is time enough.
+                for filter in own.iter().filter(|_| !session.has_worked()) {
                     if filter.expr.eval_truth(&FrameRow(&frame), context)? != Some(true) {
                         return Ok(Visit::Continue);
                     }
                 }
+                charge.add_row(&frame[columns.clone()])?;
                 rows.push(frame[columns.clone()].to_vec());
                 Ok(Visit::Continue)
             };
@@ -542,36 +582,21 @@ impl Exec<'_> {
         }
     }
 
-    async fn set_operation(
-        &mut self,
-        plan: &SetPlan,
-        outer: &[Value],
-        out: &mut dyn RowOut,
-    ) -> SqlResult<u64> {
-        let mut rows: Vec<Vec<Value>> = Vec::new();
-        for (nth, (operator, member)) in plan.members.iter().enumerate() {
-            let mut kept = Kept::default();
-            self.query(member, outer, &mut kept).await?;
-            for row in &mut kept.rows {
-                self.pace().await?;
-                for (value, kind) in row.iter_mut().zip(&plan.kinds) {
-                    *value = coerce_value(std::mem::take(value), kind, self.eval)?;
-                }
-            }
-            rows = if nth == 0 { kept.rows } else { combine(*operator, rows, kept.rows, plan) };
+    async fn values(&mut self, plan: &ValuesPlan, out: &mut dyn RowOut) -> SqlResult<u64> {
+        let context = self.eval;
+        let mut charge = context.charge();
+        let mut rows = Vec::new();
+        for exprs in &plan.rows {
+            self.pace().await?;
+            let row = exprs.iter().map(|expr| expr.eval(&NoRow, context));
+            let row = row.collect::<SqlResult<Vec<Value>>>()?;
+            charge.add_row(&row)?;
+            rows.push(row);
         }
         self.deliver(rows, &plan.order, &plan.limit, out).await
     }
 
-    async fn values(&mut self, plan: &ValuesPlan, out: &mut dyn RowOut) -> SqlResult<u64> {
-        let context = self.eval;
-        let row =
-            |exprs: &Vec<crate::expr::Expr>| exprs.iter().map(|expr| expr.eval(&NoRow, context)).collect();
-        let rows = plan.rows.iter().map(row).collect::<SqlResult<Vec<Vec<Value>>>>()?;
-        self.deliver(rows, &plan.order, &plan.limit, out).await
-    }
-
-    async fn deliver(
+    pub(super) async fn deliver(
         &mut self,
         rows: Vec<Vec<Value>>,
         order: &[OrderKey],
@@ -580,6 +605,8 @@ impl Exec<'_> {
     ) -> SqlResult<u64> {
         let context = self.eval;
         let (count, offset) = limits(limit, context)?;
+        let mut charge = context.charge();
+        charge.add(rows.len().saturating_mul(size_of::<super::tail::Keyed>()))?;
         let mut keyed = Vec::with_capacity(rows.len());
         for row in rows {
             self.pace().await?;
@@ -587,6 +614,7 @@ impl Exec<'_> {
                 .iter()
                 .map(|key| key.expr.eval(&FrameRow(&row), context))
                 .collect::<SqlResult<Vec<_>>>()?;
+            charge.add(row_bytes(&keys))?;
             keyed.push((keys, row));
         }
         self.db.status().sorted(keyed.len());
@@ -635,7 +663,7 @@ fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
 enum Rows<'p> {
     Scan(Box<TableScan<'p>>, &'p TableSource),
     Stored(Arc<Stored>, Place),
-    Listed(Vec<Vec<Value>>),
+    Listed(Kept),
 }
 
 /// How far a frame is in the rows kept in memory.
@@ -662,8 +690,8 @@ impl Stored {
             }
             let mut key = Vec::new();
             let known = append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key);
-            let found = if known { index.get(&key).cloned() } else { None };
-            place.found = Some(found.unwrap_or_default());
+            let found = if known { index.keys.get(&key) } else { None };
+            place.found = Some(found.map_or_else(Vec::new, |at| index.rows[at].clone()));
         }
         let end = place.found.as_ref().map_or(self.rows.len(), Vec::len);
         let (from, to) = (place.next, (place.next + ROWS_AT_ONCE).min(end));
@@ -685,48 +713,6 @@ fn append_all<'v>(values: impl Iterator<Item = (&'v Value, Collation)>, key: &mu
         hash_key::append(value, collation, key);
     }
     true
-}
-
-fn combine(
-    operator: SetOperator,
-    left: Vec<Vec<Value>>,
-    right: Vec<Vec<Value>>,
-    plan: &SetPlan,
-) -> Vec<Vec<Value>> {
-    let key = |row: &Vec<Value>| {
-        let mut key = Vec::new();
-        for (value, kind) in row.iter().zip(&plan.kinds) {
-            hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), &mut key);
-        }
-        key
-    };
-    let distinct = matches!(
-        operator,
-        SetOperator::UnionDistinct | SetOperator::ExceptDistinct | SetOperator::IntersectDistinct
-    );
-    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-    let union = matches!(operator, SetOperator::UnionAll | SetOperator::UnionDistinct);
-    if !union {
-        right.iter().for_each(|row| *counts.entry(key(row)).or_default() += 1);
-    }
-    let keep = |row: &Vec<Value>, counts: &mut HashMap<Vec<u8>, usize>| match operator {
-        SetOperator::UnionAll | SetOperator::UnionDistinct => true,
-        SetOperator::ExceptDistinct => !counts.contains_key(&key(row)),
-        SetOperator::IntersectDistinct => counts.contains_key(&key(row)),
-        SetOperator::ExceptAll | SetOperator::IntersectAll => {
-            let left = counts.entry(key(row)).or_default();
-            let found = *left > 0;
-            *left = left.saturating_sub(1);
-            found == (operator == SetOperator::IntersectAll)
-        }
-    };
-    let all = left.into_iter().chain(if union { right } else { Vec::new() });
-    let mut kept: Vec<Vec<Value>> = all.filter(|row| keep(row, &mut counts)).collect();
-    if distinct {
-        let mut seen = std::collections::HashSet::new();
-        kept.retain(|row| seen.insert(key(row)));
-    }
-    kept
 }
 
 /// A result that must have one row at most.

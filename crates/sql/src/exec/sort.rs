@@ -39,6 +39,8 @@ impl Exec<'_> {
         width: usize,
         directions: &[order::Direction],
     ) -> SqlResult<Vec<Keyed>> {
+        let mut charge = self.eval.charge();
+        charge.add(rows.len().saturating_mul(size_of::<Keyed>()))?;
         let mut out = Vec::with_capacity(rows.len());
         let mut rows = rows.into_iter();
         let mut left = Vec::with_capacity(width);

@@ -12,7 +12,7 @@ use super::select::only_row;
 use super::tail::{FrameRow, Kept};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{CompareOp, EvalContext, Expr, Row, compare_checked};
+use crate::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, Row, compare_checked};
 use crate::mdl::Patience;
 use crate::plan::query::{Subquery, SubqueryKind};
 use crate::timeout::Deadline;
@@ -59,7 +59,8 @@ impl Exec<'_> {
                 let values = operand
                     .iter()
                     .map(|(expr, collation)| Ok((expr.eval(&FrameRow(frame), context)?, *collation)));
-                let found = is_in(&values.collect::<SqlResult<Vec<_>>>()?, &rows, context)?;
+                let values = values.collect::<SqlResult<Vec<_>>>()?;
+                let found = self.is_in(subquery, &values, &rows)?;
                 Value::truth(found.map(|found| found != *negated))
             }
             SubqueryKind::Quantified { operand, op, collation, all } => {
@@ -151,10 +152,11 @@ impl Exec<'_> {
             SubqueryKind::Scalar => Some(2),
             _ => None,
         };
-        let mut kept = Kept { rows: Vec::new(), most };
+        let mut kept = Kept::new(self.eval, most);
         self.query(&subquery.plan, frame, &mut kept).await?;
         let rows = Arc::new(kept.rows);
         if reusable {
+            self.charge.absorb(kept.charge);
             self.subquery_results.insert(name, rows.clone());
         }
         Ok(rows)
@@ -177,26 +179,63 @@ impl Row for Watched<'_> {
     }
 }
 
-/// Three-valued IN.
-fn is_in(
+impl Exec<'_> {
+    /// Three-valued IN. Rows that stay the same for all frames are looked up.
+    fn is_in(
+        &mut self,
+        subquery: &Subquery,
+        values: &[(Value, Collation)],
+        rows: &[Vec<Value>],
+    ) -> SqlResult<Option<bool>> {
+        let context = self.eval;
+        let name = std::ptr::from_ref(subquery) as usize;
+        let known = values.iter().all(|(value, _)| !value.is_null());
+        if rows.len() < LOOKED_UP_MIN || !known || !self.subquery_results.contains_key(&name) {
+            return walk(values, rows, context);
+        }
+        let (operands, collations): (Vec<&Value>, Vec<Collation>) =
+            values.iter().map(|(value, collation)| (value, *collation)).unzip();
+        let lookup = match self.subquery_lookups.get(&name) {
+            Some(lookup) => lookup.clone(),
+            None => {
+                let row = |nth: usize| Some(rows[nth].iter().collect());
+                let lookup = Arc::new(Lookup::build(&operands, &collations, rows.len(), row, context)?);
+                self.subquery_lookups.insert(name, lookup.clone());
+                lookup
+            }
+        };
+        if !lookup.fits(&operands) {
+            return walk(values, rows, context);
+        }
+        lookup.contains(&operands, &collations, context, |nth| equals(values, &rows[nth], context))
+    }
+}
+
+/// Three-valued equality of rows.
+fn equals(
+    values: &[(Value, Collation)],
+    row: &[Value],
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<bool>> {
+    let mut equal = Some(true);
+    for ((value, collation), other) in values.iter().zip(row) {
+        match compare_checked(value, other, *collation, context)? {
+            Some(Ordering::Equal) => {}
+            Some(_) => return Ok(Some(false)),
+            None => equal = None,
+        }
+    }
+    Ok(equal)
+}
+
+fn walk(
     values: &[(Value, Collation)],
     rows: &[Vec<Value>],
     context: &EvalContext<'_>,
 ) -> SqlResult<Option<bool>> {
     let mut unknown = false;
     for row in rows {
-        let mut equal = Some(true);
-        for ((value, collation), other) in values.iter().zip(row) {
-            match compare_checked(value, other, *collation, context)? {
-                Some(Ordering::Equal) => {}
-                Some(_) => {
-                    equal = Some(false);
-                    break;
-                }
-                None => equal = None,
-            }
-        }
-        match equal {
+        match equals(values, row, context)? {
             Some(true) => return Ok(Some(true)),
             Some(false) => {}
             None => unknown = true,

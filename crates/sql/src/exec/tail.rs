@@ -2,15 +2,16 @@
 
 use std::task::{Context, Poll};
 
-use hashbrown::{HashMap, HashSet};
 use turnstile_engine::Visit;
 
 use super::aggregate::Accumulator;
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{hash_key, order};
 use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Expr, NoRow, Row};
+use crate::memory::{Charge, discard, row_bytes};
 use crate::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use crate::sink::ResultSink;
 use crate::value::{Value, to_u64_bits};
@@ -61,10 +62,20 @@ pub struct Kept {
     pub rows: Vec<Vec<Value>>,
     /// Stop after so many.
     pub most: Option<usize>,
+    /// What they hold of the session's memory.
+    pub charge: Charge,
+}
+
+impl Kept {
+    /// None yet.
+    pub fn new(context: &EvalContext<'_>, most: Option<usize>) -> Kept {
+        Kept { rows: Vec::new(), most, charge: context.charge() }
+    }
 }
 
 impl RowOut for Kept {
     fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
+        self.charge.add_row(row)?;
         self.rows.push(row.to_vec());
         Ok(if self.most.is_some_and(|most| self.rows.len() >= most) { Visit::Stop } else { Visit::Continue })
     }
@@ -92,11 +103,12 @@ pub struct Group {
 
 struct Grouping<'p> {
     plan: &'p GroupPlan,
-    index: HashMap<Vec<u8>, usize>,
+    index: KeyIndex,
     groups: Vec<Group>,
     key: Vec<u8>,
-    /// No more rows come.
-    closing: bool,
+    charge: Charge,
+    /// Once no more rows come: what is left to be passed on.
+    closing: Option<std::vec::IntoIter<Group>>,
     /// The frame of the only group if it has no rows: what the block around gave and what was computed beforehand.
     blank: Option<Vec<Value>>,
     /// It was used.
@@ -115,7 +127,7 @@ impl Grouping<'_> {
             self.group_of(frame, context)?
         };
         for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
-            accumulator.add(aggregate, row, context)?;
+            accumulator.add(aggregate, row, context, &mut self.charge)?;
         }
         Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
     }
@@ -126,41 +138,37 @@ impl Grouping<'_> {
         for (expr, collation) in &self.plan.keys {
             hash_key::append(&expr.eval(&FrameRow(frame), context)?, *collation, &mut self.key);
         }
-        if let Some(nth) = self.index.get(&self.key) {
-            return Ok(*nth);
+        if let Some(nth) = self.index.get_or_insert(&self.key) {
+            return Ok(nth);
         }
+        let own = size_of::<Group>() + self.plan.aggregates.len() * size_of::<Accumulator>();
+        self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(frame))?;
         let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
         self.groups.push(Group { frame: frame.to_vec(), accumulators });
-        self.index.insert(self.key.clone(), self.groups.len() - 1);
         Ok(self.groups.len() - 1)
     }
 
     /// Some of the groups that are left, finished; None when all are.
     fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
-        if !self.closing {
-            self.closing = true;
-            self.index = HashMap::new();
+        let closing = self.closing.get_or_insert_with(|| {
             if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
                 let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
                 self.groups.push(Group { frame, accumulators });
                 self.is_blank = true;
             }
-            // Taken from the end, delivered in the order of their first rows.
-            self.groups.reverse();
-        }
-        if self.groups.is_empty() {
-            return Ok(None);
-        }
-        let first = self.groups.len().saturating_sub(GROUPS_AT_ONCE);
-        let mut frames = Vec::with_capacity(GROUPS_AT_ONCE.min(self.groups.len()));
-        for group in self.groups.drain(first..).rev() {
+            std::mem::take(&mut self.groups).into_iter()
+        });
+        // Forgotten piece by piece, as the groups are.
+        self.index.shrink();
+        let mut frames = Vec::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
+        for group in closing.take(GROUPS_AT_ONCE) {
             let mut frame = group.frame;
             for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
                 frame[aggregate.position] = accumulator.result(aggregate, context)?;
             }
             frames.push(frame);
         }
-        Ok(Some(frames))
+        Ok((!frames.is_empty()).then_some(frames))
     }
 }
 
@@ -185,7 +193,7 @@ pub struct Tail<'p, 'o> {
     grouping: Option<Grouping<'p>>,
     sorted: Vec<Keyed>,
     /// Rows that DISTINCT has let through.
-    seen: Option<HashSet<Box<[u8]>>>,
+    seen: Option<KeyIndex>,
     /// Memory for the key of a row in `seen`.
     key: Vec<u8>,
     left: u64,
@@ -193,6 +201,7 @@ pub struct Tail<'p, 'o> {
     /// Rows that came out, LIMIT aside.
     pub found: u64,
     items: Vec<Value>,
+    charge: Charge,
 }
 
 impl<'p, 'o> Tail<'p, 'o> {
@@ -206,16 +215,18 @@ impl<'p, 'o> Tail<'p, 'o> {
         let (left, skip) = limits(&plan.limit, context)?;
         let grouping = plan.group.as_ref().map(|group| Grouping {
             plan: group,
-            index: HashMap::new(),
+            index: KeyIndex::default(),
             groups: Vec::new(),
             key: Vec::new(),
-            closing: false,
+            charge: context.charge(),
+            closing: None,
             blank,
             is_blank: false,
         });
-        let seen = plan.distinct.then(HashSet::new);
+        let seen = plan.distinct.then(KeyIndex::default);
         let (sorted, key, items) = (Vec::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
-        Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items })
+        let charge = context.charge();
+        Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items, charge })
     }
 
     /// Nothing can come out any more.
@@ -261,8 +272,11 @@ impl<'p, 'o> Tail<'p, 'o> {
     pub fn project(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
         let row = FrameRow(frame);
         self.items.clear();
+        let mut held = context.held();
         for item in &self.plan.items {
-            self.items.push(item.expr.eval(&row, context)?);
+            let value = item.expr.eval(&row, context)?;
+            held.add(&value)?;
+            self.items.push(value);
         }
         if let Some(seen) = &mut self.seen {
             self.key.clear();
@@ -270,11 +284,10 @@ impl<'p, 'o> Tail<'p, 'o> {
                 let collation = item.kind.column.collation().unwrap_or(Collation::Binary);
                 hash_key::append(value, collation, &mut self.key);
             }
-            let before = seen.len();
-            seen.get_or_insert_with(self.key.as_slice(), |key| key.into());
-            if seen.len() == before {
+            if !seen.insert(&self.key) {
                 return Ok(Visit::Continue);
             }
+            self.charge.add(self.key.len() + KEY_OVERHEAD)?;
         }
         if self.plan.order.is_empty() {
             return self.deliver();
@@ -283,6 +296,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         for key in &self.plan.order {
             keys.push(key.expr.eval(&row, context)?);
         }
+        self.charge.add(row_bytes(&keys) + row_bytes(&self.items))?;
         let next = Vec::with_capacity(self.plan.items.len());
         self.sorted.push((keys, std::mem::replace(&mut self.items, next)));
         Ok(Visit::Continue)
@@ -297,7 +311,10 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// Holds rows back again that were sorted and trimmed.
-    pub fn put_held(&mut self, held: Vec<Keyed>) {
+    pub fn put_held(&mut self, mut held: Vec<Keyed>, wanted: usize) {
+        for (keys, items) in held.drain(wanted.min(held.len())..) {
+            self.charge.subtract(row_bytes(&keys) + row_bytes(&items));
+        }
         self.sorted = held;
     }
 
@@ -339,6 +356,21 @@ impl<'p, 'o> Tail<'p, 'o> {
     /// Waits for the client if it is behind.
     pub async fn flush(&mut self) -> SqlResult<()> {
         flush(self.out).await
+    }
+}
+
+impl Drop for Tail<'_, '_> {
+    fn drop(&mut self) {
+        let mut charge = std::mem::take(&mut self.charge);
+        let sorted = std::mem::take(&mut self.sorted);
+        let seen = self.seen.take().unwrap_or_default();
+        let mut count = sorted.len() + seen.len();
+        let groups = self.grouping.take().map(|mut grouping| {
+            count += grouping.index.len();
+            charge.absorb(std::mem::take(&mut grouping.charge));
+            (grouping.index, grouping.groups, grouping.closing)
+        });
+        discard((sorted, seen, groups), count, charge);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Queries of WITH: run once a statement, when the first block reads them, and kept; recursive ones in rounds.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::tail::{Kept, limits};
 use super::{Exec, hash_key};
 use crate::collation::Collation;
@@ -23,7 +23,9 @@ struct Growing<'p> {
     /// More are not wanted.
     most: u64,
     /// With UNION DISTINCT: the rows that are there.
-    seen: HashSet<Box<[u8]>>,
+    seen: KeyIndex,
+    /// Memory for the key of a row in `seen`.
+    key: Vec<u8>,
 }
 
 impl Growing<'_> {
@@ -34,11 +36,12 @@ impl Growing<'_> {
     /// Whether the row is wanted.
     fn takes(&mut self, row: &[Value]) -> bool {
         if self.plan.distinct {
-            let mut key = Vec::new();
+            let key = &mut self.key;
+            key.clear();
             for (value, (_, kind)) in row.iter().zip(&self.plan.columns) {
-                hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), &mut key);
+                hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), key);
             }
-            if !self.seen.insert(key.into()) {
+            if !self.seen.insert(key) {
                 return false;
             }
         }
@@ -76,8 +79,9 @@ impl Exec<'_> {
     async fn run_common(&mut self, plan: &CommonPlan) -> SqlResult<Rows> {
         match &plan.body {
             CommonBody::Query(query) => {
-                let mut kept = Kept::default();
+                let mut kept = Kept::new(self.eval, None);
                 self.query(query, &[], &mut kept).await?;
+                self.charge.absorb(kept.charge);
                 Ok(kept.rows)
             }
             CommonBody::Recursive(plan) => Box::pin(self.rounds(plan)).await,
@@ -88,7 +92,8 @@ impl Exec<'_> {
     async fn rounds(&mut self, plan: &RecursivePlan) -> SqlResult<Rows> {
         let (count, offset) = limits(&plan.limit, self.eval)?;
         let most = count.saturating_add(offset);
-        let mut growing = Growing { plan, before: Vec::new(), count: 0, most, seen: HashSet::new() };
+        let mut growing =
+            Growing { plan, before: Vec::new(), count: 0, most, seen: KeyIndex::default(), key: Vec::new() };
         let name = Arc::as_ptr(&plan.round) as usize;
         let mut last = Rows::new();
         self.block_of_round(&mut growing, None, &mut last).await?;
@@ -134,7 +139,7 @@ impl Exec<'_> {
         if left == 0 {
             return Ok(());
         }
-        let mut kept = Kept { rows: Rows::new(), most };
+        let mut kept = Kept::new(self.eval, most);
         self.query(block.map_or(&plan.seed, |nth| &plan.blocks[nth]), &[], &mut kept).await?;
         for mut row in kept.rows {
             self.pace().await?;
@@ -148,9 +153,13 @@ impl Exec<'_> {
                 };
             }
             if growing.takes(&row) {
+                if plan.distinct {
+                    self.charge.add(growing.key.len() + KEY_OVERHEAD)?;
+                }
                 round.push(row);
             }
         }
+        self.charge.absorb(kept.charge);
         Ok(())
     }
 }

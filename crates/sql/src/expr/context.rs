@@ -1,5 +1,6 @@
 //! What an expression may ask of its surroundings: settings, parameters, the session, and a place for warnings.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
@@ -8,6 +9,8 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::datetime::{DateTime, TimeZone};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, Lookup};
+use crate::memory::{Account, Charge};
 use crate::value::Value;
 
 /// The bits of `sql_mode` that change what expressions and stores do.
@@ -177,7 +180,8 @@ pub trait SessionView: Sync {
     fn row_count(&self) -> i64;
     fn found_rows(&self) -> u64;
     fn user_variable(&self, name: &str) -> Value;
-    fn set_user_variable(&self, name: &str, value: Value);
+    /// Errors 4081 and 4082: the value is too much for the session's memory.
+    fn set_user_variable(&self, name: &str, value: Value) -> SqlResult<()>;
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
     /// RELEASE_LOCK: whether the session held it; `None` if nobody does. Error 3057.
     fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>>;
@@ -187,6 +191,25 @@ pub trait SessionView: Sync {
     fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>>;
     /// Next number of the session's generator, 0 <= x < 1.
     fn random(&self) -> f64;
+    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the executor know when it
+    /// is time to give way.
+    fn work(&self, _bytes: usize) -> SqlResult<()> {
+        Ok(())
+    }
+    /// Whether lists of IN are prepared: a plan is running, whose expressions stay where they are.
+    fn keeps_lookups(&self) -> bool {
+        false
+    }
+    /// The list of an IN that was prepared for looking up during this statement, by the place of its expression.
+    fn lookup(&self, _place: usize) -> Option<Arc<Lookup>> {
+        None
+    }
+    /// Keeps one until the statement ends.
+    fn keep_lookup(&self, _place: usize, _lookup: &Arc<Lookup>) {}
+    /// What the session's statements hold in memory.
+    fn memory(&self) -> Option<&Arc<Account>> {
+        None
+    }
 }
 
 /// A session that knows nothing.
@@ -221,7 +244,9 @@ impl SessionView for NoSession {
     fn user_variable(&self, _name: &str) -> Value {
         Value::Null
     }
-    fn set_user_variable(&self, _name: &str, _value: Value) {}
+    fn set_user_variable(&self, _name: &str, _value: Value) -> SqlResult<()> {
+        Ok(())
+    }
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
         Err(SqlError::unknown_system_variable(name))
     }
@@ -297,7 +322,75 @@ pub struct EvalContext<'a> {
     pub warnings: &'a Warnings,
 }
 
-impl EvalContext<'_> {
+/// Values of this length count: as work, and as memory while an evaluation goes on.
+pub(super) const LARGE_BYTES: usize = 16 << 10;
+
+/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on.
+pub(crate) struct Held<'c> {
+    account: Option<&'c Account>,
+    session: &'c dyn SessionView,
+    bytes: u64,
+}
+
+impl Held<'_> {
+    /// Keeps a value.
+    #[inline]
+    pub(crate) fn add(&mut self, value: &Value) -> SqlResult<()> {
+        match value.as_raw_bytes() {
+            Some(bytes) if bytes.len() >= LARGE_BYTES => self.add_bytes(bytes.len()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps an argument of a call, and what the call makes of it while it works.
+    #[inline]
+    pub(crate) fn add_argument(&mut self, value: &Value, call: &Call) -> SqlResult<()> {
+        match value.as_raw_bytes() {
+            Some(bytes) if bytes.len() >= LARGE_BYTES => {
+                self.add_bytes(bytes.len().saturating_add(crate::functions::working_bytes(call.name, bytes)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps so many bytes, and counts them as worked through.
+    pub(crate) fn add_bytes(&mut self, bytes: usize) -> SqlResult<()> {
+        self.session.work(bytes)?;
+        if self.account.is_none() {
+            self.account = self.session.memory().map(|account| &**account);
+        }
+        if let Some(account) = self.account {
+            account.charge(bytes as u64)?;
+            self.bytes += bytes as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(account) = self.account.filter(|_| self.bytes > 0) {
+            account.release(self.bytes);
+        }
+    }
+}
+
+impl<'a> EvalContext<'a> {
+    /// Nothing kept yet.
+    pub(crate) fn held(&self) -> Held<'a> {
+        Held { account: None, session: self.session, bytes: 0 }
+    }
+
+    /// The memory of a buffer that is empty yet.
+    pub(crate) fn charge(&self) -> Charge {
+        Charge::on(self.session.memory())
+    }
+
+    /// So many bytes were worked through; fails if the statement is to end.
+    pub(crate) fn work(&self, bytes: usize) -> SqlResult<()> {
+        if bytes < LARGE_BYTES { Ok(()) } else { self.session.work(bytes) }
+    }
+
     /// Raises a conversion warning; under strict data changes it is the statement's error instead.
     pub fn warn(&self, error: SqlError) -> SqlResult<()> {
         if self.settings.strict_change {

@@ -2,14 +2,17 @@
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
+use super::lookup::{Candidates, LOOKED_UP_MIN, Lookup, constant};
 use super::{Expr, Row, arithmetic, predicate};
 use crate::ast::IsTest;
+use crate::collation::Collation;
 use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, coerce_value};
 use crate::functions::cast;
+use crate::functions::result_bytes::bounded;
 use crate::value::{Value, to_bool, to_date_time, to_text};
 
 impl Expr {
@@ -30,12 +33,14 @@ impl Expr {
             Expr::UserVariable(name) => context.session.user_variable(name),
             Expr::AssignVariable { name, value } => {
                 let value = value.eval(row, context)?;
-                context.session.set_user_variable(name, value.clone());
+                context.session.set_user_variable(name, value.clone())?;
                 value
             }
             Expr::SystemVariable { scope, name } => context.session.system_variable(*scope, name)?,
             Expr::Arithmetic { op, left, right } => {
                 let left = left.eval(row, context)?;
+                let mut held = context.held();
+                held.add(&left)?;
                 arithmetic::apply(*op, &left, &right.eval(row, context)?, context)?
             }
             Expr::Negate(operand) => arithmetic::negate(&operand.eval(row, context)?, context)?,
@@ -50,6 +55,8 @@ impl Expr {
             Expr::Coerce { operand, to } => coerce_value(operand.eval(row, context)?, to, context)?,
             Expr::DateArithmetic { date, amount, unit, subtract } => {
                 let date = date.eval(row, context)?;
+                let mut held = context.held();
+                held.add(&date)?;
                 let amount = amount.eval(row, context)?;
                 crate::functions::date_arithmetic(&date, &amount, *unit, *subtract, context)?
             }
@@ -68,10 +75,13 @@ impl Expr {
             }
             Expr::Call(call) => {
                 let mut arguments: SmallVec<[Value; 4]> = SmallVec::new();
+                let mut held = context.held();
                 for argument in &call.arguments {
-                    arguments.push(argument.eval(row, context)?);
+                    let value = argument.eval(row, context)?;
+                    held.add_argument(&value, call)?;
+                    arguments.push(value);
                 }
-                (call.function)(call, &arguments, context)?
+                bounded((call.function)(call, &arguments, context)?, call, context)?
             }
             Expr::Sleep(_) => return Err(SqlError::not_supported_yet("SLEEP in this place")),
             Expr::Row(parts) => return Err(SqlError::operand_columns(if parts.is_empty() { 2 } else { 1 })),
@@ -97,7 +107,10 @@ impl Expr {
     pub fn eval_truth(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
         match self {
             Expr::Compare { op, left, right, collation } => {
-                let (left, right) = (left.operand(row, context)?, right.operand(row, context)?);
+                let left = left.operand(row, context)?;
+                let mut held = context.held();
+                held.add(&left)?;
+                let right = right.operand(row, context)?;
                 predicate::compare_op(*op, &left, &right, *collation, context)
             }
             Expr::And(parts) => {
@@ -139,23 +152,35 @@ impl Expr {
                 Ok(Some((operand.eval_truth(row, context)? == wanted) != *negated))
             }
             Expr::Between { operand, low, high, collation, negated } => {
-                let (operand, low) = (operand.operand(row, context)?, low.operand(row, context)?);
+                let mut held = context.held();
+                let operand = operand.operand(row, context)?;
+                held.add(&operand)?;
+                let low = low.operand(row, context)?;
+                held.add(&low)?;
                 let high = high.operand(row, context)?;
                 let truth = predicate::between(&operand, &low, &high, *collation, context)?;
                 Ok(truth.map(|truth| truth != *negated))
             }
             Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
             Expr::Like { operand, pattern, escape, collation, negated } => {
-                let (operand, pattern) = (operand.eval(row, context)?, pattern.eval(row, context)?);
+                let operand = operand.eval(row, context)?;
+                let mut held = context.held();
+                held.add(&operand)?;
+                let pattern = pattern.eval(row, context)?;
+                held.add(&pattern)?;
                 let escape = match escape {
                     Some(escape) => to_text(&escape.eval(row, context)?).chars().next(),
                     None => None,
                 };
-                Ok(predicate::like_values(&operand, &pattern, escape, *collation)
-                    .map(|truth| truth != *negated))
+                let truth = predicate::like_values(&operand, &pattern, escape, *collation, context)?;
+                Ok(truth.map(|truth| truth != *negated))
             }
             Expr::Regexp { operand, pattern, collation, negated } => {
-                let (operand, pattern) = (operand.eval(row, context)?, pattern.eval(row, context)?);
+                let operand = operand.eval(row, context)?;
+                let mut held = context.held();
+                held.add(&operand)?;
+                let pattern = pattern.eval(row, context)?;
+                held.add(&pattern)?;
                 Ok(predicate::regexp_values(&operand, &pattern, *collation)?.map(|truth| truth != *negated))
             }
             other => to_bool(&other.eval(row, context)?, context),
@@ -163,47 +188,80 @@ impl Expr {
     }
 
     fn eval_in(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
-        let mut unknown = false;
-        match self {
+        let found = match self {
             Expr::InList { operand, list, collation, negated } => {
                 let operand = operand.eval(row, context)?;
                 if operand.is_null() {
                     return Ok(None);
                 }
-                for candidate in list {
-                    let candidate = candidate.eval(row, context)?;
-                    match predicate::compare_checked(&operand, &candidate, *collation, context)? {
-                        Some(order) if order.is_eq() => return Ok(Some(!*negated)),
-                        None => unknown = true,
-                        _ => {}
-                    }
-                }
-                Ok(if unknown { None } else { Some(*negated) })
+                let mut held = context.held();
+                held.add(&operand)?;
+                let compare = |nth: usize| {
+                    let candidate = list[nth].eval(row, context)?;
+                    let order = predicate::compare_checked(&operand, &candidate, *collation, context)?;
+                    Ok(order.map(std::cmp::Ordering::is_eq))
+                };
+                let candidate = |nth: usize| constant(&list[nth], context).map(|value| smallvec![value]);
+                (self.find_in(&[&operand], *collation, list.len(), candidate, compare, context)?, negated)
             }
             Expr::InRows { operand, list, collation, negated } => {
                 let operand =
                     operand.iter().map(|part| part.eval(row, context)).collect::<SqlResult<Vec<_>>>()?;
-                for candidate in list {
+                let mut held = context.held();
+                operand.iter().try_for_each(|part| held.add(part))?;
+                let compare = |nth: usize| {
                     let mut all = Some(true);
-                    for (left, right) in operand.iter().zip(candidate) {
-                        let order = predicate::compare_checked(
-                            left,
-                            &right.eval(row, context)?,
-                            *collation,
-                            context,
-                        )?;
+                    for (left, right) in operand.iter().zip(&list[nth]) {
+                        let right = right.eval(row, context)?;
+                        let order = predicate::compare_checked(left, &right, *collation, context)?;
                         all = predicate::and(all, order.map(std::cmp::Ordering::is_eq));
                     }
-                    match all {
-                        Some(true) => return Ok(Some(!*negated)),
-                        None => unknown = true,
-                        Some(false) => {}
-                    }
-                }
-                Ok(if unknown { None } else { Some(*negated) })
+                    Ok(all)
+                };
+                let candidate = |nth: usize| list[nth].iter().map(|part| constant(part, context)).collect();
+                let parts: Candidates<'_> = operand.iter().collect();
+                (self.find_in(&parts, *collation, list.len(), candidate, compare, context)?, negated)
             }
-            _ => Ok(None),
+            _ => return Ok(None),
+        };
+        Ok(found.0.map(|truth| truth != *found.1))
+    }
+
+    /// Three-valued: whether one of so many candidates is equal to the operands. Many are looked up.
+    fn find_in<'v>(
+        &self,
+        operands: &[&Value],
+        collation: Collation,
+        count: usize,
+        candidate: impl Fn(usize) -> Option<Candidates<'v>>,
+        mut compare: impl FnMut(usize) -> SqlResult<Option<bool>>,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<Option<bool>> {
+        if count >= LOOKED_UP_MIN && context.session.keeps_lookups() {
+            let place = std::ptr::from_ref(self) as usize;
+            let collations: SmallVec<[Collation; 4]> = operands.iter().map(|_| collation).collect();
+            let lookup = match context.session.lookup(place) {
+                Some(lookup) => lookup,
+                None => {
+                    let lookup = Lookup::build(operands, &collations, count, candidate, context)?;
+                    let lookup = std::sync::Arc::new(lookup);
+                    context.session.keep_lookup(place, &lookup);
+                    lookup
+                }
+            };
+            if lookup.fits(operands) {
+                return lookup.contains(operands, &collations, context, compare);
+            }
         }
+        let mut unknown = false;
+        for nth in 0..count {
+            match compare(nth)? {
+                Some(true) => return Ok(Some(true)),
+                None => unknown = true,
+                Some(false) => {}
+            }
+        }
+        Ok(if unknown { None } else { Some(false) })
     }
 
     fn eval_choice(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -230,6 +288,8 @@ impl Expr {
             }
             Expr::NullIf { left, right, collation } => {
                 let left = left.eval(row, context)?;
+                let mut held = context.held();
+                held.add(&left)?;
                 let right = right.eval(row, context)?;
                 let equal = predicate::compare_checked(&left, &right, *collation, context)?;
                 Ok(if equal.is_some_and(std::cmp::Ordering::is_eq) { Value::Null } else { left })

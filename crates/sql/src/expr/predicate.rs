@@ -116,13 +116,15 @@ pub(super) fn like_values(
     pattern: &Value,
     escape: Option<char>,
     collation: Collation,
-) -> Option<bool> {
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<bool>> {
     if operand.is_null() || pattern.is_null() {
-        return None;
+        return Ok(None);
     }
     let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
     let collation = if binary { Collation::Binary } else { collation };
-    Some(like(collation, &to_bytes(operand), &to_bytes(pattern), escape))
+    let mut work = |bytes| context.work(bytes);
+    like(collation, &to_bytes(operand), &to_bytes(pattern), escape, &mut work).map(Some)
 }
 
 /// REGEXP of two values.

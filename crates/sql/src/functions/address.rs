@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
+use super::result_bytes::build_text;
 use super::{Entry, NEVER_NULL, VOLATILE, bigint, bytes_long, entry, text_long, text_short};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
@@ -69,28 +70,37 @@ fn is_ipv4_mapped(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
     Ok(Value::boolean(octets.is_some_and(|octets| Ipv6Addr::from(octets).to_ipv4_mapped().is_some())))
 }
 
+/// Most that RANDOM_BYTES gives.
+const RANDOM_BYTES_MAX: usize = 1024;
+
 /// RANDOM_BYTES(1 to 1024), fit for keys.
 fn random_bytes(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let wanted = to_i64(&arguments[0], context)?;
-    if !(1..=1024).contains(&wanted) {
+    if !(1..=RANDOM_BYTES_MAX as i64).contains(&wanted) {
         return Err(SqlError::value_out_of_range("length", call.name));
     }
-    let mut bytes = vec![0; wanted as usize];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| SqlError::wrong_arguments(call.name))?;
-    Ok(Value::bytes(bytes))
+    let mut bytes = [0; RANDOM_BYTES_MAX];
+    let bytes = &mut bytes[..wanted as usize];
+    SystemRandom::new().fill(bytes).map_err(|_| SqlError::wrong_arguments(call.name))?;
+    Ok(Value::bytes(&*bytes))
 }
 
 /// EXPORT_SET(bits, on, off, separator, number of bits): the lowest bit first.
-fn export_set(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn export_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bits = to_u64_bits(&arguments[0], context)?;
     let (on, off) = (to_text(&arguments[1]), to_text(&arguments[2]));
     let separator = arguments.get(3).map_or_else(|| ",".into(), to_text);
     let asked = arguments.get(4).map_or(Ok(64), |count| to_i64(count, context))?;
     let count = if (0..=64).contains(&asked) { asked } else { 64 };
-    let parts: Vec<&str> = (0..count).map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off }).collect();
-    Ok(Value::from(parts.join(&separator)))
+    build_text(call.name, context, |out| {
+        for bit in 0..count {
+            out.push(if bit > 0 { separator.as_bytes() } else { b"" })?;
+            out.push(if bits >> bit & 1 == 1 { on.as_bytes() } else { off.as_bytes() })?;
+        }
+        Ok(())
+    })
 }
 
 /// FORMAT_BYTES: `1000 bytes`, `1.50 KiB`.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::result_bytes::build;
 use crate::ast::CastType;
 use crate::collation::Collation;
 use crate::decimal::Decimal;
@@ -101,10 +102,14 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
             to_time(value, context)?.map_or(Value::Null, |time| Value::Time(time.round_to(*fsp)))
         }
         ColumnType::Binary { length } => {
-            let mut bytes = to_bytes(value).into_owned();
+            let bytes = to_bytes(value);
             cut_warning(bytes.len() > *length as usize, "BINARY", *length, value, context)?;
-            bytes.resize(*length as usize, 0);
-            Value::bytes(bytes)
+            let kept = &bytes[..bytes.len().min(*length as usize)];
+            let built = build("cast_as_binary", context, |out| {
+                out.push(kept)?;
+                out.push_repeated(b"\0", u64::from(*length) - kept.len() as u64)
+            })?;
+            built.map_or(Value::Null, Value::bytes)
         }
         kind if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(value).as_ref())),
         ColumnType::Varchar { length, collation } => {

@@ -1,5 +1,6 @@
 //! Date and time functions.
 
+use super::result_bytes::build_text;
 use super::{Entry, VOLATILE, bigint, date, entry, text_short, unsigned};
 use crate::ast::IntervalUnit;
 use crate::datetime::{
@@ -211,7 +212,7 @@ fn unix_timestamp(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     Ok(Value::Decimal(Decimal::from_scaled_i128(i128::from(us), 6).round_to(local.fsp)))
 }
 
-fn from_unixtime(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn from_unixtime(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let seconds = to_decimal(&arguments[0], context)?;
     let fsp = seconds.scale().min(6);
@@ -222,13 +223,27 @@ fn from_unixtime(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     let Some(utc) = DateTime::from_unix_us(us, fsp) else { return Ok(Value::Null) };
     let local = context.settings.time_zone.from_utc(utc);
     match arguments.get(1) {
-        Some(pattern) => Ok(formatted(local, None, pattern)),
+        Some(pattern) => formatted(local, None, pattern, call, context),
         None => Ok(Value::DateTime(local)),
     }
 }
 
-fn formatted(moment: DateTime, hours: Option<u32>, pattern: &Value) -> Value {
-    datetime::format_by_pattern(moment, hours, &to_text(pattern)).map_or(Value::Null, Value::from)
+/// A moment, or a time (its hours, and whether it is negative), as a pattern says.
+fn formatted(
+    moment: DateTime,
+    time: Option<(u32, bool)>,
+    pattern: &Value,
+    call: &Call,
+    context: &EvalContext<'_>,
+) -> SqlResult<Value> {
+    let mut is_null = false;
+    let text = build_text(call.name, context, |out| {
+        out.push(if time.is_some_and(|(_, negative)| negative) { b"-" } else { b"" })?;
+        let hours = time.map(|(hours, _)| hours);
+        is_null = datetime::format_by_pattern(moment, hours, &to_text(pattern), out).is_none();
+        out.refused()
+    })?;
+    Ok(if is_null { Value::Null } else { text })
 }
 
 fn date_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -407,21 +422,18 @@ fn subtime(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
     shift_time(arguments, context, -1)
 }
 
-fn date_format(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn date_format(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let moment = to_date_time(&arguments[0], context)?;
-    Ok(moment.map_or(Value::Null, |moment| formatted(moment, None, &arguments[1])))
+    moment.map_or(Ok(Value::Null), |moment| formatted(moment, None, &arguments[1], call, context))
 }
 
-fn time_format(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn time_format(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let Some(time) = to_time(&arguments[0], context)? else { return Ok(Value::Null) };
     let (hour, minute, second, us) = time.parts();
     let moment = DateTime::from_parts(Date::ZERO, hour % 24, minute, second, us, 6);
-    Ok(match formatted(moment, Some(hour), &arguments[1]) {
-        Value::Str(text) if time.us < 0 => Value::from(format!("-{text}")),
-        text => text,
-    })
+    formatted(moment, Some((hour, time.us < 0)), &arguments[1], call, context)
 }
 
 fn str_to_date(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use ring::digest as sha;
 
+use super::result_bytes::build_text;
 use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_long, text_short, unsigned};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
@@ -27,32 +28,39 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("is_uuid", (1, 1), is_uuid, bigint, 0),
 ];
 
-fn hex_text(bytes: &[u8], upper: bool) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+
+fn hex_text(bytes: &[u8]) -> String {
+    let mut text = String::new();
     for byte in bytes {
-        let written = if upper { write!(text, "{byte:02X}") } else { write!(text, "{byte:02x}") };
+        let written = write!(text, "{byte:02x}");
         debug_assert!(written.is_ok());
     }
     text
 }
 
-fn hex(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn hex(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(match &arguments[0] {
-        value @ (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) => {
-            format!("{:X}", to_u64_bits(value, context)?)
-        }
-        value => hex_text(&to_bytes(value), true),
-    }))
+    if let value @ (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) = &arguments[0] {
+        return Ok(Value::from(format!("{:X}", to_u64_bits(value, context)?)));
+    }
+    build_text(call.name, context, |out| {
+        let bytes = to_bytes(&arguments[0]);
+        out.reserve(bytes.len().saturating_mul(2))?;
+        bytes
+            .iter()
+            .try_for_each(|byte| out.push(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]))
+    })
 }
 
 fn hex_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
-    let mut digits: Vec<u8> = text.iter().map(digit).collect::<Option<_>>()?;
-    if digits.len() % 2 == 1 {
-        digits.insert(0, 0);
+    let (first, pairs) = text.split_at(text.len() % 2);
+    let mut bytes: Vec<u8> = first.iter().map(digit).collect::<Option<_>>()?;
+    for pair in pairs.chunks_exact(2) {
+        bytes.push(digit(&pair[0])? << 4 | digit(&pair[1])?);
     }
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    Some(bytes)
 }
 
 fn unhex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -62,22 +70,22 @@ fn unhex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value>
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-fn to_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn to_base64(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let mut text = String::new();
-    for (count, group) in bytes.chunks(3).enumerate() {
-        if count > 0 && count % 19 == 0 {
-            text.push('\n');
+    build_text(call.name, context, |out| {
+        for (count, group) in bytes.chunks(3).enumerate() {
+            out.push(if count > 0 && count.is_multiple_of(19) { b"\n" } else { b"" })?;
+            let bits =
+                group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            let mut digits = [b'='; 4];
+            for (place, digit) in digits.iter_mut().enumerate().take(group.len() + 1) {
+                *digit = BASE64[(bits >> (18 - 6 * place) & 63) as usize];
+            }
+            out.push(&digits)?;
         }
-        let bits =
-            group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for place in 0..4 {
-            let digit = BASE64[(bits >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= group.len() { char::from(digit) } else { '=' });
-        }
-    }
-    Ok(Value::from(text))
+        Ok(())
+    })
 }
 
 fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -103,13 +111,13 @@ fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
 
 fn md5(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(hex_text(&digest::md5(&to_bytes(&arguments[0])), false)))
+    Ok(Value::from(hex_text(&digest::md5(&to_bytes(&arguments[0])))))
 }
 
 fn sha1(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let sum = sha::digest(&sha::SHA1_FOR_LEGACY_USE_ONLY, &to_bytes(&arguments[0]));
-    Ok(Value::from(hex_text(sum.as_ref(), false)))
+    Ok(Value::from(hex_text(sum.as_ref())))
 }
 
 fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -118,10 +126,10 @@ fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
         0 | 256 => &sha::SHA256,
         384 => &sha::SHA384,
         512 => &sha::SHA512,
-        224 => return Ok(Value::from(hex_text(&digest::sha224(&to_bytes(&arguments[0])), false))),
+        224 => return Ok(Value::from(hex_text(&digest::sha224(&to_bytes(&arguments[0]))))),
         _ => return Ok(Value::Null),
     };
-    Ok(Value::from(hex_text(sha::digest(algorithm, &to_bytes(&arguments[0])).as_ref(), false)))
+    Ok(Value::from(hex_text(sha::digest(algorithm, &to_bytes(&arguments[0])).as_ref())))
 }
 
 fn crc32(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -148,7 +156,7 @@ fn inet_ntoa(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 }
 
 fn uuid_text(bytes: &[u8; 16]) -> String {
-    let text = hex_text(bytes, false);
+    let text = hex_text(bytes);
     format!("{}-{}-{}-{}-{}", &text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..])
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::result_bytes::build_text;
 use super::{Entry, NEVER_NULL, bigint, entry, text_long};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -145,23 +146,23 @@ fn value_of(value: &Value) -> SqlResult<Json> {
     })
 }
 
-fn of_value(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn of_value(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(given(&value_of(&arguments[0])?))
+    given(&value_of(&arguments[0])?, call, context)
 }
 
-fn of_truth(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn of_truth(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     Ok(match &arguments[0] {
         Value::Int(0) => Value::text("false"),
         Value::Int(1) => Value::text("true"),
         Value::Null => Value::Null,
-        other => given(&value_of(other)?),
+        other => given(&value_of(other)?, call, context)?,
     })
 }
 
-fn of_text(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn of_text(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(given(&parsed(call, arguments, 0)?))
+    given(&parsed(call, arguments, 0)?, call, context)
 }
 
 fn order_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -170,8 +171,27 @@ fn order_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
 }
 
 /// A document as a value.
-fn given(document: &Json) -> Value {
-    Value::from(json::write(document))
+fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
+    build_text(call.name, context, |out| {
+        let written = json::append(document, out);
+        out.refused()?;
+        debug_assert!(written.is_ok());
+        Ok(())
+    })
+}
+
+/// Documents as an array.
+fn given_all(documents: &[&Json], call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
+    build_text(call.name, context, |out| {
+        out.push(b"[")?;
+        for (nth, document) in documents.iter().enumerate() {
+            out.push(if nth > 0 { b", " } else { b"" })?;
+            let written = json::append(document, out);
+            out.refused()?;
+            debug_assert!(written.is_ok());
+        }
+        out.push(b"]")
+    })
 }
 
 /// An argument that is a document.
@@ -183,9 +203,9 @@ fn parsed(call: &Call, arguments: &[Value], nth: usize) -> SqlResult<Json> {
     }
 }
 
-fn json_array(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_array(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let parts = arguments.iter().map(document_or_null).collect::<SqlResult<Vec<Json>>>()?;
-    Ok(given(&Json::Array(parts)))
+    given(&Json::Array(parts), call, context)
 }
 
 /// A value argument, which is a document already; SQL NULL becomes `null`.
@@ -196,7 +216,7 @@ fn document_or_null(value: &Value) -> SqlResult<Json> {
     }
 }
 
-fn json_object(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_object(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let mut members = Map::new();
     for pair in arguments.chunks_exact(2) {
         if pair[0].is_null() {
@@ -204,12 +224,17 @@ fn json_object(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
         }
         members.insert(to_text(&pair[0]).to_string(), document_or_null(&pair[1])?);
     }
-    Ok(given(&Json::Object(members)))
+    given(&Json::Object(members), call, context)
 }
 
-fn json_quote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(json::quote(&to_text(&arguments[0]))))
+    build_text(call.name, context, |out| {
+        let written = json::append_quoted(&to_text(&arguments[0]), out);
+        out.refused()?;
+        debug_assert!(written.is_ok());
+        Ok(())
+    })
 }
 
 fn json_unquote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -246,19 +271,19 @@ fn json_length(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
     Ok(at_path(call, arguments)?.map_or(Value::Null, |found| Value::Int(json::length(&found) as i64)))
 }
 
-fn json_keys(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_keys(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match at_path(call, arguments)? {
         Some(Json::Object(members)) => {
             let names = json::in_order(&members).into_iter().map(|(name, _)| Json::from(name)).collect();
-            given(&Json::Array(names))
+            given(&Json::Array(names), call, context)?
         }
         _ => Value::Null,
     })
 }
 
 /// JSON_EXTRACT: what one plain path leads to, or an array of all that several paths or wildcards do.
-fn json_extract(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_extract(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let document = parsed(call, arguments, 0)?;
     let paths = arguments[1..].iter().map(|path| Path::parse(&to_text(path)));
@@ -270,20 +295,22 @@ fn json_extract(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlRes
     if let [path] = &paths[..]
         && !path.is_wild()
     {
-        return Ok(given(found[0]));
+        return given(found[0], call, context);
     }
-    Ok(given(&Json::Array(found.into_iter().cloned().collect())))
+    given_all(&found, call, context)
 }
 
-fn json_contains(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_contains(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (target, candidate) = (parsed(call, arguments, 0)?, parsed(call, arguments, 1)?);
+    let mut work = |bytes| context.work(bytes);
     let Some(path) = arguments.get(2) else {
-        return Ok(Value::boolean(json::contains(&target, &candidate)));
+        return Ok(Value::boolean(json::contains(&target, &candidate, &mut work)?));
     };
     let path = Path::parse_single(&to_text(path))?;
     let found = path.select(&target);
-    Ok(found.first().map_or(Value::Null, |found| Value::boolean(json::contains(found, &candidate))))
+    let Some(found) = found.first() else { return Ok(Value::Null) };
+    Ok(Value::boolean(json::contains(found, &candidate, &mut work)?))
 }
 
 fn json_contains_path(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -305,7 +332,7 @@ fn json_overlaps(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlRe
 }
 
 /// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL value is `null`.
-fn json_change(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let change = match call.name {
         "json_insert" => Change::Insert,
         "json_replace" => Change::Replace,
@@ -318,12 +345,13 @@ fn json_change(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
     let mut document = parsed(call, arguments, 0)?;
     for pair in arguments[1..].chunks_exact(2) {
         let path = Path::parse_single(&to_text(&pair[0]))?;
+        context.work(json::length(&document).saturating_mul(size_of::<Json>()))?;
         json::change(&mut document, &path, document_or_null(&pair[1])?, change);
     }
-    Ok(given(&document))
+    given(&document, call, context)
 }
 
-fn json_remove(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_remove(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let mut document = parsed(call, arguments, 0)?;
     for path in &arguments[1..] {
@@ -333,21 +361,26 @@ fn json_remove(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
         }
         json::remove(&mut document, &path);
     }
-    Ok(given(&document))
+    given(&document, call, context)
 }
 
-fn json_merge(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_merge(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let merge = if call.name == "json_merge_patch" { json::merge_patch } else { json::merge_preserve };
     let mut merged = parsed(call, arguments, 0)?;
     for nth in 1..arguments.len() {
         merged = merge(merged, parsed(call, arguments, nth)?);
     }
-    Ok(given(&merged))
+    given(&merged, call, context)
 }
 
-fn json_pretty(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_pretty(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let sorted = json::parse_argument(&json::write(&parsed(call, arguments, 0)?), 0, call.name)?;
-    Ok(Value::from(serde_json::to_string_pretty(&sorted).unwrap_or_default()))
+    let document = parsed(call, arguments, 0)?;
+    build_text(call.name, context, |out| {
+        let written = json::append_pretty(&document, 0, out);
+        out.refused()?;
+        debug_assert!(written.is_ok());
+        Ok(())
+    })
 }

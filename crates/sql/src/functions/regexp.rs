@@ -1,6 +1,7 @@
 //! Regular expression functions: REGEXP_LIKE, REGEXP_REPLACE, REGEXP_SUBSTR and REGEXP_INSTR, with position, occurrence and match type.
 //! Positions count characters from 1.
 
+use super::result_bytes::{Grown, ResultBytes, build_text};
 use super::{Entry, bigint, entry, text_long};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
@@ -58,27 +59,29 @@ fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -
     let (text, replacement) = (to_text(&arguments[0]), to_text(&arguments[2]));
     let from = start(&text, arguments.get(3), context)?;
     let wanted = occurrence(arguments.get(4), 0, context)?;
-    let mut replaced = String::from(&text[..from]);
-    let mut copied = from;
-    let mut counted = 0;
-    let mut at = from;
-    while at <= text.len()
-        && let Some(groups) = compiled.groups_at(&text, at)?
-        && let Some(&Some(found)) = groups.first()
-    {
-        counted += 1;
-        if wanted <= 0 || counted == wanted {
-            replaced.push_str(&text[copied..found.0]);
-            expand(&replacement, &text, &groups, &mut replaced)?;
-            copied = found.1;
-            if counted == wanted {
-                break;
+    build_text(call.name, context, |replaced| {
+        replaced.push(&text.as_bytes()[..from])?;
+        let mut copied = from;
+        let mut counted = 0;
+        let mut at = from;
+        while at <= text.len()
+            && let Some(groups) = compiled.groups_at(&text, at)?
+            && let Some(&Some(found)) = groups.first()
+        {
+            counted += 1;
+            if wanted <= 0 || counted == wanted {
+                replaced.push(&text.as_bytes()[copied..found.0])?;
+                expand(&replacement, &text, &groups, replaced)?;
+                copied = found.1;
+                if counted == wanted {
+                    break;
+                }
             }
+            context.session.work(found.1 - at)?;
+            at = after(&text, found);
         }
-        at = after(&text, found);
-    }
-    replaced.push_str(&text[copied..]);
-    Ok(Value::from(replaced))
+        replaced.push(&text.as_bytes()[copied..])
+    })
 }
 
 /// Where the search goes on: after an empty match one character further.
@@ -87,14 +90,14 @@ fn after(text: &str, (start, end): (usize, usize)) -> usize {
 }
 
 /// The replacement with `$n` for the n-th group; a backslash takes the next character as it is.
-fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> SqlResult<()> {
+fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut ResultBytes<'_>) -> Grown {
     let mut rest = replacement.chars().peekable();
     while let Some(letter) = rest.next() {
         match letter {
-            '\\' => out.extend(rest.next()),
+            '\\' => rest.next().map_or(Ok(()), |next| out.push_char(next))?,
             '$' => {
                 let Some(first) = rest.next().and_then(|digit| digit.to_digit(10)) else {
-                    return Err(SqlError::regexp_invalid_group_name());
+                    return Err(SqlError::regexp_invalid_group_name().into());
                 };
                 let mut group = first as usize;
                 while let Some(digit) = rest.peek().and_then(|digit| digit.to_digit(10)) {
@@ -106,9 +109,9 @@ fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> S
                     rest.next();
                 }
                 let found = groups.get(group).ok_or_else(SqlError::regexp_index_out_of_bounds)?;
-                out.push_str(found.map_or("", |(start, end)| &text[start..end]));
+                out.push(found.map_or("", |(start, end)| &text[start..end]).as_bytes())?;
             }
-            letter => out.push(letter),
+            letter => out.push_char(letter)?,
         }
     }
     Ok(())
@@ -132,6 +135,7 @@ fn nth_match(
         if counted == wanted {
             return Ok(Some(found));
         }
+        context.session.work(found.1 - at)?;
         at = after(text, found);
     }
     Ok(None)

@@ -1,10 +1,10 @@
 //! String functions. Positions and lengths count characters; byte strings count bytes.
 
-use std::sync::Arc;
-
+use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
+use super::search::{self, characters, nth_character};
 use super::{Entry, MANY, NEVER_NULL, bigint, entry, text_like_first, text_long, text_short, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_upper};
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, compare_strings, to_bytes, to_decimal, to_i64, to_text};
 
@@ -67,52 +67,47 @@ fn is_binary(arguments: &[Value]) -> bool {
     arguments.iter().any(|argument| matches!(argument, Value::Bytes(_)))
 }
 
-/// Byte offsets of the characters of a string, its end included; every byte for byte strings.
-fn boundaries(value: &Value, bytes: &[u8]) -> Vec<usize> {
-    if matches!(value, Value::Bytes(_)) {
-        return (0..=bytes.len()).collect();
-    }
-    let mut places = vec![];
-    let mut at = 0;
-    while let Some((_, length)) = first_character(&bytes[at..]) {
-        places.push(at);
-        at += length;
-    }
-    places.push(at);
-    places
+/// Builds a string of the class of the given argument.
+fn build_like(
+    model: &Value,
+    call: &Call,
+    context: &EvalContext<'_>,
+    fill: impl FnOnce(&mut ResultBytes<'_>) -> Grown,
+) -> SqlResult<Value> {
+    Ok(build(call.name, context, fill)?.map_or(Value::Null, |bytes| like(model, bytes)))
 }
 
-/// Refuses results longer than `max_allowed_packet`: NULL and a warning.
-fn too_long(bytes: u64, call: &Call, context: &EvalContext<'_>) -> SqlResult<bool> {
-    let limit = context.settings.result_bytes_max;
-    if bytes <= limit {
-        return Ok(false);
-    }
-    context.warn(SqlError::warn_allowed_packet(call.name, limit))?;
-    Ok(true)
+/// Characters of a string; bytes of byte strings.
+fn count_of(value: &Value, bytes: &[u8]) -> usize {
+    if matches!(value, Value::Bytes(_)) { bytes.len() } else { characters(bytes) }
+}
+
+/// The byte where the character of this number (from 0) begins, or the end.
+fn place_of(value: &Value, bytes: &[u8], number: usize) -> usize {
+    if matches!(value, Value::Bytes(_)) { number.min(bytes.len()) } else { nth_character(bytes, number) }
 }
 
 fn concat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let mut bytes = Vec::new();
-    for argument in arguments {
-        bytes.extend_from_slice(&to_bytes(argument));
-    }
-    if too_long(bytes.len() as u64, call, context)? {
-        return Ok(Value::Null);
-    }
     let model = if is_binary(arguments) { Value::bytes([]) } else { Value::Null };
-    Ok(like(&model, bytes))
+    build_like(&model, call, context, |out| {
+        arguments.iter().try_for_each(|argument| out.push(&to_bytes(argument)))
+    })
 }
 
-fn concat_ws(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn concat_ws(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     if arguments[0].is_null() {
         return Ok(Value::Null);
     }
     let separator = to_bytes(&arguments[0]);
-    let parts: Vec<_> = arguments[1..].iter().filter(|part| !part.is_null()).map(to_bytes).collect();
     let model = if is_binary(arguments) { Value::bytes([]) } else { Value::Null };
-    Ok(like(&model, parts.join(&separator[..])))
+    build_like(&model, call, context, |out| {
+        for (nth, part) in arguments[1..].iter().filter(|part| !part.is_null()).enumerate() {
+            out.push(if nth > 0 { &separator } else { b"" })?;
+            out.push(&to_bytes(part))?;
+        }
+        Ok(())
+    })
 }
 
 fn length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -128,42 +123,42 @@ fn bit_length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<V
 fn char_length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    Ok(Value::Int(boundaries(&arguments[0], &bytes).len() as i64 - 1))
+    Ok(Value::Int(count_of(&arguments[0], &bytes) as i64))
 }
 
 fn substring(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let places = boundaries(&arguments[0], &bytes);
-    let count = places.len() as i64 - 1;
     let position = to_i64(&arguments[1], context)?;
     let wanted = match arguments.get(2) {
         Some(wanted) => to_i64(wanted, context)?,
         None => i64::MAX,
     };
-    let start = if position < 0 { count.saturating_add(position) } else { position - 1 };
-    if start < 0 || start >= count || wanted <= 0 {
+    let start = match position {
+        ..0 => (count_of(&arguments[0], &bytes) as i64).saturating_add(position),
+        _ => position - 1,
+    };
+    if start < 0 || wanted <= 0 {
         return Ok(like(&arguments[0], Vec::new()));
     }
-    let end = start.saturating_add(wanted).min(count);
-    Ok(like(&arguments[0], bytes[places[start as usize]..places[end as usize]].to_vec()))
+    let begin = place_of(&arguments[0], &bytes, start as usize);
+    let end = begin + place_of(&arguments[0], &bytes[begin..], wanted as usize);
+    Ok(like(&arguments[0], bytes[begin..end].to_vec()))
 }
 
 fn left(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let places = boundaries(&arguments[0], &bytes);
-    let wanted = to_i64(&arguments[1], context)?.clamp(0, places.len() as i64 - 1);
-    Ok(like(&arguments[0], bytes[..places[wanted as usize]].to_vec()))
+    let wanted = usize::try_from(to_i64(&arguments[1], context)?.max(0)).unwrap_or(usize::MAX);
+    Ok(like(&arguments[0], bytes[..place_of(&arguments[0], &bytes, wanted)].to_vec()))
 }
 
 fn right(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let places = boundaries(&arguments[0], &bytes);
-    let count = places.len() - 1;
+    let count = count_of(&arguments[0], &bytes);
     let wanted = to_i64(&arguments[1], context)?.clamp(0, count as i64) as usize;
-    Ok(like(&arguments[0], bytes[places[count - wanted]..].to_vec()))
+    Ok(like(&arguments[0], bytes[place_of(&arguments[0], &bytes, count - wanted)..].to_vec()))
 }
 
 fn trim_ends(arguments: &[Value], leading: bool, trailing: bool) -> SqlResult<Value> {
@@ -216,39 +211,30 @@ fn replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
     if from.is_empty() {
         return Ok(arguments[0].clone());
     }
-    let mut result = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while at < text.len() {
-        if text[at..].starts_with(&from) {
-            result.extend_from_slice(&to);
-            at += from.len();
-        } else {
-            result.push(text[at]);
-            at += 1;
+    build_like(&arguments[0], call, context, |out| {
+        let mut copied = 0;
+        for at in memchr::memmem::find_iter(&text, &from) {
+            out.push(&text[copied..at])?;
+            out.push(&to)?;
+            copied = at + from.len();
         }
-    }
-    if too_long(result.len() as u64, call, context)? {
-        return Ok(Value::Null);
-    }
-    Ok(like(&arguments[0], result))
+        out.push(&text[copied..])
+    })
 }
 
 fn repeat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
     let count = to_i64(&arguments[1], context)?.max(0) as u64;
-    if too_long(count.saturating_mul(bytes.len() as u64), call, context)? {
-        return Ok(Value::Null);
-    }
-    Ok(like(&arguments[0], bytes.repeat(count as usize)))
+    build_like(&arguments[0], call, context, |out| out.push_repeated(&bytes, count))
 }
 
 fn reverse(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let bytes = to_bytes(&arguments[0]);
-    let places = boundaries(&arguments[0], &bytes);
-    let parts = places.windows(2).rev().flat_map(|pair| bytes[pair[0]..pair[1]].iter().copied());
-    Ok(like(&arguments[0], parts.collect()))
+    Ok(match &arguments[0] {
+        Value::Bytes(bytes) => Value::bytes(bytes.iter().rev().copied().collect::<Vec<u8>>()),
+        other => Value::from(to_text(other).chars().rev().collect::<String>()),
+    })
 }
 
 /// Character position (from 1) of `needle` in `text` from character `from` (from 1); 0 if absent.
@@ -256,29 +242,15 @@ fn position_of(call: &Call, text: &Value, needle: &Value, from: i64) -> i64 {
     let (haystack, wanted) = (to_bytes(text), to_bytes(needle));
     let binary = matches!(text, Value::Bytes(_));
     let collation = if binary { Collation::Binary } else { call.collation };
-    let places = boundaries(text, &haystack);
-    let needle_places = boundaries(text, &wanted);
-    let (count, needle_count) = (places.len() - 1, needle_places.len() - 1);
-    if from < 1 || from as usize > count + 1 {
+    let Ok(before) = usize::try_from(from.saturating_sub(1)) else { return 0 };
+    let begin = place_of(text, &haystack, before);
+    if begin == haystack.len() && before > count_of(text, &haystack) {
         return 0;
     }
-    for start in from as usize - 1..=count {
-        if start + needle_count > count {
-            return 0;
-        }
-        let piece = &haystack[places[start]..places[start + needle_count]];
-        let same = piece == &wanted[..]
-            || !collation.is_binary_order()
-                && (0..needle_count).all(|offset| {
-                    let left = first_character(&haystack[places[start + offset]..]);
-                    let right = first_character(&wanted[needle_places[offset]..]);
-                    left.zip(right).is_some_and(|(left, right)| collation.same_character(left.0, right.0))
-                });
-        if same {
-            return start as i64 + 1;
-        }
+    match search::find(collation, &haystack[begin..], &wanted) {
+        Some((at, _)) => from + count_of(text, &haystack[begin..begin + at]) as i64,
+        None => 0,
     }
-    0
 }
 
 fn instr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -297,27 +269,28 @@ fn locate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 
 fn pad(call: &Call, arguments: &[Value], context: &EvalContext<'_>, left: bool) -> SqlResult<Value> {
     null_guard!(arguments);
-    let bytes = to_bytes(&arguments[0]);
-    let places = boundaries(&arguments[0], &bytes);
-    let filler = to_bytes(&arguments[2]);
-    let filler_places = boundaries(&arguments[2], &filler);
-    let (count, filler_count) = (places.len() - 1, filler_places.len() - 1);
-    let wanted = to_i64(&arguments[1], context)?;
-    if wanted < 0 || too_long(wanted as u64, call, context)? {
-        return Ok(Value::Null);
-    }
-    let wanted = wanted as usize;
+    let (bytes, filler) = (to_bytes(&arguments[0]), to_bytes(&arguments[2]));
+    let Ok(wanted) = u64::try_from(to_i64(&arguments[1], context)?) else { return Ok(Value::Null) };
+    let count = count_of(&arguments[0], &bytes) as u64;
     if wanted <= count {
-        return Ok(like(&arguments[0], bytes[..places[wanted]].to_vec()));
+        let end = place_of(&arguments[0], &bytes, wanted as usize);
+        return Ok(like(&arguments[0], bytes[..end].to_vec()));
     }
-    if filler_count == 0 {
-        return Ok(like(&arguments[0], Vec::new()));
-    }
-    let missing = wanted - count;
-    let mut padding = filler.repeat(missing / filler_count);
-    padding.extend_from_slice(&filler[..filler_places[missing % filler_count]]);
-    let result = if left { [&padding[..], &bytes].concat() } else { [&bytes[..], &padding].concat() };
-    Ok(like(&arguments[0], result))
+    build_like(&arguments[0], call, context, |out| {
+        if wanted > context.settings.result_bytes_max {
+            return Err(Stop::TooLong);
+        }
+        let filler_count = count_of(&arguments[2], &filler) as u64;
+        if filler_count == 0 {
+            return Ok(());
+        }
+        let missing = wanted - count;
+        out.push(if left { b"" } else { &bytes })?;
+        out.push_repeated(&filler, missing / filler_count)?;
+        let rest = place_of(&arguments[2], &filler, (missing % filler_count) as usize);
+        out.push(&filler[..rest])?;
+        out.push(if left { &bytes } else { b"" })
+    })
 }
 
 fn pad_left(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -331,10 +304,7 @@ fn pad_right(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
 fn space(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let count = to_i64(&arguments[0], context)?.max(0) as u64;
-    if too_long(count, call, context)? {
-        return Ok(Value::Null);
-    }
-    Ok(Value::from(" ".repeat(count as usize)))
+    build_text(call.name, context, |out| out.push_repeated(b" ", count))
 }
 
 fn field(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -370,7 +340,7 @@ fn find_in_set(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
     Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
 }
 
-fn make_set(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn make_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     if arguments[0].is_null() {
         return Ok(Value::Null);
     }
@@ -379,8 +349,13 @@ fn make_set(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
         .iter()
         .enumerate()
         .filter(|(bit, part)| *bit < 64 && bits >> bit & 1 == 1 && !part.is_null());
-    let parts: Vec<Arc<str>> = chosen.map(|(_, part)| to_text(part)).collect();
-    Ok(Value::from(parts.join(",")))
+    build_text(call.name, context, |out| {
+        for (nth, (_, part)) in chosen.enumerate() {
+            out.push(if nth > 0 { b"," } else { b"" })?;
+            out.push(to_text(part).as_bytes())?;
+        }
+        Ok(())
+    })
 }
 
 fn format_number(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -430,8 +405,9 @@ fn char_decoded(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
         "char using utf16" => 2,
         _ => 1,
     };
-    while bytes.len() % width != 0 {
-        bytes.insert(0, 0);
+    if !bytes.len().is_multiple_of(width) {
+        let missing = width - bytes.len() % width;
+        bytes.splice(0..0, std::iter::repeat_n(0, missing));
     }
     let text = match width {
         4 => {
@@ -458,21 +434,22 @@ fn char_bytes(arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Vec<u
     Ok(bytes)
 }
 
-fn quote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     if arguments[0].is_null() {
         return Ok(Value::text("NULL"));
     }
-    let mut result = String::from("'");
-    for character in to_text(&arguments[0]).chars() {
-        match character {
-            '\'' | '\\' => result.extend(['\\', character]),
-            '\0' => result.push_str("\\0"),
-            '\u{1A}' => result.push_str("\\Z"),
-            other => result.push(other),
+    build_text(call.name, context, |out| {
+        out.push(b"'")?;
+        for character in to_text(&arguments[0]).chars() {
+            match character {
+                '\'' | '\\' => out.push(&[b'\\', character as u8])?,
+                '\0' => out.push(b"\\0")?,
+                '\u{1A}' => out.push(b"\\Z")?,
+                other => out.push_char(other)?,
+            }
         }
-    }
-    result.push('\'');
-    Ok(Value::from(result))
+        out.push(b"'")
+    })
 }
 
 fn strcmp(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -487,42 +464,35 @@ fn substring_index(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
     if delimiter.is_empty() || count == 0 {
         return Ok(like(&arguments[0], Vec::new()));
     }
-    let mut places = Vec::new();
-    let mut at = 0;
-    while at + delimiter.len() <= text.len() {
-        if text[at..].starts_with(&delimiter) {
-            places.push(at);
-            at += delimiter.len();
-        } else {
-            at += 1;
-        }
-    }
     let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-    let kept = if wanted > places.len() {
-        &text[..]
-    } else if count > 0 {
-        &text[..places[wanted - 1]]
+    // From the right, matches are those that a search from the left finds.
+    let all = || memchr::memmem::find_iter(&text, &delimiter[..]);
+    let kept = if count > 0 {
+        all().nth(wanted - 1).map_or(&text[..], |at| &text[..at])
     } else {
-        &text[places[places.len() - wanted] + delimiter.len()..]
+        let found = all().count();
+        let place = found.checked_sub(wanted).and_then(|nth| all().nth(nth));
+        place.map_or(&text[..], |at| &text[at + delimiter.len()..])
     };
     Ok(like(&arguments[0], kept.to_vec()))
 }
 
-fn insert(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn insert(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let places = boundaries(&arguments[0], &bytes);
-    let count = places.len() as i64 - 1;
     let (position, replaced) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
-    if position < 1 || position > count {
+    let Ok(start @ 1..) = usize::try_from(position) else { return Ok(arguments[0].clone()) };
+    let begin = place_of(&arguments[0], &bytes, start - 1);
+    if begin == bytes.len() {
         return Ok(arguments[0].clone());
     }
-    let start = position - 1;
-    let end = if replaced < 0 { count } else { start.saturating_add(replaced).min(count) };
-    let mut result = bytes[..places[start as usize]].to_vec();
-    result.extend_from_slice(&to_bytes(&arguments[3]));
-    result.extend_from_slice(&bytes[places[end as usize]..]);
-    Ok(like(&arguments[0], result))
+    let length = usize::try_from(replaced).unwrap_or(usize::MAX);
+    let end = begin + place_of(&arguments[0], &bytes[begin..], length);
+    build_like(&arguments[0], call, context, |out| {
+        out.push(&bytes[..begin])?;
+        out.push(&to_bytes(&arguments[3]))?;
+        out.push(&bytes[end..])
+    })
 }
 
 fn soundex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -550,7 +520,7 @@ fn soundex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Valu
             last = own.or(last.filter(|_| !matches!(letter, 'A' | 'E' | 'I' | 'O' | 'U' | 'Y')));
         }
     }
-    while result.chars().count() < 4 {
+    for _ in result.chars().take(4).count()..4 {
         result.push('0');
     }
     Ok(Value::from(result))

@@ -1,5 +1,7 @@
 //! Paths into documents: `$`, then `.name`, `."name"`, `.*`, `[1]`, `[last-1]`, `[1 to 3]`, `[*]` and `**`.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use crate::error::{SqlError, SqlResult};
@@ -70,60 +72,73 @@ impl Path {
         self.legs.iter().any(|leg| !matches!(leg, Leg::Member(_) | Leg::Cell(_)))
     }
 
-    /// What it leads to, in the order of the document.
+    /// What it leads to, each place once, in the order of the document.
     pub fn select<'d>(&self, document: &'d Json) -> Vec<&'d Json> {
-        let mut found = Vec::new();
-        select(document, &self.legs, &mut found);
-        found
+        let once = self.legs.contains(&Leg::Deep);
+        let mut places = vec![document];
+        for leg in &self.legs {
+            let mut next = Places { found: Vec::new(), seen: once.then(HashSet::new) };
+            places.iter().for_each(|place| next.follow(place, leg));
+            places = next.found;
+        }
+        places
     }
 }
 
-fn select<'d>(document: &'d Json, legs: &[Leg], found: &mut Vec<&'d Json>) {
-    let Some((leg, rest)) = legs.split_first() else {
-        found.push(document);
-        return;
-    };
-    // What is no array is one of one part.
-    let alone = std::slice::from_ref(document);
-    let parts = document.as_array().map_or(alone, Vec::as_slice);
-    match leg {
-        Leg::Member(name) => {
-            if let Some(member) = document.as_object().and_then(|members| members.get(&**name)) {
-                select(member, rest, found);
+/// Where one step leads from several places. `**` leads to a place in as many ways as it lies deep, and each `**` more multiplies them.
+struct Places<'d> {
+    found: Vec<&'d Json>,
+    seen: Option<HashSet<*const Json>>,
+}
+
+impl<'d> Places<'d> {
+    /// False if the place was there already.
+    fn add(&mut self, place: &'d Json) -> bool {
+        let new = self.seen.as_mut().is_none_or(|seen| seen.insert(std::ptr::from_ref(place)));
+        if new {
+            self.found.push(place);
+        }
+        new
+    }
+
+    fn follow(&mut self, document: &'d Json, leg: &Leg) {
+        // What is no array is one of one part.
+        let alone = std::slice::from_ref(document);
+        let parts = document.as_array().map_or(alone, Vec::as_slice);
+        let members = |document: &'d Json| document.as_object().map(super::in_order).unwrap_or_default();
+        match leg {
+            Leg::Member(name) => {
+                let member = document.as_object().and_then(|members| members.get(&**name));
+                member.into_iter().for_each(|member| ignore(self.add(member)));
             }
-        }
-        Leg::AnyMember => {
-            let members = document.as_object().map(super::in_order).unwrap_or_default();
-            members.into_iter().for_each(|(_, member)| select(member, rest, found));
-        }
-        Leg::Cell(cell) => {
-            if let Some(at) = cell.within(parts.len()) {
-                select(&parts[at], rest, found);
+            Leg::AnyMember => members(document).into_iter().for_each(|(_, member)| ignore(self.add(member))),
+            Leg::Cell(cell) => {
+                cell.within(parts.len()).into_iter().for_each(|at| ignore(self.add(&parts[at])));
             }
-        }
-        Leg::Range(first, last) => {
-            let place = |cell: &Cell| match cell.from_end {
-                true => parts.len() as i64 - 1 - cell.number as i64,
-                false => cell.number as i64,
-            };
-            let (first, last) = (place(first).max(0), place(last).min(parts.len() as i64 - 1));
-            (first..=last).for_each(|at| select(&parts[at as usize], rest, found));
-        }
-        Leg::AnyCell => {
-            if document.is_array() {
-                parts.iter().for_each(|part| select(part, rest, found));
+            Leg::Range(first, last) => {
+                let place = |cell: &Cell| match cell.from_end {
+                    true => parts.len() as i64 - 1 - cell.number as i64,
+                    false => cell.number as i64,
+                };
+                let (first, last) = (place(first).max(0), place(last).min(parts.len() as i64 - 1));
+                (first..=last).for_each(|at| ignore(self.add(&parts[at as usize])));
             }
-        }
-        Leg::Deep => {
-            select(document, rest, found);
-            if let Json::Array(parts) = document {
-                parts.iter().for_each(|part| select(part, legs, found));
+            Leg::AnyCell => {
+                document.as_array().into_iter().flatten().for_each(|part| ignore(self.add(part)));
             }
-            let members = document.as_object().map(super::in_order).unwrap_or_default();
-            members.into_iter().for_each(|(_, member)| select(member, legs, found));
+            Leg::Deep => {
+                // What was there before was there with all inside.
+                if self.add(document) {
+                    document.as_array().into_iter().flatten().for_each(|part| self.follow(part, leg));
+                    members(document).into_iter().for_each(|(_, member)| self.follow(member, leg));
+                }
+            }
         }
     }
 }
+
+/// Whether a place is new does not matter.
+fn ignore(_: bool) {}
 
 /// The place a path without wildcards leads to.
 pub fn find<'d>(document: &'d mut Json, legs: &[Leg]) -> Option<&'d mut Json> {

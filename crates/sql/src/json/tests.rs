@@ -144,7 +144,9 @@ fn merging_and_containing() {
     let kept = |one: &str, other: &str| write(&merge_preserve(parse(one).unwrap(), parse(other).unwrap()));
     assert_eq!(kept("[1, 2]", "true"), "[1, 2, true]");
     assert_eq!(kept("{\"a\": 1}", "{\"a\": [2], \"b\": 3}"), "{\"a\": [1, 2], \"b\": 3}");
-    let holds = |one: &str, other: &str| contains(&parse(one).unwrap(), &parse(other).unwrap());
+    let holds = |one: &str, other: &str| {
+        contains(&parse(one).unwrap(), &parse(other).unwrap(), &mut |_| Ok(())).unwrap()
+    };
     assert!(holds("{\"a\": 1, \"b\": {\"c\": [4, 5]}}", "{\"b\": {\"c\": [5]}}"));
     assert!(
         holds("[1, [2, 3]]", "[1.0]") && holds("[1, 2]", "2") && !holds("2", "[2]") && !holds("[1]", "\"1\"")

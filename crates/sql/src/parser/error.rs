@@ -38,7 +38,8 @@ impl ParseError {
     #[must_use]
     pub fn code(&self) -> u16 {
         match self.kind {
-            ParseErrorKind::Syntax | ParseErrorKind::TooComplex | ParseErrorKind::OutOfRange => 1064,
+            ParseErrorKind::Syntax | ParseErrorKind::OutOfRange => 1064,
+            ParseErrorKind::TooComplex => 1436,
             ParseErrorKind::Empty => 1065,
             ParseErrorKind::NotSupported(_) => 1235,
             ParseErrorKind::DerivedWithoutAlias => 1248,
@@ -48,7 +49,7 @@ impl ParseError {
     /// MySQL's SQLSTATE.
     #[must_use]
     pub fn sqlstate(&self) -> [u8; 5] {
-        *b"42000"
+        if self.kind == ParseErrorKind::TooComplex { *b"HY000" } else { *b"42000" }
     }
 }
 
@@ -64,7 +65,7 @@ impl fmt::Display for ParseError {
             ParseErrorKind::Empty => write!(out, "Query was empty"),
             ParseErrorKind::TooComplex => write!(
                 out,
-                "The statement is too complex (nested more than {} levels deep) near '{}' at line {}",
+                "Thread stack overrun: the statement is nested more than {} levels deep near '{}' at line {}",
                 super::DEPTH_MAX,
                 self.near,
                 self.line

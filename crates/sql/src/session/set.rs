@@ -49,7 +49,7 @@ impl Session {
         for (item, checked) in items.iter().zip(checked) {
             match (item, checked) {
                 (SetItem::UserVariable { name, .. }, Checked::Value(value)) => {
-                    self.state.set_user_variable(&name.to_lowercase(), value);
+                    self.state.set_user_variable(&name.to_lowercase(), value)?;
                 }
                 (_, Checked::System(choice)) => self.set_system(choice).await?,
                 (other, _) => self.set_other(other).await?,
@@ -349,6 +349,7 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
         "innodb_sync_spin_loops" => latch::set_spin_rounds(number as u32),
         "innodb_spin_wait_delay" => latch::set_spin_delay(number as u32),
         "innodb_spin_wait_pause_multiplier" => latch::set_pause_multiplier(number as u32),
+        "global_connection_memory_limit" => db.memory().set_limit(number),
         "innodb_thread_sleep_delay" => {
             settings.thread_sleep_delay_us.store(number, Ordering::Relaxed);
             db.engine().gate().sleep_delay_changed();

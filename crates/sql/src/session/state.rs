@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use turnstile_engine::interrupt::Interrupt;
 
 use crate::accounts::{AccountName, Accounts, Rights};
 use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{SessionView, Warnings};
+use crate::expr::{Lookup, SessionView, Warnings};
+use crate::memory::{Account as MemoryAccount, Charge, heap_bytes};
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
 use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
@@ -31,7 +33,7 @@ pub struct SessionState {
     pub variables: Mutex<SessionVariables>,
     /// System variables that are asked for all the time.
     pub settings: Mutex<Arc<SessionSettings>>,
-    user_variables: Mutex<HashMap<Box<str>, Value>>,
+    user_variables: Mutex<UserVariables>,
     schema: Mutex<Option<Arc<str>>>,
     last_insert_id: AtomicU64,
     insert_id: AtomicU64,
@@ -41,6 +43,26 @@ pub struct SessionState {
     found_rows_flag: AtomicBool,
     /// GET_LOCK.
     user_locks: Mutex<HeldLocks>,
+    /// KILL.
+    interrupt: Arc<Interrupt>,
+    memory: Arc<MemoryAccount>,
+    /// Bytes that expressions have worked through since somebody asked.
+    work: AtomicU64,
+    /// Lists of IN of the statement that runs, by the places of their expressions.
+    lookups: Mutex<HashMap<usize, Arc<Lookup>>>,
+    has_lookups: AtomicBool,
+    /// A plan is running.
+    runs_plan: AtomicBool,
+}
+
+/// Bytes that take a tenth of a millisecond or more to work through.
+const WORK_BYTES: u64 = 128 << 10;
+
+/// Variables that users have named, and what they hold of the session's memory.
+#[derive(Default)]
+struct UserVariables {
+    values: HashMap<Box<str>, Value>,
+    charge: Charge,
 }
 
 /// Who is connected.
@@ -63,11 +85,19 @@ impl Identity {
 
 impl SessionState {
     /// A new session's state.
-    pub fn new(db: Arc<Database>, id: u64, identity: Identity, found_rows: bool) -> SessionState {
+    pub fn new(
+        db: Arc<Database>,
+        id: u64,
+        identity: Identity,
+        found_rows: bool,
+        interrupt: Arc<Interrupt>,
+    ) -> SessionState {
+        let memory = Arc::new(MemoryAccount::new(db.memory().clone()));
         let variables = SessionVariables::new(db.globals());
         let settings = Arc::new(SessionSettings::decode(&variables));
         let warnings = Warnings::new();
         warnings.set_limits(settings.max_error_count, settings.sql_notes);
+        memory.set_limit(settings.connection_memory_limit);
         SessionState {
             db,
             id,
@@ -75,7 +105,10 @@ impl SessionState {
             identity: Mutex::new(identity),
             variables: Mutex::new(variables),
             settings: Mutex::new(settings),
-            user_variables: Mutex::new(HashMap::new()),
+            user_variables: Mutex::new(UserVariables {
+                charge: Charge::on(Some(&memory)),
+                ..UserVariables::default()
+            }),
             schema: Mutex::new(None),
             last_insert_id: AtomicU64::new(0),
             insert_id: AtomicU64::new(0),
@@ -84,6 +117,12 @@ impl SessionState {
             random: AtomicU64::new(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             found_rows_flag: AtomicBool::new(found_rows),
             user_locks: Mutex::default(),
+            interrupt,
+            memory,
+            work: AtomicU64::new(0),
+            lookups: Mutex::default(),
+            has_lookups: AtomicBool::new(false),
+            runs_plan: AtomicBool::new(false),
         }
     }
 
@@ -92,7 +131,11 @@ impl SessionState {
         let variables = SessionVariables::new(self.db.globals());
         self.decode(&variables);
         *self.variables.lock() = variables;
-        self.user_variables.lock().clear();
+        {
+            let mut named = self.user_variables.lock();
+            named.values.clear();
+            named.charge.clear();
+        }
         self.warnings.clear();
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);
@@ -144,7 +187,36 @@ impl SessionState {
     fn decode(&self, variables: &SessionVariables) {
         let settings = SessionSettings::decode(variables);
         self.warnings.set_limits(settings.max_error_count, settings.sql_notes);
+        self.memory.set_limit(settings.connection_memory_limit);
         *self.settings.lock() = Arc::new(settings);
+    }
+
+    /// Whether expressions have worked through so much since the statement last looked at the clock that it should look again.
+    pub fn has_worked(&self) -> bool {
+        self.work.load(Ordering::Relaxed) >= WORK_BYTES
+    }
+
+    /// The statement looks at the clock.
+    pub fn take_work(&self) {
+        // Only the session's own statement counts here: no exchange is needed.
+        if self.work.load(Ordering::Relaxed) != 0 {
+            self.work.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A plan begins: its expressions stay where they are until it ends.
+    pub fn begin_plan(&self) {
+        self.runs_plan.store(true, Ordering::Relaxed);
+    }
+
+    /// The plan ends, and with it the lists of IN that it has looked up.
+    pub fn end_plan(&self) {
+        self.runs_plan.store(false, Ordering::Relaxed);
+        // Only the session's own statement keeps any: no exchange is needed.
+        if self.has_lookups.load(Ordering::Relaxed) {
+            self.has_lookups.store(false, Ordering::Relaxed);
+            self.lookups.lock().clear();
+        }
     }
 
     /// A variable as SELECT and SHOW see it.
@@ -257,10 +329,33 @@ impl SessionView for SessionState {
         self.found_rows.load(Ordering::Relaxed)
     }
     fn user_variable(&self, name: &str) -> Value {
-        self.user_variables.lock().get(name).cloned().unwrap_or_default()
+        self.user_variables.lock().values.get(name).cloned().unwrap_or_default()
     }
-    fn set_user_variable(&self, name: &str, value: Value) {
-        self.user_variables.lock().insert(name.into(), value);
+    fn set_user_variable(&self, name: &str, value: Value) -> SqlResult<()> {
+        let mut named = self.user_variables.lock();
+        let own = name.len() + size_of::<(Box<str>, Value)>();
+        named.charge.add(own + heap_bytes(&value))?;
+        if let Some(before) = named.values.insert(name.into(), value) {
+            named.charge.subtract(own + heap_bytes(&before));
+        }
+        Ok(())
+    }
+    fn work(&self, bytes: usize) -> SqlResult<()> {
+        self.work.store(self.work.load(Ordering::Relaxed).saturating_add(bytes as u64), Ordering::Relaxed);
+        Ok(self.interrupt.check()?)
+    }
+    fn keeps_lookups(&self) -> bool {
+        self.runs_plan.load(Ordering::Relaxed)
+    }
+    fn lookup(&self, place: usize) -> Option<Arc<Lookup>> {
+        self.lookups.lock().get(&place).cloned()
+    }
+    fn keep_lookup(&self, place: usize, lookup: &Arc<Lookup>) {
+        self.has_lookups.store(true, Ordering::Relaxed);
+        self.lookups.lock().insert(place, lookup.clone());
+    }
+    fn memory(&self) -> Option<&Arc<MemoryAccount>> {
+        Some(&self.memory)
     }
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;

@@ -597,7 +597,7 @@ async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) 
             "The used SELECT statements have a different number of columns",
         ));
     }
-    let mut kept = crate::exec::Kept { rows: Vec::new(), most: Some(2) };
+    let mut kept = crate::exec::Kept::new(exec.eval, Some(2));
     exec.query(plan, &[], &mut kept).await?;
     if kept.rows.len() > 1 {
         return Err(SqlError::too_many_rows());
@@ -605,7 +605,7 @@ async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) 
     let affected = kept.rows.len() as u64;
     for row in kept.rows {
         for (name, value) in into.iter().zip(row) {
-            exec.session.set_user_variable(&name.to_lowercase(), value);
+            exec.session.set_user_variable(&name.to_lowercase(), value)?;
         }
     }
     Ok(Outcome { affected, ..Outcome::default() })

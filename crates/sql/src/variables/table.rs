@@ -99,6 +99,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "collation_database" Both Kind::Collation, "utf8mb4_0900_ai_ci", inert, "Collation of the current database.";
     "collation_server" Both Kind::Collation, "utf8mb4_0900_ai_ci", live("sql/src/session/definition.rs"), "Collation of new databases that name none.";
     "completion_type" Both Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", live("sql/src/variables/settings.rs"), "What COMMIT does besides.";
+    "connection_memory_limit" Both uint(2 << 20, u64::MAX), "18446744073709551615", live("sql/src/variables/settings.rs"), "Bytes that the statements of a session may hold for sorts, groups, joins, buffered rows and large values, its user variables included. A statement that needs more ends with error 4082 and is undone. With the default the server sets half of global_connection_memory_limit when it starts.";
     "connect_timeout" Global uint(2, 31536000), "10", live("server/src/connection.rs"), "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";
     "cte_max_recursion_depth" Both uint(0, U32), "1000", live("sql/src/variables/settings.rs"), "Most rounds of a query that WITH RECURSIVE lets read itself; one that would need more ends with error 3636. Raise it for deep trees and long series. For time instead of rounds, see max_execution_time.";
     "datadir" Global Kind::Text, "", start("server/src/serve.rs"), "Where the data is.";
@@ -125,6 +126,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "foreign_key_checks" Both Kind::Bool, "ON", live("sql/src/variables/settings.rs"), "OFF: rows are changed without a look at foreign keys, tables may name parents that do not exist yet, and parents may be dropped. For loading dumps; what was let in meanwhile is not checked later.";
     "general_log" Global Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write every command of every client to general_log_file, as it comes and with passwords left out. For looking on for a while: it costs a write per statement.";
     "general_log_file" Global Kind::Text, "turnstile.log", live("sql/src/query_log.rs"), "File of the general log, relative to datadir. FLUSH LOGS opens it anew after it was moved away.";
+    "global_connection_memory_limit" Global uint(16 << 20, u64::MAX), "18446744073709551615", live("sql/src/session/set.rs"), "Bytes that the statements of all sessions may hold together; see connection_memory_limit. A statement that needs more ends with error 4081 and is undone. With the default the server sets three fifths of the memory that the machine, its control group and the address space limit leave beside the buffer pool when it starts.";
     "group_concat_max_len" Both uint(4, u64::MAX), "1024", live("sql/src/variables/settings.rs"), "Longest result of GROUP_CONCAT in bytes.";
     "gtid_mode" Global Kind::Text, "OFF", one, "Replication does not exist here.";
     "have_ssl" Global Kind::Text, "YES", fixed, "TLS is available.";

@@ -22,6 +22,7 @@ mod deadlock_text;
 mod definitions_crash;
 mod foreign_keys;
 mod gives_way;
+mod hostile;
 mod looking;
 mod monitor;
 mod persist;

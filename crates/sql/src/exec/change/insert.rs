@@ -105,9 +105,9 @@ impl Exec<'_> {
                 }
             }
             InsertSource::Query(query) => {
-                let mut kept = Kept::default();
+                let mut kept = Kept::new(self.eval, None);
                 self.query(query, &[], &mut kept).await?;
-                for row in kept.rows {
+                for row in std::mem::take(&mut kept.rows) {
                     self.pace().await?;
                     self.fill_from_query(plan, row, frame, done.records + 1)?;
                     self.insert_row(plan, frame, buffers, done).await?;

@@ -1,0 +1,179 @@
+//! UNION, EXCEPT and INTERSECT: members are run one after the other, and what is there so far is combined with each.
+//!
+//! Members of a UNION add to what is there, so a thousand members cost what their rows cost. A UNION ALL that a later UNION of the same
+//! chain makes distinct is taken for distinct at once, and the keys of what is there are kept from one member to the next.
+
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::tail::{Kept, RowOut};
+use super::{Exec, hash_key};
+use crate::ast::SetOperator;
+use crate::collation::Collation;
+use crate::error::SqlResult;
+use crate::expr::coerce_value;
+use crate::memory::Charge;
+use crate::plan::query::SetPlan;
+use crate::value::Value;
+
+type Row = Vec<Value>;
+
+/// What the members so far have given.
+struct Combined<'p> {
+    plan: &'p SetPlan,
+    rows: Vec<Row>,
+    /// The keys of all rows, if these are distinct.
+    seen: Option<KeyIndex>,
+    key: Vec<u8>,
+    charge: Charge,
+}
+
+impl Combined<'_> {
+    /// Works out the key of a row.
+    fn key_of(&mut self, row: &[Value]) {
+        self.key.clear();
+        for (value, kind) in row.iter().zip(&self.plan.kinds) {
+            hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), &mut self.key);
+        }
+    }
+
+    /// Whether no row has had this key.
+    fn is_new(&mut self, row: &[Value]) -> SqlResult<bool> {
+        self.key_of(row);
+        let new = self.seen.get_or_insert_default().insert(&self.key);
+        if new {
+            self.charge.add(self.key.len() + KEY_OVERHEAD)?;
+        }
+        Ok(new)
+    }
+}
+
+/// Whether the rows of a member are wanted once: its operator says so, or that of a later member of the same chain of UNIONs.
+fn wanted_once(plan: &SetPlan) -> Vec<bool> {
+    use SetOperator as S;
+    let mut distinct = false;
+    let mut all = vec![false; plan.members.len()];
+    for (at, (operator, _)) in plan.members.iter().enumerate().rev() {
+        distinct = match operator {
+            S::UnionDistinct | S::ExceptDistinct | S::IntersectDistinct => true,
+            S::UnionAll => distinct,
+            S::ExceptAll | S::IntersectAll => false,
+        };
+        all[at] = distinct;
+        // What an EXCEPT or INTERSECT makes distinct is its result, not each member before it.
+        distinct &= matches!(operator, S::UnionAll | S::UnionDistinct);
+    }
+    all
+}
+
+impl Exec<'_> {
+    /// Runs the members and delivers what they give together.
+    pub(super) async fn set_operation(
+        &mut self,
+        plan: &SetPlan,
+        outer: &[Value],
+        out: &mut dyn RowOut,
+    ) -> SqlResult<u64> {
+        let distinct = wanted_once(plan);
+        let mut all =
+            Combined { plan, rows: Vec::new(), seen: None, key: Vec::new(), charge: self.eval.charge() };
+        for (nth, (operator, member)) in plan.members.iter().enumerate() {
+            let mut kept = Kept::new(self.eval, None);
+            self.query(member, outer, &mut kept).await?;
+            for row in &mut kept.rows {
+                self.pace().await?;
+                for (value, kind) in row.iter_mut().zip(&plan.kinds) {
+                    *value = coerce_value(std::mem::take(value), kind, self.eval)?;
+                }
+            }
+            let rows = std::mem::take(&mut kept.rows);
+            all.charge.absorb(kept.charge);
+            if nth == 0 {
+                // The operator before the first member means nothing.
+                all.rows = rows;
+                continue;
+            }
+            match operator {
+                SetOperator::UnionAll | SetOperator::UnionDistinct => {
+                    self.unite(&mut all, rows, distinct[nth]).await?;
+                }
+                operator => self.sift(&mut all, rows, *operator, distinct[nth]).await?,
+            }
+        }
+        let rows = std::mem::take(&mut all.rows);
+        all.seen = None;
+        self.deliver(rows, &plan.order, &plan.limit, out).await
+    }
+
+    /// Adds a member's rows.
+    async fn unite(&mut self, all: &mut Combined<'_>, rows: Vec<Row>, distinct: bool) -> SqlResult<()> {
+        if !distinct {
+            all.seen = None;
+            all.rows.extend(rows);
+            return Ok(());
+        }
+        self.make_distinct(all).await?;
+        for row in rows {
+            self.pace().await?;
+            if all.is_new(&row)? {
+                all.rows.push(row);
+            }
+        }
+        Ok(())
+    }
+
+    async fn make_distinct(&mut self, all: &mut Combined<'_>) -> SqlResult<()> {
+        if all.seen.is_some() {
+            return Ok(());
+        }
+        all.seen = Some(KeyIndex::default());
+        for row in std::mem::take(&mut all.rows) {
+            self.pace().await?;
+            if all.is_new(&row)? {
+                all.rows.push(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// EXCEPT and INTERSECT with a member's rows.
+    async fn sift(
+        &mut self,
+        all: &mut Combined<'_>,
+        rows: Vec<Row>,
+        operator: SetOperator,
+        distinct: bool,
+    ) -> SqlResult<()> {
+        let mut others = KeyIndex::default();
+        let mut counts: Vec<usize> = Vec::new();
+        let mut charge = self.eval.charge();
+        for row in &rows {
+            self.pace().await?;
+            all.key_of(row);
+            match others.get_or_insert(&all.key) {
+                Some(at) => counts[at] += 1,
+                None => {
+                    charge.add(all.key.len() + KEY_OVERHEAD + size_of::<usize>())?;
+                    counts.push(1);
+                }
+            }
+        }
+        let keeps_found = matches!(operator, SetOperator::IntersectAll | SetOperator::IntersectDistinct);
+        all.seen = None;
+        for row in std::mem::take(&mut all.rows) {
+            self.pace().await?;
+            all.key_of(&row);
+            let at = others.get(&all.key);
+            let found = match at {
+                Some(at) if !distinct => {
+                    let left = counts[at];
+                    counts[at] = left.saturating_sub(1);
+                    left > 0
+                }
+                at => at.is_some(),
+            };
+            if found == keeps_found {
+                all.rows.push(row);
+            }
+        }
+        if distinct { self.make_distinct(all).await } else { Ok(()) }
+    }
+}

@@ -1,0 +1,276 @@
+//! IN with many values: they are looked up, not walked.
+//!
+//! A [`Lookup`] is made for operands of certain classes when the first row comes, and kept while the statement runs. A candidate that
+//! compares with these classes in a way that equal keys can tell (whole numbers and decimals exactly, texts by their weights, bytes, moments,
+//! numbers and texts as doubles) is in a set; every other one is walked as before, after the sets. What an operand of another class
+//! needs is not known here, and then all are walked.
+
+use hashbrown::HashSet;
+use smallvec::SmallVec;
+
+use super::{EvalContext, Expr};
+use crate::collation::Collation;
+use crate::datetime::{self, DateRules};
+use crate::error::SqlResult;
+use crate::value::{Value, append_group_key, to_double};
+
+/// Fewer candidates are walked.
+pub(crate) const LOOKED_UP_MIN: usize = 8;
+
+/// A row of candidates, or a single one.
+pub(crate) type Candidates<'v> = SmallVec<[&'v Value; 4]>;
+
+/// How an operand compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Exact,
+    Double,
+    Text,
+    Bytes,
+    Moment,
+    Other,
+}
+
+impl Class {
+    fn of(value: &Value) -> Class {
+        match value {
+            Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => Class::Exact,
+            Value::Double(_) => Class::Double,
+            Value::Str(_) => Class::Text,
+            Value::Bytes(_) => Class::Bytes,
+            Value::Date(_) | Value::DateTime(_) => Class::Moment,
+            Value::Null | Value::Time(_) | Value::Enum(_) => Class::Other,
+        }
+    }
+}
+
+/// How a candidate is found.
+enum Place {
+    /// By the key that was appended.
+    Key,
+    Double(f64),
+    Walked,
+}
+
+/// Values that operands are looked up in.
+#[derive(Debug)]
+pub struct Lookup {
+    classes: SmallVec<[Class; 4]>,
+    keys: HashSet<Box<[u8]>>,
+    /// Bits of doubles; of single values only.
+    doubles: HashSet<u64>,
+    /// Numbers of the candidates that are walked.
+    rest: Vec<u32>,
+    /// A single candidate is NULL.
+    has_null: bool,
+}
+
+fn bits(number: f64) -> u64 {
+    (number + 0.0).to_bits()
+}
+
+fn place(
+    class: Class,
+    value: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+    key: &mut Vec<u8>,
+) -> SqlResult<Place> {
+    use Class as C;
+    use Value as V;
+    match (class, value) {
+        (C::Exact, V::Int(_) | V::UInt(_) | V::Decimal(_))
+        | (C::Text, V::Str(_))
+        | (C::Moment, V::Date(_) | V::DateTime(_)) => append_group_key(value, collation, key),
+        (C::Bytes, V::Str(text)) => append_group_key(&Value::bytes(text.as_bytes()), collation, key),
+        (C::Bytes, V::Bytes(_)) => append_group_key(value, collation, key),
+        (C::Moment, V::Str(text)) => match datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT) {
+            Some(parsed) if parsed.offset_seconds.is_none() => {
+                append_group_key(&Value::DateTime(parsed.moment), collation, key);
+            }
+            _ => return Ok(Place::Walked),
+        },
+        (C::Exact, V::Double(_) | V::Str(_) | V::Bytes(_))
+        | (C::Double, V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Double(_) | V::Str(_) | V::Bytes(_))
+        | (C::Text | C::Bytes, V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Double(_)) => {
+            return Ok(Place::Double(to_double(value, context)?));
+        }
+        _ => return Ok(Place::Walked),
+    }
+    Ok(Place::Key)
+}
+
+impl Lookup {
+    /// For operands like these. `candidate` gives the values of a candidate by its number; None: they are not the same for all rows.
+    pub(crate) fn build<'v>(
+        operands: &[&Value],
+        collations: &[Collation],
+        count: usize,
+        candidate: impl Fn(usize) -> Option<Candidates<'v>>,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<Lookup> {
+        let classes = operands.iter().map(|value| Class::of(value)).collect();
+        let (keys, doubles) = (HashSet::new(), HashSet::new());
+        let mut lookup = Lookup { classes, keys, doubles, rest: Vec::new(), has_null: false };
+        let mut key = Vec::new();
+        'candidates: for nth in 0..count {
+            let Some(values) = candidate(nth) else {
+                lookup.rest.push(nth as u32);
+                continue;
+            };
+            key.clear();
+            for ((class, value), collation) in lookup.classes.iter().zip(&values).zip(collations) {
+                if value.is_null() && values.len() == 1 {
+                    lookup.has_null = true;
+                    continue 'candidates;
+                }
+                match place(*class, value, *collation, context, &mut key)? {
+                    Place::Key => {}
+                    Place::Double(number) if values.len() == 1 => {
+                        lookup.doubles.insert(bits(number));
+                        continue 'candidates;
+                    }
+                    Place::Double(_) | Place::Walked => {
+                        lookup.rest.push(nth as u32);
+                        continue 'candidates;
+                    }
+                }
+            }
+            lookup.keys.get_or_insert_with(key.as_slice(), |key| key.into());
+        }
+        Ok(lookup)
+    }
+
+    /// Whether operands of these classes can be looked up.
+    pub(crate) fn fits(&self, operands: &[&Value]) -> bool {
+        operands.iter().zip(&self.classes).all(|(value, class)| Class::of(value) == *class)
+    }
+
+    /// Three-valued: whether the operands are equal to a candidate. `walk` compares with one by its number.
+    pub(crate) fn contains(
+        &self,
+        operands: &[&Value],
+        collations: &[Collation],
+        context: &EvalContext<'_>,
+        mut walk: impl FnMut(usize) -> SqlResult<Option<bool>>,
+    ) -> SqlResult<Option<bool>> {
+        let mut key = Vec::new();
+        let mut is_key = true;
+        for ((class, value), collation) in self.classes.iter().zip(operands).zip(collations) {
+            is_key &= matches!(place(*class, value, *collation, context, &mut key)?, Place::Key);
+        }
+        if is_key && self.keys.contains(key.as_slice()) {
+            return Ok(Some(true));
+        }
+        if !self.doubles.is_empty()
+            && let [value] = operands
+            && self.doubles.contains(&bits(to_double(value, context)?))
+        {
+            return Ok(Some(true));
+        }
+        let mut unknown = self.has_null;
+        for nth in &self.rest {
+            match walk(*nth as usize)? {
+                Some(true) => return Ok(Some(true)),
+                None => unknown = true,
+                Some(false) => {}
+            }
+        }
+        Ok(if unknown { None } else { Some(false) })
+    }
+}
+
+/// The value of an expression that is the same for all rows of a statement.
+pub(super) fn constant<'v>(expr: &'v Expr, context: &EvalContext<'v>) -> Option<&'v Value> {
+    match expr {
+        Expr::Literal(value) => Some(value),
+        Expr::Parameter(position) => context.parameters.get(*position),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::decimal::Decimal;
+    use crate::expr::{EvalSettings, NoSession, Warnings, compare_checked};
+    use turnstile_sys::rng::Rng;
+
+    /// Looking up and walking give the same for values of all classes.
+    #[test]
+    fn what_is_looked_up_is_what_is_walked() {
+        let date =
+            |text: &str| datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).unwrap().moment;
+        let pool = [
+            Value::Null,
+            Value::Int(1),
+            Value::Int(-1),
+            Value::UInt(1),
+            Value::UInt(u64::MAX),
+            Value::Double(1.0),
+            Value::Double(1.5),
+            Value::Double(-0.0),
+            Value::Int(0),
+            Value::Decimal(Decimal::parse("1.0").unwrap()),
+            Value::Decimal(Decimal::parse("1.50").unwrap()),
+            Value::text("a"),
+            Value::text("A "),
+            Value::text("1"),
+            Value::text("1.5"),
+            Value::text(""),
+            Value::text("2024-01-01"),
+            Value::bytes(*b"a"),
+            Value::bytes(*b"A"),
+            Value::bytes(*b"1"),
+            Value::DateTime(date("2024-01-01 00:00:00")),
+            Value::Date(date("2024-01-01").date()),
+            Value::Date(date("2024-01-02").date()),
+        ];
+        let warnings = Warnings::new();
+        let context = EvalContext {
+            settings: EvalSettings::default(),
+            parameters: &[],
+            session: &NoSession,
+            warnings: &warnings,
+        };
+        let mut rng = Rng::new(5);
+        let mut draw = || pool[rng.below(pool.len() as u64) as usize].clone();
+        let mut seen = [0; 3];
+        for round in 0..30_000 {
+            let collation = [Collation::DEFAULT, Collation::Utf8mb4Bin][round % 2];
+            let list: Vec<Value> = (0..4).map(|_| draw()).collect();
+            let walk = |operand: &Value| -> SqlResult<Option<bool>> {
+                let mut unknown = false;
+                for one in &list {
+                    match compare_checked(operand, one, collation, &context)? {
+                        Some(order) if order.is_eq() => return Ok(Some(true)),
+                        None => unknown = true,
+                        _ => {}
+                    }
+                }
+                Ok(if unknown { None } else { Some(false) })
+            };
+            let (model, operand) = (draw(), draw());
+            let candidate = |nth: usize| Some(SmallVec::from_iter([&list[nth]]));
+            let lookup = Lookup::build(&[&model], &[collation], list.len(), candidate, &context).unwrap();
+            if operand.is_null() || !lookup.fits(&[&operand]) {
+                continue;
+            }
+            let compare = |nth: usize| {
+                let order = compare_checked(&operand, &list[nth], collation, &context)?;
+                Ok(order.map(std::cmp::Ordering::is_eq))
+            };
+            let found = lookup.contains(&[&operand], &[collation], &context, compare);
+            let expected = walk(&operand);
+            // Walking may meet a text that is no date before it meets the value.
+            let (Ok(found), Ok(expected)) = (&found, &expected) else {
+                assert!(expected.is_err(), "{operand:?} IN {list:?}");
+                continue;
+            };
+            assert_eq!(found, expected, "{operand:?} IN {list:?}");
+            seen[found.map_or(2, usize::from)] += 1;
+        }
+        assert!(seen.iter().all(|count| *count > 100), "{seen:?}");
+    }
+}

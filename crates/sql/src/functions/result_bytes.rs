@@ -1,0 +1,158 @@
+//! The bytes of a function's result while they grow: never beyond `max_allowed_packet`.
+//!
+//! Every function whose result can be longer than its arguments, or that is told a length, builds it here: a growth is compared with the
+//! limit before memory is taken for it. Beyond the limit the result is NULL with warning 1301, or that error in a strict change. What is
+//! worked through counts, so that KILL ends a result that takes long.
+
+use std::fmt;
+
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext};
+use crate::value::Value;
+
+/// Bytes between two looks for KILL.
+const CHECKED_BYTES: usize = 1 << 20;
+
+/// Why a result does not grow any more.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// It would be longer than `max_allowed_packet`.
+    TooLong,
+    /// The statement ends.
+    Failed(SqlError),
+}
+
+impl From<SqlError> for Stop {
+    fn from(error: SqlError) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+/// Whether a result goes on growing.
+pub(crate) type Grown<T = ()> = Result<T, Stop>;
+
+/// A result under way.
+pub(crate) struct ResultBytes<'c> {
+    bytes: Vec<u8>,
+    most: usize,
+    /// Bytes appended since KILL was last looked for.
+    unchecked: usize,
+    context: &'c EvalContext<'c>,
+    /// Why a writer was refused: `fmt` has an error of its own.
+    stopped: Option<Stop>,
+}
+
+impl ResultBytes<'_> {
+    fn admit(&mut self, more: u64) -> Grown {
+        if more > (self.most - self.bytes.len()) as u64 {
+            return Err(Stop::TooLong);
+        }
+        self.unchecked += more as usize;
+        if self.unchecked >= CHECKED_BYTES {
+            self.context.work(std::mem::take(&mut self.unchecked))?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many bytes at once.
+    pub(crate) fn reserve(&mut self, more: usize) -> Grown {
+        if more > self.most - self.bytes.len() {
+            return Err(Stop::TooLong);
+        }
+        self.bytes.reserve_exact(more);
+        Ok(())
+    }
+
+    /// Appends bytes.
+    pub(crate) fn push(&mut self, more: &[u8]) -> Grown {
+        self.admit(more.len() as u64)?;
+        self.bytes.extend_from_slice(more);
+        Ok(())
+    }
+
+    /// Appends a character.
+    pub(crate) fn push_char(&mut self, character: char) -> Grown {
+        self.push(character.encode_utf8(&mut [0; 4]).as_bytes())
+    }
+
+    /// Appends a piece so many times.
+    pub(crate) fn push_repeated(&mut self, piece: &[u8], times: u64) -> Grown {
+        let all = (piece.len() as u64).saturating_mul(times);
+        if all > (self.most - self.bytes.len()) as u64 {
+            return Err(Stop::TooLong);
+        }
+        let all = all as usize;
+        self.bytes.reserve_exact(all);
+        let (begin, end) = (self.bytes.len(), self.bytes.len() + all);
+        self.push(if all > 0 { piece } else { b"" })?;
+        // What is there is copied behind itself: a whole number of pieces each time.
+        while self.bytes.len() < end {
+            let more = (self.bytes.len() - begin).min(end - self.bytes.len());
+            self.admit(more as u64)?;
+            self.bytes.extend_from_within(begin..begin + more);
+        }
+        Ok(())
+    }
+
+    /// Whether a writer was refused, and why.
+    pub(crate) fn refused(&mut self) -> Grown {
+        self.stopped.take().map_or(Ok(()), Err)
+    }
+}
+
+impl fmt::Write for ResultBytes<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push(text.as_bytes()).map_err(|stop| {
+            self.stopped = Some(stop);
+            fmt::Error
+        })
+    }
+}
+
+/// Builds the bytes of a result; None if they would be too many, which is warned of.
+pub(crate) fn build(
+    name: &str,
+    context: &EvalContext<'_>,
+    fill: impl FnOnce(&mut ResultBytes<'_>) -> Grown,
+) -> SqlResult<Option<Vec<u8>>> {
+    let most = usize::try_from(context.settings.result_bytes_max).unwrap_or(usize::MAX);
+    let mut result = ResultBytes { bytes: Vec::new(), most, unchecked: 0, context, stopped: None };
+    match fill(&mut result) {
+        Ok(()) => Ok(Some(result.bytes)),
+        Err(Stop::TooLong) => refused(name, context).map(|()| None),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Builds a text.
+pub(crate) fn build_text(
+    name: &str,
+    context: &EvalContext<'_>,
+    fill: impl FnOnce(&mut ResultBytes<'_>) -> Grown,
+) -> SqlResult<Value> {
+    Ok(build(name, context, fill)?.map_or(Value::Null, text))
+}
+
+/// Text that has been put together from text.
+pub(crate) fn text(bytes: Vec<u8>) -> Value {
+    match String::from_utf8(bytes) {
+        Ok(text) => Value::Str(text.into()),
+        Err(error) => Value::bytes(error.into_bytes()),
+    }
+}
+
+fn refused(name: &str, context: &EvalContext<'_>) -> SqlResult<()> {
+    context.warn(SqlError::warn_allowed_packet(name, context.settings.result_bytes_max))
+}
+
+/// The result of a call, unless it is longer than `max_allowed_packet`: the last look, for functions whose results are longer than their
+/// arguments by a factor at most and that therefore need no builder.
+#[inline]
+pub(crate) fn bounded(value: Value, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let length = value.as_raw_bytes().map_or(0, <[u8]>::len);
+    if length as u64 <= context.settings.result_bytes_max {
+        return Ok(value);
+    }
+    refused(call.name, context)?;
+    Ok(Value::Null)
+}

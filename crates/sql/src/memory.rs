@@ -1,0 +1,309 @@
+//! Memory accounts: how much of it the statements of a session, and of all sessions, may hold.
+//!
+//! ```text
+//!   buffer (rows of a sort, groups, a table in memory, a large value) --Charge--> Account of the session --chunks--> ServerMemory
+//! ```
+//! Whatever keeps rows or large values keeps a [`Charge`] beside them: it grows before they do, and gives back what it has when it is
+//! dropped. A charge asks its account once per [`PIECE_BYTES`], the account asks the server once per [`CHUNK_BYTES`] and not at all for
+//! its first [`FREE_BYTES`], so a small statement touches nothing that sessions share.
+//!
+//! Beyond `connection_memory_limit` a statement ends with error 4082, beyond `global_connection_memory_limit` with 4081. MySQL then closes the
+//! connection; here the statement is undone, its memory is free again and the connection goes on. What is counted is what values and rows
+//! take by their lengths. The allocator's own needs come on top, so a limit is not the process's size.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{SqlError, SqlResult};
+use crate::value::Value;
+use crate::variables::{self, Globals};
+
+/// A charge gathers so many bytes before it asks its account.
+const PIECE_BYTES: u64 = 8 << 10;
+/// An account takes so many bytes from the server at once.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// What an account holds without asking the server.
+const FREE_BYTES: u64 = 256 << 10;
+/// What the allocator needs for one piece of memory, about.
+const PIECE_OVERHEAD: usize = 16;
+
+/// What the statements of all sessions hold together.
+#[derive(Debug)]
+pub struct ServerMemory {
+    used: AtomicU64,
+    limit: AtomicU64,
+}
+
+impl Default for ServerMemory {
+    fn default() -> ServerMemory {
+        ServerMemory { used: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl ServerMemory {
+    /// Sets `global_connection_memory_limit`.
+    pub fn set_limit(&self, bytes: u64) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// What sessions have taken, in whole chunks.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, bytes: u64) -> SqlResult<()> {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if used > limit {
+            self.give_back(bytes);
+            return Err(SqlError::server_memory_limit(limit, used));
+        }
+        Ok(())
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What one session holds. Only its own statement changes it.
+#[derive(Debug)]
+pub struct Account {
+    held: AtomicU64,
+    /// What the server knows of, in whole chunks.
+    taken: AtomicU64,
+    limit: AtomicU64,
+    server: Arc<ServerMemory>,
+}
+
+impl Account {
+    /// An account without limit of its own.
+    pub fn new(server: Arc<ServerMemory>) -> Account {
+        let none = || AtomicU64::new(0);
+        Account { held: none(), taken: none(), limit: AtomicU64::new(u64::MAX), server }
+    }
+
+    /// Sets `connection_memory_limit`.
+    pub fn set_limit(&self, bytes: u64) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes held now.
+    pub fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Takes so many bytes; errors 4081 and 4082, with nothing taken.
+    pub fn charge(&self, bytes: u64) -> SqlResult<()> {
+        let held = self.held.load(Ordering::Relaxed).saturating_add(bytes);
+        let limit = self.limit.load(Ordering::Relaxed);
+        if held > limit {
+            return Err(SqlError::connection_memory_limit(limit, held));
+        }
+        let taken = self.taken.load(Ordering::Relaxed);
+        let wanted = held.saturating_sub(FREE_BYTES);
+        if wanted > taken {
+            let more = (wanted - taken).div_ceil(CHUNK_BYTES).saturating_mul(CHUNK_BYTES);
+            self.server.take(more)?;
+            self.taken.store(taken + more, Ordering::Relaxed);
+        }
+        self.held.store(held, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Gives back so many bytes that were charged.
+    pub fn release(&self, bytes: u64) {
+        let held = self.held.load(Ordering::Relaxed);
+        debug_assert!(bytes <= held, "more is given back than was taken");
+        let held = held.saturating_sub(bytes);
+        self.held.store(held, Ordering::Relaxed);
+        let taken = self.taken.load(Ordering::Relaxed);
+        let needed = held.saturating_sub(FREE_BYTES).div_ceil(CHUNK_BYTES) * CHUNK_BYTES;
+        // A chunk is kept, lest a charge that comes and goes at a border ask the server each time.
+        let kept = if needed == 0 { 0 } else { needed + CHUNK_BYTES };
+        if taken > kept {
+            self.server.give_back(taken - kept);
+            self.taken.store(kept, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        self.server.give_back(self.taken.load(Ordering::Relaxed));
+    }
+}
+
+/// What one buffer holds; given back when it is dropped.
+#[derive(Debug, Default)]
+pub struct Charge {
+    account: Option<Arc<Account>>,
+    /// Charged.
+    bytes: u64,
+    /// Not charged yet.
+    pending: u64,
+}
+
+impl Charge {
+    /// A charge on a session's account; on none, nothing is counted.
+    pub fn on(account: Option<&Arc<Account>>) -> Charge {
+        Charge { account: account.cloned(), bytes: 0, pending: 0 }
+    }
+
+    /// The buffer is about to grow by so many bytes.
+    #[inline]
+    pub fn add(&mut self, bytes: usize) -> SqlResult<()> {
+        self.pending += bytes as u64;
+        if self.pending < PIECE_BYTES { Ok(()) } else { self.settle() }
+    }
+
+    fn settle(&mut self) -> SqlResult<()> {
+        let bytes = std::mem::take(&mut self.pending);
+        if let Some(account) = &self.account {
+            account.charge(bytes)?;
+            self.bytes += bytes;
+        }
+        Ok(())
+    }
+
+    /// The buffer is about to take over a row.
+    pub fn add_row(&mut self, row: &[Value]) -> SqlResult<()> {
+        self.add(row_bytes(row))
+    }
+
+    /// The buffer has shrunk by so many bytes.
+    pub fn subtract(&mut self, bytes: usize) {
+        let bytes = bytes as u64;
+        let unasked = bytes.min(self.pending);
+        self.pending -= unasked;
+        let back = (bytes - unasked).min(self.bytes);
+        self.bytes -= back;
+        if let Some(account) = self.account.as_ref().filter(|_| back > 0) {
+            account.release(back);
+        }
+    }
+
+    /// The buffer is empty.
+    pub fn clear(&mut self) {
+        self.pending = 0;
+        let bytes = std::mem::take(&mut self.bytes);
+        if let Some(account) = self.account.as_ref().filter(|_| bytes > 0) {
+            account.release(bytes);
+        }
+    }
+
+    /// The buffer takes over what another one held.
+    pub fn absorb(&mut self, mut other: Charge) {
+        if self.account.is_none() {
+            std::mem::swap(self, &mut other);
+        }
+        self.bytes += std::mem::take(&mut other.bytes);
+        self.pending += std::mem::take(&mut other.pending);
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Limits that nobody has set follow from the machine: whatever the statements of all sessions do, the process lives.
+pub fn set_default_limits(globals: &Globals) {
+    let number = |name: &str| match globals.named(name) {
+        Value::UInt(number) => number,
+        _ => u64::MAX,
+    };
+    let Some(machine) = turnstile_sys::memory::limit_bytes() else { return };
+    let pool = number("innodb_buffer_pool_size").min(machine);
+    let left = (machine - pool).max(machine / 8);
+    let set = |name: &str, bytes: u64| {
+        if let Some(at) = variables::find(name).filter(|_| number(name) == u64::MAX) {
+            globals.set(at, Value::UInt(bytes));
+        }
+    };
+    set("global_connection_memory_limit", (left / 5 * 3).max(16 << 20));
+    set("connection_memory_limit", (number("global_connection_memory_limit") / 2).max(2 << 20));
+}
+
+/// Things in memory of which dropping takes long.
+const MANY: usize = 64 << 10;
+
+/// Drops what consists of so many parts. Millions take a second, which the other sessions of the worker would wait: a thread of its own
+/// does it then. The charge is given back when they are gone.
+pub fn discard<T: Send + 'static>(parts: T, count: usize, charge: Charge) {
+    if count < MANY {
+        return;
+    }
+    let all = (parts, charge);
+    // Where there is no thread to be had it is done here.
+    let _ = std::thread::Builder::new().name("discard".into()).spawn(move || drop(all));
+}
+
+/// What a row in memory takes.
+pub fn row_bytes(row: &[Value]) -> usize {
+    let texts: usize = row.iter().map(heap_bytes).sum();
+    size_of::<Vec<Value>>() + PIECE_OVERHEAD + size_of_val(row) + texts
+}
+
+/// What a value takes besides its own place.
+pub fn heap_bytes(value: &Value) -> usize {
+    match value {
+        Value::Str(text) => text.len() + PIECE_OVERHEAD,
+        Value::Bytes(bytes) => bytes.len() + PIECE_OVERHEAD,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_given_back() {
+        let server = Arc::new(ServerMemory::default());
+        let account = Arc::new(Account::new(server.clone()));
+        let mut charge = Charge::on(Some(&account));
+        charge.add(100).unwrap();
+        assert_eq!(account.held(), 0, "a little is not worth asking");
+        charge.add(200 << 10).unwrap();
+        assert_eq!(
+            (account.held(), server.used()),
+            ((200 << 10) + 100, 0),
+            "the server is not asked for the first bytes"
+        );
+        charge.add(5 << 20).unwrap();
+        assert_eq!(server.used(), 5 << 20);
+        let mut other = Charge::on(Some(&account));
+        other.add(1 << 20).unwrap();
+        charge.absorb(other);
+        assert_eq!(server.used(), 6 << 20);
+        charge.subtract(4 << 20);
+        assert!(server.used() < 4 << 20);
+        drop(charge);
+        assert_eq!((account.held(), server.used()), (0, 0));
+    }
+
+    #[test]
+    fn limits_hold_and_what_was_refused_is_not_counted() {
+        let server = Arc::new(ServerMemory::default());
+        let (one, two) = (Arc::new(Account::new(server.clone())), Arc::new(Account::new(server.clone())));
+        one.set_limit(2 << 20);
+        let mut charge = Charge::on(Some(&one));
+        charge.add(1 << 20).unwrap();
+        assert_eq!(charge.add(2 << 20).unwrap_err().code, 4082);
+        assert_eq!(one.held(), 1 << 20);
+        server.set_limit(3 << 20);
+        let mut other = Charge::on(Some(&two));
+        assert_eq!(other.add(4 << 20).unwrap_err().code, 4081);
+        assert_eq!(two.held(), 0);
+        other.add(1 << 20).unwrap();
+        drop((charge, other));
+        assert_eq!(server.used(), 0);
+        // An account that ends while something is held takes it along.
+        two.charge(2 << 20).unwrap();
+        drop(two);
+        assert_eq!(server.used(), 0);
+    }
+}

@@ -1,0 +1,187 @@
+//! Statements that ask for more memory or time than anybody should have: each ends with an error, gives way meanwhile, and leaves a
+//! server behind that goes on.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+use super::*;
+
+/// A table `n` of 3,000 rows and an empty one.
+fn stage() -> (Arc<Database>, Session) {
+    let db = database();
+    let mut session = session(&db);
+    run(&mut session, "CREATE TABLE n (i INT PRIMARY KEY, k INT)");
+    let rows: Vec<String> = (0..3000).map(|i| format!("({i}, {})", i * 7919 % 3000)).collect();
+    assert!(run(&mut session, &format!("INSERT INTO n VALUES {}", rows.join(","))).starts_with("ok 3000"));
+    run(&mut session, "CREATE TABLE copy (t LONGTEXT)");
+    (db, session)
+}
+
+#[test]
+fn what_takes_too_much_memory_ends_and_gives_it_back() {
+    let (db, mut session) = stage();
+    run(&mut session, "SET SESSION connection_memory_limit = 4194304, group_concat_max_len = 100000000");
+    let statements = [
+        "SELECT LENGTH(CONCAT(REPEAT('a', 3000000), REPEAT('b', 3000000)))",
+        "SELECT REPEAT('a', 3000000), REPEAT('b', 3000000)",
+        "SELECT REPEAT('a', 3000000) = (REPEAT('b', 3000000) = REPEAT('c', 3000000))",
+        "SELECT JSON_ARRAY(REPEAT('a', 3000000), REPEAT('b', 3000000))",
+        "SELECT JSON_LENGTH(CONCAT('[', REPEAT('0,', 200000), '0]'))",
+        "SELECT REPEAT(i, 2000) AS x FROM n ORDER BY x",
+        "SELECT REPEAT(i, 2000) AS x, COUNT(*) FROM n GROUP BY x",
+        "SELECT MAX(REPEAT(i, 2000)) FROM n GROUP BY i",
+        "SELECT DISTINCT REPEAT(i, 2000) FROM n",
+        "SELECT COUNT(DISTINCT REPEAT(i, 2000)) FROM n",
+        "SELECT GROUP_CONCAT(REPEAT(i, 2000) ORDER BY i) FROM n",
+        "SELECT COUNT(*) FROM (SELECT REPEAT(i, 2000) AS x FROM n) AS a JOIN n AS b ON a.x = b.k",
+        "WITH w AS (SELECT REPEAT(i, 2000) AS x FROM n) SELECT COUNT(*) FROM w AS a, w AS b",
+        "WITH RECURSIVE r AS (SELECT 1 AS a UNION ALL SELECT r.a + 1 FROM r STRAIGHT_JOIN n) SELECT COUNT(*) FROM r",
+        "SELECT REPEAT(i, 2000) FROM n UNION SELECT REPEAT(i, 2000) FROM n",
+        "SELECT REPEAT(i, 2000) FROM n EXCEPT SELECT REPEAT(i, 2000) FROM n",
+        "SELECT COUNT(*) FROM n WHERE 'q' IN (SELECT REPEAT(i, 2000) FROM n)",
+        "INSERT INTO copy SELECT REPEAT(i, 2000) FROM n",
+        "SET @a = CONCAT(REPEAT('a', 3000000)), @b = CONCAT(REPEAT('a', 3000000))",
+    ];
+    for statement in statements {
+        let given = run(&mut session, statement);
+        let last = given.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("error 4082 Connection memory limit 4194304 bytes exceeded."),
+            "{statement}: {last:.200}"
+        );
+        assert_eq!(run(&mut session, "SET @a = NULL, @b = NULL"), "ok\n");
+        assert_eq!(db.memory().used(), 0, "{statement} keeps memory");
+        assert_eq!(run(&mut session, "SELECT COUNT(*) FROM n"), "3000\n");
+    }
+    assert_eq!(run(&mut session, "SELECT COUNT(*) FROM copy"), "0\n", "what was begun is undone");
+    run(&mut session, "SET SESSION connection_memory_limit = DEFAULT");
+    assert_eq!(run(&mut session, "SELECT COUNT(DISTINCT REPEAT(i, 2000)) FROM n"), "3000\n");
+}
+
+#[test]
+fn all_sessions_together_have_a_limit() {
+    let (db, mut one) = stage();
+    let mut other = session(&db);
+    run(&mut one, "SET GLOBAL global_connection_memory_limit = 16777216");
+    assert_eq!(run(&mut one, "SET @a = REPEAT('a', 10000000)"), "ok\n");
+    let given = run(&mut other, "SET @a = REPEAT('a', 10000000)");
+    assert!(
+        given.starts_with("error 4081 Global connection memory limit 16777216 bytes exceeded."),
+        "{given}"
+    );
+    drop(one);
+    assert_eq!(db.memory().used(), 0, "who leaves takes nothing along");
+    assert_eq!(run(&mut other, "SET @a = REPEAT('a', 10000000)"), "ok\n");
+}
+
+#[test]
+fn limits_that_nobody_sets_follow_from_the_machine() {
+    let (_db, mut session) = stage();
+    let sane = "SELECT @@global.global_connection_memory_limit < 1 << 50, @@connection_memory_limit * 2 <= @@global.global_connection_memory_limit";
+    assert_eq!(run(&mut session, sane), "1 | 1\n");
+}
+
+/// Each would run for long. They give way, so the other session is answered in between; KILL QUERY then ends them.
+#[test]
+fn what_takes_long_lets_others_in_and_can_be_ended() {
+    let (db, mut hostile) = stage();
+    let mut other = session(&db);
+    let long = "CONCAT(REPEAT('a', 200000), a.i)";
+    let statements = [
+        format!("SELECT COUNT(*) FROM n a, n b WHERE INSTR({long}, CONCAT(REPEAT('a', 100000), 'b')) > 0"),
+        format!("SELECT COUNT(*) FROM n a, n b WHERE LOCATE(CONCAT(REPEAT('a', 100000), 'b'), {long}) > 0"),
+        format!(
+            "SELECT COUNT(*) FROM n a, n b WHERE POSITION(CONCAT(REPEAT('A', 100000), 'b') IN {long}) > 0"
+        ),
+        format!("SELECT COUNT(*) FROM n a, n b WHERE REPLACE({long}, REPEAT('a', 100000), 'b') = 'c'"),
+        format!(
+            "SELECT COUNT(*) FROM n a, n b WHERE SUBSTRING_INDEX({long}, CONCAT(REPEAT('a', 1000), 'b'), -1) = 'c'"
+        ),
+        format!("SELECT COUNT(*) FROM n a, n b WHERE {long} LIKE CONCAT('%', REPEAT('a', 100000), 'b%')"),
+        format!("SELECT COUNT(*) FROM n a, n b WHERE REGEXP_REPLACE({long}, 'a', 'b') = 'c'"),
+        format!("SELECT COUNT(*) FROM n a WHERE LENGTH(HEX(REVERSE({long}))) = 1"),
+        "SELECT COUNT(*) FROM n a, n b WHERE JSON_CONTAINS(CONCAT('[', REPEAT('0,', 5000), a.i, ']'), '-1')"
+            .to_string(),
+        "SELECT COUNT(*) FROM (SELECT a.i * 3000 + b.i AS g, COUNT(*) FROM n a, n b GROUP BY g) AS t"
+            .to_string(),
+        "SELECT a.i * 3000 + b.i FROM n a, n b EXCEPT SELECT i FROM n".to_string(),
+    ];
+    for statement in statements {
+        let kill = hostile.interrupt().clone();
+        let mut out = Text::default();
+        let mut query = pin!(hostile.query(statement.as_bytes(), &mut out));
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..3 {
+            assert!(query.as_mut().poll(&mut context).is_pending(), "{statement} does not give way");
+            assert_eq!(run(&mut other, "SELECT k FROM n WHERE i = 1"), "1919\n");
+        }
+        kill.kill_query();
+        let ended = loop {
+            if let Poll::Ready(result) = query.as_mut().poll(&mut context) {
+                break result;
+            }
+        };
+        assert_eq!(ended.unwrap_err().code, 1317, "{statement}");
+    }
+}
+
+/// One evaluation that would take hours and never gives way still sees KILL QUERY.
+#[test]
+fn one_long_evaluation_can_be_ended() {
+    let (_db, mut session) = stage();
+    let statements = [
+        "SELECT REPEAT('a', 4000000) LIKE CONCAT('%', REPEAT('a_', 200000), 'b%')",
+        "SELECT JSON_CONTAINS(CONCAT('[', REPEAT('[1],', 100000), '1]'), CONCAT('[', REPEAT('[1],', 100000), '[2]]'))",
+    ];
+    for statement in statements {
+        let done = Arc::new(AtomicBool::new(false));
+        let (kill, ended) = (session.interrupt().clone(), done.clone());
+        let killer = std::thread::spawn(move || {
+            while !ended.load(Ordering::SeqCst) {
+                kill.kill_query();
+                std::thread::yield_now();
+            }
+        });
+        let given = run(&mut session, statement);
+        done.store(true, Ordering::SeqCst);
+        killer.join().unwrap();
+        session.interrupt().clear_query();
+        assert!(given.starts_with("error 1317"), "{statement}: {given}");
+    }
+}
+
+/// Lists, chains and unions of any length end, or are refused at once.
+#[test]
+fn long_texts_end() {
+    let (_db, mut session) = stage();
+    let list: Vec<String> = (0..300_000).map(|i| format!("'{i}'")).collect();
+    let strings = format!("SELECT COUNT(*) FROM n WHERE CONCAT(i) IN ({})", list[..100_000].join(","));
+    assert_eq!(run(&mut session, &strings), "3000\n");
+    let numbers: Vec<String> = (2990..302_990).map(|i| i.to_string()).collect();
+    assert_eq!(
+        run(&mut session, &format!("SELECT COUNT(*) FROM n WHERE k IN ({})", numbers.join(","))),
+        "10\n"
+    );
+    assert_eq!(
+        run(&mut session, &format!("SELECT COUNT(*) FROM n WHERE i IN ({})", numbers.join(","))),
+        "10\n"
+    );
+    let pairs: Vec<String> = (0..20_000).map(|i| format!("({i},{})", i * 7919 % 3000)).collect();
+    assert_eq!(
+        run(&mut session, &format!("SELECT COUNT(*) FROM n WHERE (i, k) IN ({})", pairs.join(","))),
+        "3000\n"
+    );
+    let among = "SELECT COUNT(*) FROM n WHERE CONCAT(i) IN (SELECT CONCAT(k) FROM n)";
+    assert_eq!(run(&mut session, among), "3000\n");
+    let union = |word: &str, count: u32| {
+        let parts: Vec<String> = (0..count).map(|i| format!("SELECT {i}")).collect();
+        format!("SELECT COUNT(*) FROM ({}) AS t", parts.join(word))
+    };
+    assert_eq!(run(&mut session, &union(" UNION ", 10_000)), "10000\n");
+    assert_eq!(run(&mut session, &union(" UNION ALL ", 10_000)), "10000\n");
+    let given = run(&mut session, &format!("SELECT {}", vec!["1"; 10_000].join(" + ")));
+    assert!(given == "10000\n" || given.starts_with("error 1436"), "{given:.100}");
+    let given = run(&mut session, &format!("SELECT {}", vec!["1"; 10_000].join(" AND ")));
+    assert_eq!(given, "1\n");
+}
