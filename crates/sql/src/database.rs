@@ -14,7 +14,7 @@ use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Gate;
 use crate::mdl::circle::GateWaits;
-use crate::memory::{ServerMemory, set_default_limits};
+use crate::memory::ServerMemory;
 use crate::query_log::QueryLog;
 use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
@@ -120,7 +120,6 @@ impl Database {
             }
         }
         let status = Status::default();
-        let statements = StatementCache::default();
         let registry = Registry::default();
         let deadlocks = Deadlocks::default();
         let thread_pool = OnceLock::new();
@@ -136,7 +135,7 @@ impl Database {
             registry,
             globals,
             status,
-            statements,
+            statements: StatementCache::default(),
             memory: Arc::default(),
             deadlocks,
             foreign_key_errors: ForeignKeyErrors::default(),
@@ -149,7 +148,6 @@ impl Database {
             refusal: AtomicU8::new(0),
         });
         Deadlocks::watch(&db);
-        set_default_limits(&db.globals);
         if fresh {
             db.install().await?;
         }

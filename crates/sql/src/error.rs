@@ -56,6 +56,20 @@ errors! {
     cannot_create_table(table, why) = 1005 b"HY000" "Can't create table '{table}' ({why})";
     database_exists(database) = 1007 b"HY000" "Can't create database '{database}'; database exists";
     cannot_drop_missing_database(database) = 1008 b"HY000" "Can't drop database '{database}'; database doesn't exist";
+    wrong_index_name(name) = 1280 b"42000" "Incorrect index name '{name}'";
+    illegal_value(kind, value) = 1367 b"22007" "Illegal {kind} '{value}' value found during parsing";
+    key_part_without_length(column) = 1391 b"HY000" "Key part '{column}' length cannot be 0";
+    table_comment_too_long(table, max) = 1628 b"HY000" "Comment for table '{table}' is too long (max = {max})";
+    column_comment_too_long(column, max) = 1629 b"HY000" "The maximum supported character limit for the field, '{column}', has been exceeded (max = {max})";
+    index_comment_too_long(index, max) = 1688 b"HY000" "Comment for index '{index}' is too long (max = {max})";
+    invalid_year_width() = 1818 b"HY000" "Invalid display width. Use YEAR instead.";
+    invalid_field_size(column) = 3013 b"HY000" "Invalid size for column '{column}'.";
+    wrong_user_variable_name(name) = 3061 b"42000" "User variable name '{name}' is illegal";
+    too_long_member(column) = 3505 b"HY000" "Too long enumeration/set value for column {column}.";
+    primary_key_invisible() = 3522 b"HY000" "A primary key index cannot be invisible";
+    system_schema_rejected(schema) = 3552 b"HY000" "Access to system schema '{schema}' is rejected.";
+    no_such_database(database) = 3503 b"42Y07" "Database '{database}' doesn't exist";
+    wrong_object(database, object, kind) = 1347 b"HY000" "'{database}.{object}' is not {kind}";
     disk_full(table) = 1021 b"HY000" "Disk full ({table}); waiting for someone to free some space...";
     duplicate_key_write(table) = 1022 b"23000" "Can't write; duplicate key in table '{table}'";
     record_changed(table) = 1020 b"HY000" "Record has changed since last read in table '{table}'";
@@ -236,7 +250,7 @@ errors! {
     table_definition_changed() = 1412 b"HY000" "Table definition has changed, please retry transaction";
     not_allowed_in_trigger(what) = 1422 b"HY000" "Explicit or implicit commit is not allowed in stored function or trigger. ({what})";
     too_big_scale(scale, column, max) = 1425 b"42000" "Too big scale {scale} specified for column '{column}'. Maximum is {max}.";
-    too_big_precision(precision, column, max) = 1426 b"42000" "Too big precision {precision} specified for column '{column}'. Maximum is {max}.";
+    too_big_precision(precision, column, max) = 1426 b"42000" "Too-big precision {precision} specified for '{column}'. Maximum is {max}.";
     scale_over_precision(column) = 1427 b"42000" "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{column}').";
     too_big_display_width(column, max) = 1439 b"42000" "Display width out of range for column '{column}' (max = {max})";
     datetime_overflow(function) = 1441 b"22008" "Datetime function: {function} field overflow";
@@ -280,7 +294,7 @@ errors! {
     password_expired() = 1862 b"HY000" "Your password has expired. To log in you must change it using a client that supports expired passwords.";
     query_timeout() = 3024 b"HY000" "Query execution was interrupted, maximum statement execution time exceeded";
     order_by_distinct(position, column) = 3065 b"HY000" "Expression #{position} of ORDER BY clause is not in SELECT list, references column '{column}' which is not in SELECT list; this is incompatible with DISTINCT";
-    wrong_user_lock_name(name) = 3057 b"42000" "Incorrect user-level lock name '{name}'.";
+    wrong_user_lock_name(name) = 3057 b"42000" "Incorrect user-level lock name '{name}'. The name is empty, NULL, or can not be expressed in the current character-set.";
     user_lock_deadlock() = 3058 b"HY000" "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     invalid_json_text(why, position, column) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'.";
     invalid_json_argument(nth, function, why, position) = 3141 b"22032" "Invalid JSON text in argument {nth} to function {function}: \"{why}\" at position {position}.";

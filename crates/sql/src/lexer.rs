@@ -190,6 +190,10 @@ impl<'a> Lexer<'a> {
             self.position = self.text.len();
             return self.token(TokenKind::Invalid, start);
         }
+        // Some clients send the NUL byte that ends a string of C.
+        if self.byte(0) == 0 && self.text[self.position..].iter().all(|&byte| byte == 0 || is_space(byte)) {
+            self.position = self.text.len();
+        }
         let start = self.position;
         let Some(&first) = self.text.get(start) else {
             let kind = if self.in_versioned_comment { TokenKind::Invalid } else { TokenKind::End };

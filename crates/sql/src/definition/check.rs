@@ -11,9 +11,6 @@ use crate::dictionary::check::{Check, bind_expression};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
 
-/// Longest name, in characters.
-const NAME_MAX: usize = 64;
-
 /// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of this name.
 pub fn add(definition: &mut Definition, written: &[CheckDef], taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
     let mut number = highest_number(definition);
@@ -68,9 +65,7 @@ fn highest_number(definition: &Definition) -> u64 {
 }
 
 fn claim(definition: &Definition, name: &str, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
-    if name.chars().count() > NAME_MAX {
-        return Err(SqlError::too_long_identifier(name));
-    }
+    super::limit::name_length(name)?;
     let same = |check: &Check| check.name.eq_ignore_ascii_case(name);
     if definition.checks.iter().any(same) || taken(name) {
         return Err(SqlError::duplicate_check_name(name));
@@ -125,6 +120,9 @@ pub fn drop_columns(
 
 /// The condition of a constraint, canonical and found to be allowed.
 fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResult<Expr> {
+    if !is_boolean(&written.expr) {
+        return Err(SqlError::check_not_boolean(name));
+    }
     allowed(&written.expr, name)?;
     for column in columns_of(&written.expr) {
         let found = definition.columns.iter().find(|known| known.name.eq_ignore_ascii_case(&column));
@@ -135,9 +133,6 @@ fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResu
         if found.auto_increment {
             return Err(SqlError::check_auto_increment(name));
         }
-    }
-    if !is_boolean(&written.expr) {
-        return Err(SqlError::check_not_boolean(name));
     }
     let expr = canonical(&written.expr)?;
     bind_expression(&expr, definition)?;
@@ -189,6 +184,9 @@ fn allowed(expr: &Expr, name: &str) -> SqlResult<()> {
         Expr::InsertedValue(_) => return Err(SqlError::check_named_function(name, "values")),
         Expr::Default(_) => return Err(SqlError::check_named_function(name, "default")),
         Expr::Row(_) => return Err(SqlError::check_row_value(name)),
+        Expr::Function(call) if crate::plan::is_aggregate(call) => {
+            return Err(SqlError::invalid_group_function_use());
+        }
         Expr::Function(call) => {
             if call.schema.is_some() {
                 return Err(SqlError::check_named_function(name, &call.name));
@@ -234,6 +232,9 @@ fn is_boolean(expr: &Expr) -> bool {
         | Expr::Is { .. }
         | Expr::Between { .. }
         | Expr::InList { .. }
+        | Expr::InSubquery { .. }
+        | Expr::Exists(_)
+        | Expr::Quantified { .. }
         | Expr::Like { .. }
         | Expr::Regexp { .. }
         | Expr::Unary { op: UnaryOp::Not, .. } => true,

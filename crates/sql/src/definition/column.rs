@@ -12,9 +12,12 @@ use crate::value::{EnumNames, StoreContext, Value, store};
 
 const CHAR_MAX: u64 = 255;
 const VARCHAR_BYTES_MAX: u64 = 65_535;
+/// Longest name of an ENUM's or SET's member, in characters.
+const MEMBER_MAX: usize = 255;
 
 /// The type of a column.
 pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) -> SqlResult<ColumnType> {
+    check_numbers(name, written)?;
     let collation = || collation(written, default);
     let length = |otherwise: u64, most: u64| {
         let length = written.length.unwrap_or(otherwise);
@@ -42,7 +45,7 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         TypeKind::MediumInt => int(IntWidth::Medium),
         TypeKind::Int => int(IntWidth::Int),
         TypeKind::BigInt => int(IntWidth::Big),
-        TypeKind::Bit => Ok(ColumnType::Bit { bits: written.length.unwrap_or(1).clamp(1, 64) as u8 }),
+        TypeKind::Bit => Ok(ColumnType::Bit { bits: length(1, 64)? as u8 }),
         TypeKind::Decimal => decimal(name, written),
         TypeKind::Float if written.decimals.is_none() && written.length.is_some_and(|bits| bits > 24) => {
             Ok(ColumnType::Double { unsigned: written.unsigned, digits: None })
@@ -75,13 +78,33 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob | TypeKind::LongBlob => {
             Ok(ColumnType::Blob { size: blob_size(written, 1) })
         }
-        TypeKind::Enum => {
-            Ok(ColumnType::Enum { names: members(name, written, false)?, collation: collation()? })
-        }
-        TypeKind::Set => {
-            Ok(ColumnType::Set { names: members(name, written, true)?, collation: collation()? })
-        }
+        TypeKind::Enum | TypeKind::Set => enumeration(name, written, collation()?),
         TypeKind::Json => Ok(ColumnType::Json),
+    }
+}
+
+/// Numbers in a type's parentheses that no type has.
+fn check_numbers(name: &str, written: &ast::ColumnType) -> SqlResult<()> {
+    use TypeKind as T;
+    let Some(length) = written.length else { return Ok(()) };
+    let most = match written.kind {
+        T::TinyInt | T::SmallInt | T::MediumInt | T::Int | T::BigInt => 255,
+        T::Float | T::Double if written.decimals.is_some() => 255,
+        T::Bit => 64,
+        _ => u64::from(u32::MAX),
+    };
+    match written.kind {
+        T::Bit if length == 0 => Err(SqlError::invalid_field_size(name)),
+        T::Year if length != 4 => Err(SqlError::invalid_year_width()),
+        T::Float if written.decimals.is_none() && length > 53 => Err(SqlError::wrong_column_spec(name)),
+        T::Float | T::Double if written.decimals.is_some_and(|scale| scale > 30) => {
+            Err(SqlError::too_big_scale(written.decimals.unwrap_or(0), name, 30))
+        }
+        T::Float | T::Double if written.decimals.is_some_and(|scale| scale > length) => {
+            Err(SqlError::scale_over_precision(name))
+        }
+        _ if length > most => Err(SqlError::too_big_display_width(name, most)),
+        _ => Ok(()),
     }
 }
 
@@ -117,7 +140,18 @@ fn collation(written: &ast::ColumnType, default: Collation) -> SqlResult<Collati
         (None, Some(name)) => by_charset(name)?,
         (None, None) => default,
     };
+    if let (Some(_), Some(charset)) = (&written.collation, &written.charset) {
+        same_charset(found, by_charset(charset)?)?;
+    }
     Ok(if written.binary_collation { found.binary_of_charset() } else { found })
+}
+
+/// Error 1253 for a collation that is not one of a character set's, which any of its collations stands for.
+pub fn same_charset(collation: Collation, charset: Collation) -> SqlResult<()> {
+    if collation.charset() == charset.charset() {
+        return Ok(());
+    }
+    Err(SqlError::collation_charset_mismatch(collation.name(), charset.charset()))
 }
 
 fn decimal(name: &str, written: &ast::ColumnType) -> SqlResult<ColumnType> {
@@ -140,13 +174,40 @@ fn digits(written: &ast::ColumnType) -> Option<(u8, u8)> {
     Some((written.length.unwrap_or(10).min(255) as u8, scale.min(30) as u8))
 }
 
-fn members(column: &str, written: &ast::ColumnType, multiple: bool) -> SqlResult<Arc<EnumNames>> {
+fn enumeration(name: &str, written: &ast::ColumnType, collation: Collation) -> SqlResult<ColumnType> {
+    let multiple = written.kind == TypeKind::Set;
+    let names = members(name, written, multiple, collation)?;
+    Ok(if multiple { ColumnType::Set { names, collation } } else { ColumnType::Enum { names, collation } })
+}
+
+fn members(
+    column: &str,
+    written: &ast::ColumnType,
+    multiple: bool,
+    collation: Collation,
+) -> SqlResult<Arc<EnumNames>> {
     let most = if multiple { 64 } else { 65_535 };
     if written.values.len() > most {
         return Err(SqlError::too_big_set(column));
     }
     let name = |bytes: &ast::Text| String::from_utf8_lossy(bytes).trim_end_matches(' ').to_string();
-    Ok(Arc::new(EnumNames { multiple, names: written.values.iter().map(name).collect() }))
+    let names: Vec<_> = written.values.iter().map(name).collect();
+    if names.iter().any(|name| name.chars().count() > MEMBER_MAX) {
+        return Err(SqlError::too_long_member(column));
+    }
+    if multiple && let Some(name) = names.iter().find(|name| name.contains(',')) {
+        return Err(SqlError::illegal_value("set", name));
+    }
+    let mut seen = std::collections::HashMap::with_capacity(names.len());
+    for name in &names {
+        let mut weights = Vec::new();
+        collation.append_weights(name.as_bytes(), &mut weights);
+        if let Some(first) = seen.insert(weights, name) {
+            let kind = if multiple { "SET" } else { "ENUM" };
+            return Err(SqlError::duplicated_value_in_type(column, first, kind));
+        }
+    }
+    Ok(Arc::new(EnumNames { multiple, names }))
 }
 
 /// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL.
@@ -162,10 +223,15 @@ pub fn column(
     if written.generated.is_some() {
         return Err(SqlError::not_supported_yet("generated columns"));
     }
-    if written.name.chars().count() > 64 {
-        return Err(SqlError::too_long_identifier(&written.name));
-    }
+    super::limit::column_name(&written.name)?;
     let kind = column_type(&written.name, &written.column_type, collation)?;
+    let moment = match &kind {
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => Some(*fsp),
+        _ => None,
+    };
+    if written.on_update.is_some() && written.on_update != moment {
+        return Err(SqlError::invalid_on_update(&written.name));
+    }
     let nullable = written.nullable.unwrap_or(true) && !in_primary && !written.auto_increment;
     if written.nullable == Some(true) && in_primary {
         return Err(SqlError::primary_cannot_have_null());
@@ -232,6 +298,11 @@ pub fn default_value(
     }
     let negated = |expr: &ast::Expr| matches!(expr, ast::Expr::Unary { operand, .. } if matches!(**operand, ast::Expr::Literal(_)));
     if !matches!(expr, ast::Expr::Literal(_)) && !negated(expr) {
+        return Err(invalid());
+    }
+    let is_number = matches!(expr, ast::Expr::Literal(literal) if !matches!(literal, ast::Literal::String(_) | ast::Literal::Null))
+        || negated(expr);
+    if is_number && matches!(kind, ColumnType::Enum { .. } | ColumnType::Set { .. }) {
         return Err(invalid());
     }
     let typed = crate::expr::bind(expr, &mut NoNames, &eval.settings)?;

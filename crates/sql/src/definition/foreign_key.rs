@@ -12,9 +12,6 @@ use crate::error::{SqlError, SqlResult};
 use crate::row_codec::fixed_width;
 use crate::types::ColumnType;
 
-/// Longest name of a constraint, in characters.
-const NAME_MAX: usize = 64;
-
 /// What the session asks of foreign keys that are defined.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -58,9 +55,7 @@ fn foreign_key(definition: &Definition, written: &KeyDef, references: &Reference
         Some(name) => name.clone(),
         None => generated_name(definition),
     };
-    if name.chars().count() > NAME_MAX {
-        return Err(SqlError::too_long_identifier(&name));
-    }
+    super::limit::name_length(&name)?;
     if definition.foreign_keys.iter().any(|known| known.name.eq_ignore_ascii_case(&name)) {
         return Err(SqlError::duplicate_foreign_key_name(&name));
     }
@@ -125,13 +120,6 @@ pub fn rename(definition: &mut Definition, (old_schema, old_name): (&str, &str))
     }
 }
 
-/// Follows a parent to its new name.
-pub fn follow_parent(child: &mut Definition, old: (&str, &str), new: (&str, &str)) {
-    for key in child.foreign_keys.iter_mut().filter(|key| key.refers_to(old.0, old.1)) {
-        (key.parent_schema, key.parent) = (new.0.into(), new.1.into());
-    }
-}
-
 /// Whether a child and its parent fit together; what is said if not. Columns of the parent get the spelling they have there.
 pub fn check_fit(
     key: &mut ForeignKey,
@@ -154,11 +142,11 @@ pub fn check_fit(
             return Err(SqlError::foreign_key_incompatible(&one.name, &other.name, &key.name));
         }
     }
-    if rules.checks && key.parent_key(parent).is_none() {
-        return Err(SqlError::foreign_key_parent_index(&key.name, &key.parent));
-    }
     if rules.checks && rules.standard && !key.has_standard_parent_key(parent) {
         return Err(SqlError::foreign_key_parent_unique(&key.name, &key.parent));
+    }
+    if rules.checks && key.parent_key(parent).is_none() {
+        return Err(SqlError::foreign_key_parent_index(&key.name, &key.parent));
     }
     Ok(())
 }

@@ -75,9 +75,10 @@ fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u
         _ => return Ok((None, 8)),
     };
     match length {
+        Some(0) => Err(SqlError::key_part_without_length(&column.name)),
         None if column.kind.is_blob() => Err(SqlError::blob_key_without_length(&column.name)),
         None => Ok((None, whole.saturating_mul(per_unit))),
-        Some(length) if length == 0 || length > u64::from(whole) => Err(SqlError::wrong_sub_key()),
+        Some(length) if length > u64::from(whole) => Err(SqlError::wrong_sub_key()),
         Some(length) if length == u64::from(whole) && !column.kind.is_blob() => {
             Ok((None, whole.saturating_mul(per_unit)))
         }
@@ -88,11 +89,9 @@ fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u
 fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> SqlResult<Box<str>> {
     let used = |name: &str| taken.iter().any(|key| key.name.eq_ignore_ascii_case(name));
     if let Some(name) = &written.name {
+        super::limit::index_name(name)?;
         if used(name) {
             return Err(SqlError::duplicate_key_name(name));
-        }
-        if name.eq_ignore_ascii_case("PRIMARY") {
-            return Err(SqlError::new(1280, b"42000", format!("Incorrect index name '{name}'")));
         }
         return Ok(name.clone());
     }

@@ -15,10 +15,11 @@ pub mod default;
 pub mod expression;
 pub mod foreign_key;
 pub mod key;
+pub mod limit;
 mod option;
 mod text;
 
-pub use option::{Options, check_encryption, is_own_engine, options};
+pub use option::{Options, check_charset, check_encryption, is_own_engine, options};
 pub use text::{create_table_text, default_text, quote_name};
 
 /// Most columns of a table.
@@ -48,6 +49,7 @@ pub fn build(
     };
     let mut columns: Vec<Column> = Vec::with_capacity(create.columns.len() + selected.len());
     for written in &create.columns {
+        limit::column_name(&written.name)?;
         if columns.iter().any(|column| column.name.eq_ignore_ascii_case(&written.name)) {
             return Err(SqlError::duplicate_column(&written.name));
         }
@@ -89,6 +91,7 @@ pub fn build(
         add_key(&mut definition, written)?;
     }
     foreign_key::add(&mut definition, &foreign)?;
+    limit::comments(&mut definition, eval)?;
     check(&definition)?;
     key::sort(&mut definition.keys);
     Ok(definition)
@@ -137,17 +140,19 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
         if automatic.next().is_some() || !keyed {
             return Err(SqlError::wrong_auto_key());
         }
-        if !matches!(
-            column.kind,
-            crate::types::ColumnType::Int { .. }
-                | crate::types::ColumnType::Double { .. }
-                | crate::types::ColumnType::Float { .. }
-        ) {
+        if !matches!(column.kind, crate::types::ColumnType::Int { .. }) {
             return Err(SqlError::wrong_column_spec(&column.name));
         }
     }
     default::check(definition)?;
     check::against_actions(definition)?;
+    if definition.columns.iter().all(|column| column.invisible) {
+        return Err(SqlError::invisible_only());
+    }
+    if definition.keys.iter().any(|key| key.primary && !key.visible) {
+        return Err(SqlError::primary_key_invisible());
+    }
+    limit::row_width(&definition.columns)?;
     if definition.keys.len() > 64 {
         return Err(SqlError::too_many_keys(64));
     }

@@ -28,6 +28,7 @@ pub fn options(
     (table, new): (&str, bool),
     eval: &EvalContext<'_>,
 ) -> SqlResult<Options> {
+    check_charset(written.iter())?;
     for option in written {
         match option {
             TableOption::Engine(name) => check_engine(name, (table, new), eval)?,
@@ -46,6 +47,22 @@ pub fn options(
         }
     }
     Ok(options)
+}
+
+/// Error 1253 for a default collation that is not one of the character set given with it.
+pub fn check_charset<'o>(written: impl Iterator<Item = &'o TableOption>) -> SqlResult<()> {
+    let (mut charset, mut collation) = (None, None);
+    for option in written {
+        match option {
+            TableOption::Charset(name) => charset = Collation::default_of_charset(name),
+            TableOption::Collation(name) => collation = Collation::by_name(name),
+            _ => {}
+        }
+    }
+    match (collation, charset) {
+        (Some(collation), Some(charset)) => super::column::same_charset(collation, charset),
+        _ => Ok(()),
+    }
 }
 
 /// An engine that does not exist here is an error under NO_ENGINE_SUBSTITUTION, and else replaced with a warning.

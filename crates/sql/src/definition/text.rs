@@ -134,10 +134,10 @@ pub fn create_table_text(table: &Table) -> String {
     let mut lines: Vec<String> =
         table.columns().iter().map(|column| column_line(column, definition.collation)).collect();
     lines.extend(table.keys().iter().map(|key| key_line(key, table)));
-    lines.extend(definition.checks.iter().map(super::check::line));
     let mut foreign: Vec<_> = definition.foreign_keys.iter().collect();
     foreign.sort_by_key(|key| &key.name);
     lines.extend(foreign.iter().map(|key| format!("  {}", foreign_key::line(key, &definition.schema))));
+    lines.extend(definition.checks.iter().map(super::check::line));
     let next = table
         .counters
         .auto_increment

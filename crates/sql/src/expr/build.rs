@@ -390,7 +390,16 @@ impl Builder<'_> {
                 let pattern = self.build(pattern)?;
                 let collation = pair_collation(&operand, &pattern, explicit);
                 let escape = match escape {
-                    Some(escape) => Some(boxed(self.build(escape)?)),
+                    Some(escape) => {
+                        let escape = self.build(escape)?;
+                        if !escape.expr.is_constant() {
+                            return Err(SqlError::wrong_arguments("ESCAPE"));
+                        }
+                        if let Expr::Literal(value) = &escape.expr {
+                            super::predicate::escape_character(value)?;
+                        }
+                        Some(boxed(escape))
+                    }
                     None if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
                     None => Some(Box::new(Expr::Literal(Value::text("\\")))),
                 };

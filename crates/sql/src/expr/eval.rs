@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::{SmallVec, smallvec};
 
 use super::lookup::{Candidates, LOOKED_UP_MIN, Lookup, constant};
-use super::{Expr, Row, arithmetic, predicate};
+use super::{Call, Expr, Row, arithmetic, predicate};
 use crate::ast::IsTest;
 use crate::collation::Collation;
 use crate::datetime;
@@ -13,7 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, coerce_value};
 use crate::functions::cast;
 use crate::functions::result_bytes::bounded;
-use crate::value::{Value, to_bool, to_date_time, to_text};
+use crate::value::{Value, to_bool, to_date_time};
 
 impl Expr {
     /// The value for one row.
@@ -73,16 +73,7 @@ impl Expr {
             Expr::Extract { unit, operand } => {
                 crate::functions::extract_part(&operand.eval(row, context)?, *unit, context)?
             }
-            Expr::Call(call) => {
-                let mut arguments: SmallVec<[Value; 4]> = SmallVec::new();
-                let mut held = context.held();
-                for argument in &call.arguments {
-                    let value = argument.eval(row, context)?;
-                    held.add_argument(&value, call)?;
-                    arguments.push(value);
-                }
-                bounded((call.function)(call, &arguments, context)?, call, context)?
-            }
+            Expr::Call(call) => eval_call(call, row, context)?,
             Expr::Sleep(_) => return Err(SqlError::not_supported_yet("SLEEP in this place")),
             Expr::Row(parts) => return Err(SqlError::operand_columns(if parts.is_empty() { 2 } else { 1 })),
             _ => Value::truth(self.eval_truth(row, context)?),
@@ -162,6 +153,13 @@ impl Expr {
                 Ok(truth.map(|truth| truth != *negated))
             }
             Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
+            Expr::Like { .. } | Expr::Regexp { .. } => self.eval_pattern(row, context),
+            other => to_bool(&other.eval(row, context)?, context),
+        }
+    }
+
+    fn eval_pattern(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
+        match self {
             Expr::Like { operand, pattern, escape, collation, negated } => {
                 let operand = operand.eval(row, context)?;
                 let mut held = context.held();
@@ -169,7 +167,7 @@ impl Expr {
                 let pattern = pattern.eval(row, context)?;
                 held.add(&pattern)?;
                 let escape = match escape {
-                    Some(escape) => to_text(&escape.eval(row, context)?).chars().next(),
+                    Some(escape) => predicate::escape_character(&escape.eval(row, context)?)?,
                     None => None,
                 };
                 let truth = predicate::like_values(&operand, &pattern, escape, *collation, context)?;
@@ -183,7 +181,7 @@ impl Expr {
                 held.add(&pattern)?;
                 Ok(predicate::regexp_values(&operand, &pattern, *collation)?.map(|truth| truth != *negated))
             }
-            other => to_bool(&other.eval(row, context)?, context),
+            _ => Ok(None),
         }
     }
 
@@ -297,4 +295,16 @@ impl Expr {
             _ => Ok(Value::Null),
         }
     }
+}
+
+/// Calls a function with its arguments, which it holds while it works.
+fn eval_call(call: &Call, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut arguments: SmallVec<[Value; 4]> = SmallVec::new();
+    let mut held = context.held();
+    for argument in &call.arguments {
+        let value = argument.eval(row, context)?;
+        held.add_argument(&value, call)?;
+        arguments.push(value);
+    }
+    bounded((call.function)(call, &arguments, context)?, call, context)
 }

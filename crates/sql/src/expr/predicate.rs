@@ -127,6 +127,14 @@ pub(super) fn like_values(
     like(collation, &to_bytes(operand), &to_bytes(pattern), escape, &mut work).map(Some)
 }
 
+/// The character that ESCAPE gives; none for an empty text and for NULL. Error 1210 for several.
+pub(super) fn escape_character(value: &Value) -> SqlResult<Option<char>> {
+    let text = to_text(value);
+    let mut characters = text.chars();
+    let first = characters.next();
+    if characters.next().is_some() { Err(SqlError::wrong_arguments("ESCAPE")) } else { Ok(first) }
+}
+
 /// REGEXP of two values.
 pub(super) fn regexp_values(
     operand: &Value,

@@ -25,6 +25,11 @@ fn digits(given: Option<u64>, default: u8, most: u8) -> SqlResult<u8> {
 
 /// The type a CAST gives.
 pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings) -> SqlResult<ColumnType> {
+    if let CastType::Char { length: Some(length), .. } | CastType::Binary(Some(length)) = target
+        && u32::try_from(*length).is_err()
+    {
+        return Err(SqlError::too_big_display_width("cast as char", u32::MAX));
+    }
     let length = |given: &Option<u64>| match given {
         Some(given) => u32::try_from(*given).unwrap_or(u32::MAX),
         None => from.text_length(),
@@ -52,6 +57,9 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
         CastType::DateTime(fsp) => ColumnType::DateTime { fsp: digits(*fsp, 0, 6)? },
         CastType::Year => ColumnType::Year,
         CastType::Decimal { precision, scale } => {
+            if let Some(scale) = scale.filter(|scale| *scale > 30) {
+                return Err(SqlError::too_big_scale(scale, "CAST", 30));
+            }
             let (precision, scale) = (digits(*precision, 10, 65)?, digits(*scale, 0, 30)?);
             let precision = if precision == 0 { 10 } else { precision };
             if scale > precision {
@@ -59,6 +67,7 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
             }
             ColumnType::Decimal { precision, scale, unsigned: false }
         }
+        CastType::Float(bits @ Some(54..)) => return digits(*bits, 0, 53).map(|_| ColumnType::DOUBLE),
         CastType::Float(Some(bits)) if *bits > 24 => ColumnType::DOUBLE,
         CastType::Float(_) => ColumnType::Float { unsigned: false, digits: None },
         CastType::Double => ColumnType::DOUBLE,
@@ -101,16 +110,7 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
         ColumnType::Time { fsp } => {
             to_time(value, context)?.map_or(Value::Null, |time| Value::Time(time.round_to(*fsp)))
         }
-        ColumnType::Binary { length } => {
-            let bytes = to_bytes(value);
-            cut_warning(bytes.len() > *length as usize, "BINARY", *length, value, context)?;
-            let kept = &bytes[..bytes.len().min(*length as usize)];
-            let built = build("cast_as_binary", context, |out| {
-                out.push(kept)?;
-                out.push_repeated(b"\0", u64::from(*length) - kept.len() as u64)
-            })?;
-            built.map_or(Value::Null, Value::bytes)
-        }
+        ColumnType::Binary { length } => cast_binary(value, *length, context)?,
         kind if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(value).as_ref())),
         ColumnType::Varchar { length, collation } => {
             let set = collation.set();
@@ -141,6 +141,18 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
         }
         _ => crate::expr::coerce_value(value.clone(), kind, context)?,
     })
+}
+
+/// CAST(value AS BINARY(length)): cut, or filled up with zeros.
+fn cast_binary(value: &Value, length: u32, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let bytes = to_bytes(value);
+    cut_warning(bytes.len() > length as usize, "BINARY", length, value, context)?;
+    let kept = &bytes[..bytes.len().min(length as usize)];
+    let built = build("cast_as_binary", context, |out| {
+        out.push(kept)?;
+        out.push_repeated(b"\0", u64::from(length) - kept.len() as u64)
+    })?;
+    Ok(built.map_or(Value::Null, Value::bytes))
 }
 
 fn cut_warning(

@@ -67,7 +67,11 @@ impl Parser<'_> {
             self.expect(Keyword::Chain)?;
         }
         if self.at(Keyword::No) || self.at(Keyword::Release) {
+            let place = self.unexpected();
             completion.release = Some(!self.eat(Keyword::No));
+            if completion.chain == Some(true) && completion.release == Some(true) {
+                return Err(place);
+            }
             self.expect(Keyword::Release)?;
         }
         Ok(completion)
@@ -120,7 +124,11 @@ impl Parser<'_> {
     }
 
     fn flush_target(&mut self) -> Parse<FlushTarget> {
-        let Some(keyword) = self.keyword() else { return Ok(FlushTarget::Other(upper(self.name()?))) };
+        let Some(keyword) = self.keyword() else {
+            let place = self.unexpected();
+            let name = upper(self.name()?);
+            return if &*name == "USER_RESOURCES" { Ok(FlushTarget::Other(name)) } else { Err(place) };
+        };
         self.advance();
         Ok(match keyword {
             Keyword::Tables | Keyword::Table => {

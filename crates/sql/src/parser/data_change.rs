@@ -194,10 +194,8 @@ impl Parser<'_> {
         let condition = self.where_condition()?;
         let mut update =
             Update { with: None, ignore, tables, assignments, condition, order_by: Vec::new(), limit: None };
-        if let [TableRef::Table(_)] = update.tables.as_slice() {
-            update.order_by = self.order_by()?;
-            update.limit = self.row_limit()?;
-        }
+        update.order_by = self.order_by()?;
+        update.limit = self.row_limit()?;
         Ok(Statement::Update(Box::new(update)))
     }
 

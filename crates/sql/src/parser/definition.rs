@@ -290,7 +290,11 @@ impl Parser<'_> {
         if !self.eat(Keyword::Using) {
             return Ok(false);
         }
+        let place = self.unexpected();
         let using = upper(self.name()?);
+        if !matches!(&*using, "BTREE" | "HASH" | "RTREE") {
+            return Err(place);
+        }
         if &*using == "HASH" {
             self.note(Clause::HashKey);
         }
@@ -430,7 +434,7 @@ impl Parser<'_> {
                 self.eat_kind(TokenKind::Equal);
                 TableOption::AutoIncrement(self.integer()?)
             }
-            Keyword::RowFormat => TableOption::RowFormat(upper(self.option_value()?)),
+            Keyword::RowFormat => self.row_format()?,
             Keyword::Comment => {
                 self.advance();
                 self.eat_kind(TokenKind::Equal);
@@ -469,6 +473,16 @@ impl Parser<'_> {
     }
 
     /// After an option's last word: `[=] value`, a word, number or string.
+    fn row_format(&mut self) -> Parse<TableOption> {
+        self.advance();
+        self.eat_kind(TokenKind::Equal);
+        let place = self.unexpected();
+        let format = if self.at(Keyword::Default) { self.any_name()? } else { self.name()? };
+        let format = upper(format);
+        let known = ["DEFAULT", "DYNAMIC", "FIXED", "COMPRESSED", "REDUNDANT", "COMPACT"];
+        if known.contains(&&*format) { Ok(TableOption::RowFormat(format)) } else { Err(place) }
+    }
+
     fn option_value(&mut self) -> Parse<Name> {
         self.advance();
         self.eat_kind(TokenKind::Equal);

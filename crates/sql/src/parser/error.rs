@@ -31,6 +31,10 @@ pub enum ParseErrorKind {
     DerivedWithoutAlias,
     /// A number outside what its place allows.
     OutOfRange,
+    /// A literal that is beyond every double.
+    Double(Box<str>),
+    /// The name of a user variable that is too long.
+    VariableName(Box<str>),
 }
 
 impl ParseError {
@@ -43,19 +47,25 @@ impl ParseError {
             ParseErrorKind::Empty => 1065,
             ParseErrorKind::NotSupported(_) => 1235,
             ParseErrorKind::DerivedWithoutAlias => 1248,
+            ParseErrorKind::Double(_) => 1367,
+            ParseErrorKind::VariableName(_) => 3061,
         }
     }
 
     /// MySQL's SQLSTATE.
     #[must_use]
     pub fn sqlstate(&self) -> [u8; 5] {
-        if self.kind == ParseErrorKind::TooComplex { *b"HY000" } else { *b"42000" }
+        match self.kind {
+            ParseErrorKind::TooComplex => *b"HY000",
+            ParseErrorKind::Double(_) => *b"22007",
+            _ => *b"42000",
+        }
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
+        match &self.kind {
             ParseErrorKind::Syntax => write!(
                 out,
                 "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server \
@@ -76,6 +86,10 @@ impl fmt::Display for ParseError {
             ParseErrorKind::DerivedWithoutAlias => {
                 write!(out, "Every derived table must have its own alias")
             }
+            ParseErrorKind::Double(text) => {
+                write!(out, "Illegal double '{text}' value found during parsing")
+            }
+            ParseErrorKind::VariableName(name) => write!(out, "User variable name '{name}' is illegal"),
             ParseErrorKind::OutOfRange => {
                 write!(out, "Number out of range near '{}' at line {}", self.near, self.line)
             }

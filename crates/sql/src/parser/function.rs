@@ -358,7 +358,8 @@ impl Parser<'_> {
     }
 
     fn cast_type(&mut self) -> Parse<CastType> {
-        let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
+        let place = self.unexpected();
+        let Some(keyword) = self.keyword() else { return Err(place) };
         self.advance();
         Ok(match keyword {
             Keyword::Binary => CastType::Binary(self.optional_length()?),
@@ -370,7 +371,6 @@ impl Parser<'_> {
                 let _ = self.eat_any(&[Keyword::Int, Keyword::Integer]);
                 if keyword == Keyword::Signed { CastType::Signed } else { CastType::Unsigned }
             }
-            Keyword::Int | Keyword::Integer => CastType::Signed,
             Keyword::Date => CastType::Date,
             Keyword::Time => CastType::Time(self.optional_length()?),
             Keyword::Datetime => CastType::DateTime(self.optional_length()?),
@@ -386,7 +386,7 @@ impl Parser<'_> {
             }
             Keyword::Real => CastType::Double,
             Keyword::Json => CastType::Json,
-            _ => return Err(self.unexpected()),
+            _ => return Err(place),
         })
     }
 

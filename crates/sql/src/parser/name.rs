@@ -4,6 +4,9 @@ use super::{Parse, ParseErrorKind, Parser};
 use crate::ast::{ColumnName, Name, TableName, Text, UserName};
 use crate::lexer::{Keyword, Token, TokenKind, literal};
 
+/// Longest name of a user variable, in characters.
+const VARIABLE_NAME_MAX: usize = 64;
+
 impl Parser<'_> {
     /// True when the current token can be an identifier.
     pub(super) fn at_name(&self) -> bool {
@@ -88,6 +91,9 @@ impl Parser<'_> {
             _ => span.into(),
         };
         let name = String::from_utf8(bytes.into_vec()).map_err(|_| self.unexpected())?;
+        if name.chars().count() > VARIABLE_NAME_MAX {
+            return Err(self.failure(ParseErrorKind::VariableName(name.into())));
+        }
         self.advance();
         Ok(name.into())
     }

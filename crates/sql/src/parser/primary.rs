@@ -67,7 +67,7 @@ impl Parser<'_> {
             TokenKind::Float => {
                 let value: f64 = ascii().parse().map_err(|_| self.unexpected())?;
                 if value.is_infinite() {
-                    return Err(self.failure(ParseErrorKind::OutOfRange));
+                    return Err(self.failure(ParseErrorKind::Double(ascii().into())));
                 }
                 Literal::Double(value)
             }
@@ -343,6 +343,7 @@ impl Parser<'_> {
     /// SQL_TSI_DAY and its like.
     fn odbc_unit(&mut self) -> Parse<IntervalUnit> {
         use IntervalUnit as Unit;
+        let place = self.unexpected();
         let name = lower(self.name()?);
         Ok(match &*name {
             "sql_tsi_second" => Unit::Second,
@@ -353,7 +354,7 @@ impl Parser<'_> {
             "sql_tsi_month" => Unit::Month,
             "sql_tsi_quarter" => Unit::Quarter,
             "sql_tsi_year" => Unit::Year,
-            _ => return Err(self.unexpected()),
+            _ => return Err(place),
         })
     }
 }

@@ -216,8 +216,11 @@ impl Parser<'_> {
                 }
             }
             self.expect_kind(TokenKind::LeftParen)?;
-            let indexes =
-                if self.is(TokenKind::RightParen) { Vec::new() } else { self.comma_list(Self::index_name)? };
+            let indexes = if self.is(TokenKind::RightParen) && matches!(kind, IndexHintKind::Use) {
+                Vec::new()
+            } else {
+                self.comma_list(Self::index_name)?
+            };
             self.expect_kind(TokenKind::RightParen)?;
             hints.push(IndexHint { kind, indexes });
         }

@@ -1,6 +1,6 @@
 //! Aggregate functions: which calls are one, and what type they give.
 
-use crate::ast::FunctionCall;
+use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
@@ -61,7 +61,14 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         return Err(SqlError::wrong_parameter_count(&call.name));
     }
     let order = call.order_by.iter().map(|item| {
-        let typed = crate::functions::in_order(block.bind(&item.expr, clause)?);
+        let expr = match &item.expr {
+            ast::Expr::Literal(ast::Literal::Int(place)) => usize::try_from(*place)
+                .ok()
+                .and_then(|place| call.arguments.get(place.checked_sub(1)?))
+                .ok_or_else(|| SqlError::unknown_column(place, "order clause"))?,
+            other => other,
+        };
+        let typed = crate::functions::in_order(block.bind(expr, clause)?);
         let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
         Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
     });

@@ -316,6 +316,14 @@ pub fn plan_update(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult
 }
 
 fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResult<ChangePlan> {
+    if !matches!(update.tables.as_slice(), [TableRef::Table(_)]) {
+        if !update.order_by.is_empty() {
+            return Err(SqlError::wrong_usage("UPDATE", "ORDER BY"));
+        }
+        if update.limit.is_some() {
+            return Err(SqlError::wrong_usage("UPDATE", "LIMIT"));
+        }
+    }
     let rows = Rows {
         tables: &update.tables,
         condition: update.condition.as_ref(),

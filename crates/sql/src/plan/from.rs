@@ -173,6 +173,10 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
 
 fn hints(table: &Table, factor: &TableFactor) -> SqlResult<Vec<usize>> {
     let mut forbidden = Vec::new();
+    let given = |kind| factor.hints.iter().any(|hint| hint.kind == kind);
+    if given(IndexHintKind::Use) && given(IndexHintKind::Force) {
+        return Err(SqlError::wrong_usage("USE INDEX", "FORCE INDEX"));
+    }
     for hint in &factor.hints {
         let find = |name: &ast::Name| {
             table.key_position(name).ok_or_else(|| SqlError::key_does_not_exist(name, table.name()))

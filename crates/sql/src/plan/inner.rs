@@ -141,6 +141,10 @@ impl Block<'_, '_> {
             return if fits { Ok(places.clone()) } else { Err(SqlError::operand_columns(1)) };
         }
         let (kind, query) = self.kind_of_subquery(expr)?;
+        let whole = matches!(expr, ast::Expr::InSubquery { .. } | ast::Expr::Quantified { .. });
+        if whole && query.limit.is_some() {
+            return Err(SqlError::not_supported_yet("LIMIT & IN/ALL/ANY/SOME subquery"));
+        }
         let plan = self.plan_inner(query, Reach::Inside)?;
         let width = plan.columns().len();
         let wanted = match &kind {

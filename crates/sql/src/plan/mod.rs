@@ -11,6 +11,7 @@
 //! | `select`, `union` | whole queries |
 //! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
 //! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by its primary key |
+//! | `distinct` | what a DISTINCT block may be sorted by |
 //! | `foreign_key` | what a change asks of parents and children |
 //! | `finish` | columns to deliver, covering indexes, order by index |
 
@@ -18,6 +19,7 @@ pub mod access;
 mod aggregate;
 pub mod block;
 pub mod change;
+mod distinct;
 mod finish;
 pub mod foreign_key;
 mod from;
@@ -38,6 +40,7 @@ pub mod with;
 use crate::ast::{self, QueryBody};
 use crate::error::SqlResult;
 
+pub use aggregate::is_aggregate;
 pub use block::PlanContext;
 pub use finish::tested_columns;
 pub use query::QueryPlan;

@@ -62,8 +62,8 @@ pub fn group_keys(
 /// What a key of GROUP BY stands for.
 pub fn group_key(block: &Block<'_, '_>, key: &ast::Expr, items: &[Item]) -> SqlResult<ast::Expr> {
     if let ast::Expr::Column(name) = key
-        && !matches!(block.scope.find_here(name), Ok(Some(_)))
         && let Some(item) = listed(block, name, items, "group statement")?
+        && !matches!(block.scope.find_here(name), Ok(Some(_)))
     {
         return Ok(item.expr.clone());
     }

@@ -18,7 +18,7 @@ use super::point::PointShape;
 use super::query::{GroupPlan, LimitPlan, SelectPlan};
 use super::scope::{AggregateUse, Outside, Scope};
 use super::steps::{Condition, StepPlanner};
-use super::{finish, from, grouping, names, walk};
+use super::{distinct, finish, from, grouping, names, walk};
 
 /// What of a query surrounds its SELECT block.
 #[derive(Clone, Copy)]
@@ -78,6 +78,9 @@ pub fn plan(
         None => Vec::new(),
     };
     let (order_by, order) = names::order_keys(&mut block, around.order_by, &items)?;
+    if select.distinct && context.full_group_by {
+        distinct::check(&block, &order_by, &items)?;
+    }
     let grouped = !keys.is_empty() || !block.aggregates.is_empty();
     if grouped && context.full_group_by {
         let clauses = grouping::Clauses { items: &items, having: condition.as_ref(), order_by: &order_by };

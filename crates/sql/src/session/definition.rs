@@ -28,6 +28,7 @@ mod create_select;
 mod foreign_key;
 mod foreign_key_alter;
 mod online;
+mod rename;
 mod verify;
 
 impl Session {
@@ -39,17 +40,19 @@ impl Session {
         }
         let _definitions = self.pass_definitions().await?;
         match statement {
-            Statement::CreateDatabase(create) => self.create_database(create).await?,
+            Statement::CreateDatabase(create) => {
+                self.create_database(create).await?;
+                return Ok(Outcome { affected: 1, ..Outcome::default() });
+            }
             Statement::AlterDatabase { name, options } => {
-                self.alter_database(name.as_deref(), options).await?
+                self.alter_database(name.as_deref(), options).await?;
+                return Ok(Outcome { affected: 1, ..Outcome::default() });
             }
             Statement::DropDatabase { name, if_exists } => return self.drop_database(name, *if_exists).await,
             Statement::CreateTable(create) => return self.create_table(create).await,
             Statement::DropTable(drop) => self.drop_tables(drop).await?,
             Statement::RenameTable(pairs) => {
-                for (old, new) in pairs {
-                    self.rename_table(old, new).await?;
-                }
+                self.rename_tables(pairs).await?;
             }
             Statement::Truncate(name) => self.truncate(name).await?,
             Statement::AlterTable(alter) => return self.alter_table(alter).await,
@@ -69,6 +72,12 @@ impl Session {
                 return self.alter_table(&ast::AlterTable { name, actions: vec![action], online }).await;
             }
             Statement::DropView { names, if_exists } => {
+                for name in names {
+                    let schema = self.schema_of(name)?;
+                    if self.is_taken(&schema, &name.table) {
+                        return Err(SqlError::wrong_object(schema, &name.table, "VIEW"));
+                    }
+                }
                 if !if_exists && let Some(name) = names.first() {
                     return Err(SqlError::bad_table(format!("{}.{}", self.schema_of(name)?, name.table)));
                 }
@@ -127,24 +136,23 @@ impl Session {
         if let Some(encryption) = &options.encryption {
             definition::check_encryption(encryption)?;
         }
-        if let Some(name) = &options.collation {
-            return Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name));
-        }
-        match &options.charset {
-            Some(name) => {
-                Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))
-            }
-            None => Ok(self.state.collation_named("collation_server")),
-        }
+        let charset = options.charset.as_deref().map(|name| {
+            Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))
+        });
+        let charset = charset.transpose()?;
+        let Some(name) = &options.collation else {
+            return Ok(charset.unwrap_or_else(|| self.state.collation_named("collation_server")));
+        };
+        let collation = Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
+        charset.map_or(Ok(()), |charset| definition::column::same_charset(collation, charset))?;
+        Ok(collation)
     }
 
     async fn create_database(&mut self, create: &ast::CreateDatabase) -> SqlResult<()> {
         self.no_tables_locked()?;
-        if create.name.is_empty()
-            || create.name.chars().count() > 64
-            || create.name.contains(['/', '\\', '\0'])
-        {
-            return Err(SqlError::wrong_database_name(&create.name));
+        definition::limit::database_name(&create.name)?;
+        if &*create.name == "mysql" && !create.if_not_exists {
+            return Err(SqlError::system_schema_rejected(&create.name));
         }
         let virtual_one = VirtualTable::is_schema(&create.name);
         if virtual_one || self.db.dictionary().schema_collation(&create.name).is_some() {
@@ -170,8 +178,9 @@ impl Session {
         let current = self.state.schema();
         let name = name.or(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
         self.no_tables_locked()?;
-        self.db.dictionary().schema_collation(name).ok_or_else(|| SqlError::unknown_database(name))?;
         let collation = self.database_collation(options)?;
+        let known = self.db.dictionary().schema_collation(name);
+        known.ok_or_else(|| SqlError::no_such_database(name))?;
         self.db.save_schema(name, collation).await?;
         self.db.dictionary().put_schema(name, collation);
         Ok(())
@@ -235,9 +244,7 @@ impl Session {
         }
         let default = self.db.dictionary().schema_collation(&schema);
         let default = default.ok_or_else(|| SqlError::unknown_database(&schema))?;
-        if create.name.table.is_empty() || create.name.table.chars().count() > 64 {
-            return Err(SqlError::wrong_table_name(&create.name.table));
-        }
+        definition::limit::table_name(&create.name.table)?;
         if self.is_taken(&schema, &create.name.table) {
             let error = SqlError::table_exists(&create.name.table);
             return self.unless(create.if_not_exists, error).map(|()| Outcome::default());
@@ -249,6 +256,9 @@ impl Session {
         let id = self.db.dictionary().next_table_id();
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
+                if *self.schema_of(like)? == *schema && like.table == create.name.table {
+                    return Err(SqlError::non_unique_table(&like.table));
+                }
                 let other = self.db.dictionary().table(&self.schema_of(like)?, &like.table)?;
                 let (here, name) = (schema.clone(), create.name.table.clone());
                 let mut definition = Definition {
@@ -376,51 +386,6 @@ impl Session {
         }
         for (schema, name) in &going {
             self.drop_table(schema, name, &going).await?;
-        }
-        Ok(())
-    }
-
-    pub(super) async fn rename_table(&mut self, old: &TableName, new: &TableName) -> SqlResult<()> {
-        let (from, to) = (self.schema_of(old)?, self.schema_of(new)?);
-        let named = |dictionary: &Dictionary| {
-            let children = children_of(dictionary, &from, &old.table);
-            let waiting = children_of(dictionary, &to, &new.table);
-            [vec![(from.clone(), old.table.clone())], children, waiting].concat()
-        };
-        let _holds = self.take_all_alone(&named).await?;
-        let table = self.db.dictionary().table(&from, &old.table)?;
-        if self.db.dictionary().schema_collation(&to).is_none() {
-            return Err(SqlError::unknown_database(&to));
-        }
-        if self.is_taken(&to, &new.table) {
-            return Err(SqlError::table_exists(&new.table));
-        }
-        let mut definition =
-            Definition { schema: to.clone(), name: new.table.clone(), ..table.definition.clone() };
-        let itself = if from == to { &*old.table } else { "" };
-        let taken = |name: &str| self.is_check_name(&to, itself, name);
-        definition::check::rename(&mut definition, &old.table, false, &taken)?;
-        definition::foreign_key::rename(&mut definition, (&from, &old.table));
-        for key in &definition.foreign_keys {
-            self.check_name_is_free(&to, if from == to { &old.table } else { "" }, &key.name)?;
-        }
-        self.fit_children(&definition)?;
-        let mut others = Vec::new();
-        for child in self.db.dictionary().children(&from, &old.table) {
-            let mut child = child.definition.clone();
-            if child.id != definition.id {
-                definition::foreign_key::follow_parent(&mut child, (&from, &old.table), (&to, &new.table));
-                others.push(child);
-            }
-        }
-        let all: Vec<_> = std::iter::once(&definition).chain(&others).map(|one| (one, true)).collect();
-        self.db.save_tables(&all).await?;
-        self.db.dictionary().remove_table(&from, &old.table);
-        let renamed = Table::new(definition, table.gate.clone(), table.counters.clone());
-        self.db.dictionary().put_table(Arc::new(renamed));
-        self.put_others(&others);
-        if let Some(locks) = &mut self.table_locks {
-            locks.rename((&from, &old.table), (&to, &new.table));
         }
         Ok(())
     }

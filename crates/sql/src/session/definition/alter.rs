@@ -16,7 +16,9 @@ use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{settle, settle_children};
 use super::online::{self, Needs};
-use crate::ast::{AlterAction, AlterTable, ColumnDef, ColumnPosition, KeyDef, KeyKind, TableName};
+use crate::ast::{
+    AlterAction, AlterTable, ColumnDef, ColumnPosition, Expr, KeyDef, KeyKind, Literal, TableName,
+};
 use crate::collation::Collation;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
@@ -60,14 +62,14 @@ impl Session {
         let table = self.db.dictionary().table(&schema, &alter.name.table)?;
         let mut work = Alteration::of(&table);
         work.sets_counter = auto_increment::is_given(&alter.actions);
-        // The old primary key goes first: a column is defined without it.
-        let (dropped, others): (Vec<_>, Vec<_>) =
-            alter.actions.iter().partition(|one| matches!(one, AlterAction::DropPrimaryKey));
-        let mut actions = dropped.into_iter().chain(others);
-        self.with_eval(&[], |eval| actions.try_for_each(|action| work.apply(action, eval)))?;
+        check_charsets(&alter.actions)?;
+        let mut actions: Vec<_> = alter.actions.iter().collect();
+        actions.sort_by_key(|one| phase(one));
+        self.with_eval(&[], |eval| actions.into_iter().try_for_each(|action| work.apply(action, eval)))?;
         work.change_checks(alter, &|name| self.is_check_name(&schema, &alter.name.table, name))?;
         work.check_names()?;
         self.settle_foreign_keys(&table, &mut work)?;
+        self.with_eval(&[], |eval| definition::limit::comments(&mut work.definition, eval))?;
         definition::check(&work.definition)?;
         self.check_has_primary(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
@@ -82,7 +84,7 @@ impl Session {
         if let Some(new) = &work.rename
             && (&*self.schema_of(new)?, &*new.table) != (&*schema, &*alter.name.table)
         {
-            self.rename_table(&alter.name, new).await?;
+            self.rename_tables(&[(alter.name.clone(), new.clone())]).await?;
         }
         let looked = !work.foreign.is_empty() && self.settings.foreign_key_checks;
         let affected = if looked || alter.actions.iter().any(counts_rows) { affected } else { 0 };
@@ -250,6 +252,26 @@ impl Session {
     }
 }
 
+/// What is dropped is what was there before the statement, and goes before anything takes its name.
+fn phase(action: &AlterAction) -> u8 {
+    match action {
+        AlterAction::DropPrimaryKey
+        | AlterAction::DropKey(_)
+        | AlterAction::DropConstraint(_)
+        | AlterAction::DropForeignKey(_) => 0,
+        AlterAction::DropColumn(_) => 1,
+        _ => 2,
+    }
+}
+
+/// Error 1253 for a default collation that is not one of the character set given with it.
+fn check_charsets(actions: &[AlterAction]) -> SqlResult<()> {
+    definition::check_charset(actions.iter().filter_map(|action| match action {
+        AlterAction::Option(option) => Some(option),
+        _ => None,
+    }))
+}
+
 /// MySQL counts rows where it cannot change a table in place.
 fn counts_rows(action: &AlterAction) -> bool {
     match action {
@@ -303,6 +325,7 @@ impl Alteration {
             }
             AlterAction::RenameColumn { old_name, new_name } => {
                 let at = self.column_before(old_name)?;
+                definition::limit::new_column_name(new_name)?;
                 self.definition.columns[at].name = new_name.clone();
             }
             AlterAction::SetDefault { column, default } => {
@@ -327,6 +350,7 @@ impl Alteration {
             AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,
             AlterAction::RenameKey { old_name, new_name } => {
                 let at = self.key(old_name)?;
+                definition::limit::index_name(new_name)?;
                 if self.definition.keys.iter().any(|key| key.name.eq_ignore_ascii_case(new_name)) {
                     return Err(SqlError::duplicate_key_name(new_name));
                 }
@@ -374,11 +398,15 @@ impl Alteration {
     /// The column that had this name before the statement.
     fn column_before(&self, name: &str) -> SqlResult<usize> {
         let named = |old: &Option<usize>| old.is_some_and(|at| self.old_names[at].eq_ignore_ascii_case(name));
-        self.origins.iter().position(named).map_or_else(|| self.column(name), Ok)
+        let found = self.origins.iter().position(named);
+        found.ok_or_else(|| SqlError::unknown_column(name, &self.definition.name))
     }
 
     fn check_names(&self) -> SqlResult<()> {
         let columns = &self.definition.columns;
+        if columns.is_empty() {
+            return Err(SqlError::cannot_remove_all_fields());
+        }
         (0..columns.len()).try_for_each(|at| self.check_free(&columns[at].name, Some(at)))
     }
 
@@ -432,11 +460,7 @@ impl Alteration {
     }
 
     fn drop_column(&mut self, name: &str) -> SqlResult<()> {
-        let found = self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        let at = found.ok_or_else(|| SqlError::cannot_drop_field_or_key(name))?;
-        if self.definition.columns.len() == 1 {
-            return Err(SqlError::cannot_remove_all_fields());
-        }
+        let at = self.column_before(name).map_err(|_| SqlError::cannot_drop_field_or_key(name))?;
         for key in &mut self.definition.keys {
             key.parts.retain(|part| part.column != at);
         }
@@ -455,7 +479,7 @@ impl Alteration {
         position: Option<&ColumnPosition>,
         eval: &EvalContext<'_>,
     ) -> SqlResult<()> {
-        let at = self.column(old_name)?;
+        let at = self.column_before(old_name)?;
         self.check_free(&written.name, Some(at))?;
         let in_primary = self
             .definition
@@ -474,6 +498,10 @@ impl Alteration {
 
     fn move_column(&mut self, at: usize, position: &ColumnPosition) -> SqlResult<()> {
         let to = self.position(Some(position), at)?;
+        if to == at + 1 && matches!(position, ColumnPosition::After(_)) {
+            // A column does not stand behind itself.
+            return Err(SqlError::unknown_column(&self.definition.columns[at].name, &self.definition.name));
+        }
         let to = if to > at { to - 1 } else { to };
         if to == at {
             return Ok(());
@@ -500,8 +528,12 @@ impl Alteration {
         default: Option<&crate::ast::DefaultClause>,
         eval: &EvalContext<'_>,
     ) -> SqlResult<()> {
-        let at = self.column(name)?;
+        let at = self.column_before(name)?;
         let column = &mut self.definition.columns[at];
+        let literal = |clause: &crate::ast::DefaultClause| matches!(&clause.expr, Expr::Literal(literal) if *literal != Literal::Null);
+        if column.kind.is_blob() && default.is_some_and(literal) {
+            return Err(SqlError::blob_cannot_have_default(name));
+        }
         column.default = match default {
             None => DefaultValue::None,
             Some(clause) => {
@@ -598,6 +630,9 @@ impl Alteration {
             }
             (None, None) => Collation::DEFAULT,
         };
+        if let Some(charset) = charset.and_then(Collation::default_of_charset) {
+            definition::column::same_charset(collation, charset)?;
+        }
         self.definition.collation = collation;
         for column in &mut self.definition.columns {
             column.kind = column.kind.clone().with_collation(collation);

@@ -42,13 +42,20 @@ pub(super) fn settle(
     let mut keys = std::mem::take(&mut work.definition.foreign_keys);
     for key in &mut keys {
         let before = key.clone();
-        for name in &mut key.columns {
+        for (nth, name) in key.columns.iter_mut().enumerate() {
             let dropped = || SqlError::cannot_drop_foreign_key_column(&*name, &before.name);
             let at = moved(old, work, name).ok_or_else(dropped)?;
             let column = &work.definition.columns[at];
             let same = |one: &&Column| one.name.eq_ignore_ascii_case(name);
-            if rules.checks && old.columns.iter().find(same).is_some_and(|was| changed(was, column)) {
+            if rules.checks
+                && let Some(was) = old.columns.iter().find(same)
+                && changed(was, column)
+            {
                 check_nullable(&work.definition, &before)?;
+                if !compatible(&was.kind, &column.kind, true) {
+                    let parent = &before.parent_columns[nth];
+                    return Err(SqlError::foreign_key_incompatible(&column.name, parent, &before.name));
+                }
                 return Err(SqlError::cannot_change_foreign_key_column(&*name, &before.name));
             }
             *name = column.name.clone();
@@ -102,12 +109,19 @@ fn follow(
     if positions(old, &key.parent_columns).is_none() {
         return Ok(());
     }
-    for name in &mut key.parent_columns {
+    for (nth, name) in key.parent_columns.iter_mut().enumerate() {
         let dropped = || SqlError::cannot_drop_parent_column(&*name, &before.name, child);
         let at = moved(old, work, name).ok_or_else(dropped)?;
         let column = &work.definition.columns[at];
         let same = |one: &&Column| one.name.eq_ignore_ascii_case(name);
-        if rules.checks && old.columns.iter().find(same).is_some_and(|was| changed(was, column)) {
+        if rules.checks
+            && let Some(was) = old.columns.iter().find(same)
+            && changed(was, column)
+        {
+            if !compatible(&was.kind, &column.kind, true) {
+                let child = &before.columns[nth];
+                return Err(SqlError::foreign_key_incompatible(child, &column.name, &before.name));
+            }
             return Err(SqlError::cannot_change_parent_column(&*name, &before.name, child));
         }
         *name = column.name.clone();

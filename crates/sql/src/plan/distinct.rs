@@ -1,0 +1,51 @@
+//! ORDER BY of a DISTINCT block: it may not read columns that are not selected.
+
+use crate::ast;
+use crate::error::{SqlError, SqlResult};
+
+use super::block::Block;
+use super::select::Item;
+use super::{aggregate, walk};
+
+/// Whether two entries are the same column, or written the same way.
+fn same(block: &Block<'_, '_>, one: &ast::Expr, other: &ast::Expr) -> bool {
+    if let (ast::Expr::Column(one), ast::Expr::Column(other)) = (one, other)
+        && let (Ok(Some(one)), Ok(Some(other))) = (block.scope.find_here(one), block.scope.find_here(other))
+    {
+        return one.position == other.position;
+    }
+    one == other
+}
+
+/// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions replaced.
+pub fn check(block: &Block<'_, '_>, order: &[ast::Expr], items: &[Item]) -> SqlResult<()> {
+    for (nth, expr) in order.iter().enumerate() {
+        if let Some(column) = unselected(block, expr, items) {
+            return Err(SqlError::order_by_distinct(nth + 1, column));
+        }
+    }
+    Ok(())
+}
+
+/// A column that is read outside aggregates and is no entry, as `schema.table.column`.
+fn unselected(block: &Block<'_, '_>, expr: &ast::Expr, items: &[Item]) -> Option<String> {
+    if items.iter().any(|item| same(block, &item.expr, expr)) {
+        return None;
+    }
+    match expr {
+        ast::Expr::Column(name) => {
+            let found = block.scope.find_here(name).ok().flatten()?;
+            let (table, column) = block.scope.column_at(found.position)?;
+            return Some(format!("{}.{}.{}", table.schema, table.alias, column.name));
+        }
+        ast::Expr::Function(call) if aggregate::is_aggregate(call) => return None,
+        _ => {}
+    }
+    let mut found = None;
+    walk::children(expr, &mut |child| {
+        if found.is_none() {
+            found = unselected(block, child, items);
+        }
+    });
+    found
+}
