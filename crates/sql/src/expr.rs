@@ -23,8 +23,10 @@ mod tests;
 pub use aggregate::{Accumulator, AggregateKind, AggregateSpec, aggregate_type};
 pub use build::{Builder, Resolver, bind, bind_for, compare_typed};
 pub use context::{
-    EvalContext, EvalSettings, NoSession, SessionView, SqlMode, Warning, WarningLevel, Warnings,
+    EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
+    Warnings,
 };
+pub(crate) use infer::arithmetic_type;
 pub use infer::{coerce_value, unified_type};
 pub use literal::{literal_parameter, literal_value};
 pub(crate) use lookup::LOOKED_UP_MIN;

@@ -273,6 +273,9 @@ fn date(_: &[Typed]) -> ColumnType {
 
 /// Text as long as the first argument.
 fn text_like_first(arguments: &[Typed]) -> ColumnType {
+    if arguments.first().is_some_and(|first| first.kind.column == ColumnType::Null) {
+        return ColumnType::Varbinary { length: 0 };
+    }
     string_type(arguments.first().map_or(0, |first| first.kind.column.text_length()), arguments)
 }
 
@@ -280,6 +283,102 @@ fn text_like_first(arguments: &[Typed]) -> ColumnType {
 fn text_sum(arguments: &[Typed]) -> ColumnType {
     let length = arguments.iter().fold(0u32, |sum, part| sum.saturating_add(part.kind.column.text_length()));
     string_type(length, arguments)
+}
+
+/// A literal argument that is a length.
+fn literal_length(arguments: &[Typed], place: usize) -> Option<u32> {
+    match arguments.get(place).map(|argument| &argument.expr) {
+        Some(Expr::Literal(Value::Int(number))) => u32::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+/// Bytes of an argument's text.
+fn text_bytes(arguments: &[Typed]) -> u32 {
+    let Some(first) = arguments.first() else { return 0 };
+    let kind = &first.kind.column;
+    kind.text_length().saturating_mul(kind.collation().map_or(1, Collation::max_char_bytes))
+}
+
+/// HEX: two characters a byte, and always text.
+fn hex_type(arguments: &[Typed]) -> ColumnType {
+    string_type(text_bytes(arguments).saturating_mul(2), &[])
+}
+
+/// TO_BASE64: four characters for three bytes, and a line break after 76.
+fn base64_type(arguments: &[Typed]) -> ColumnType {
+    let characters = text_bytes(arguments).div_ceil(3).saturating_mul(4);
+    string_type(characters.saturating_add(characters.saturating_sub(1) / 76), &[])
+}
+
+/// QUOTE: every character may get a backslash, and there are two quotes.
+fn quoted_type(arguments: &[Typed]) -> ColumnType {
+    let length = arguments.first().map_or(0, |first| first.kind.column.text_length());
+    string_type(length.saturating_mul(2).saturating_add(2), &[])
+}
+
+/// JSON_QUOTE: a character may become an escape of six.
+fn json_quoted_type(arguments: &[Typed]) -> ColumnType {
+    let length = arguments.first().map_or(0, |first| first.kind.column.text_length());
+    string_type(length.saturating_mul(6).saturating_add(2), &[])
+}
+
+/// SHA2: as many hex digits as the wanted hash has.
+fn sha2_type(arguments: &[Typed]) -> ColumnType {
+    ColumnType::varchar(match literal_length(arguments, 1) {
+        Some(224) => 56,
+        Some(0 | 256) => 64,
+        Some(384) => 96,
+        _ => 128,
+    })
+}
+
+/// REPLACE: each occurrence may become longer.
+fn replaced_type(arguments: &[Typed]) -> ColumnType {
+    let length = |at: usize| arguments.get(at).map_or(0, |one: &Typed| one.kind.column.text_length());
+    let (text, from, to) = (length(0), length(1), length(2));
+    let more = match text.checked_div(from) {
+        Some(times) => times.saturating_mul(to.saturating_sub(from)),
+        None => text.saturating_mul(to),
+    };
+    string_type(text.saturating_add(more), arguments)
+}
+
+/// REPEAT: the text so many times.
+fn repeated_type(arguments: &[Typed]) -> ColumnType {
+    let length = arguments.first().map_or(0, |first| first.kind.column.text_length());
+    string_type(
+        literal_length(arguments, 1).map_or(u32::MAX, |times| length.saturating_mul(times)),
+        arguments,
+    )
+}
+
+/// LPAD, RPAD: as long as is asked for.
+fn padded_type(arguments: &[Typed]) -> ColumnType {
+    string_type(literal_length(arguments, 1).unwrap_or(u32::MAX), arguments)
+}
+
+/// SPACE
+fn spaces_type(arguments: &[Typed]) -> ColumnType {
+    string_type(literal_length(arguments, 0).unwrap_or(u32::MAX), &[])
+}
+
+/// INSERT: both texts, bytes if the first is no text at all.
+fn inserted_type(arguments: &[Typed]) -> ColumnType {
+    match arguments.first() {
+        Some(first) if first.kind.column == ColumnType::Null => text_like_first(arguments),
+        _ => {
+            let length = |at: usize| arguments.get(at).map_or(0, |one: &Typed| one.kind.column.text_length());
+            string_type(length(0).saturating_add(length(3)), arguments)
+        }
+    }
+}
+
+/// EXPORT_SET: 64 of the longer text, and what is between them.
+fn export_set_type(arguments: &[Typed]) -> ColumnType {
+    let length = |at: usize| arguments.get(at).map_or(1, |one: &Typed| one.kind.column.text_length());
+    let longer = length(1).max(length(2));
+    string_type(longer.saturating_mul(64).saturating_add(length(3).saturating_mul(63)), arguments)
 }
 
 /// Text of unknown length.

@@ -106,6 +106,16 @@ fn ordinal_suffix(day: u32) -> &'static str {
     }
 }
 
+/// A week's number as STR_TO_DATE reads it.
+#[derive(Debug, Clone, Copy)]
+struct Week {
+    number: u32,
+    /// Weeks begin on Sundays, and the first is the one with a Sunday; else on Mondays, and the first has four days.
+    sunday_first: bool,
+    /// It is counted in the year that `%X` or `%x` gives, not in the calendar's.
+    own_year: bool,
+}
+
 /// What STR_TO_DATE read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PatternParts {
@@ -118,6 +128,11 @@ pub struct PatternParts {
     us: u32,
     afternoon: Option<bool>,
     day_of_year: Option<u32>,
+    /// 1 = Monday .. 7 = Sunday.
+    weekday: Option<u32>,
+    week: Option<Week>,
+    /// The year that the week belongs to, and whether its weeks begin on Sundays.
+    year_of_week: Option<(u32, bool)>,
     /// A date part was in the pattern.
     pub has_date: bool,
     /// A time part was in the pattern.
@@ -144,8 +159,34 @@ impl PatternParts {
             let first = Date::from_parts(year, 1, 1).to_days();
             date = Date::from_days(first + i64::from(day_of_year.checked_sub(1)?))?;
         }
+        if let (Some(week), Some(weekday)) = (self.week, self.weekday) {
+            date = self.day_of_week(week, weekday)?;
+        }
         let fsp = if self.has_fraction { 6 } else { 0 };
         Some(DateTime::from_parts(date, hour, self.minute, self.second, self.us, fsp))
+    }
+}
+
+impl PatternParts {
+    /// A day by its week: `%V %v` go with `%X %x`, `%U %u` with `%Y`.
+    fn day_of_week(&self, week: Week, weekday: u32) -> Option<Date> {
+        let year = match (week.own_year, self.year_of_week) {
+            (true, Some((year, sunday_first))) if sunday_first == week.sunday_first => year,
+            (false, None) => self.year.unwrap_or(0),
+            _ => return None,
+        };
+        let first = Date::from_parts(year, 1, 1);
+        // Where in its week the first of January is, and how many days later the wanted day's week position is.
+        let monday_based = i64::from(super::day_of_week(first));
+        let (place, within, first_week) = if week.sunday_first {
+            let place = (monday_based + 1) % 7;
+            (place, i64::from(weekday % 7), place == 0)
+        } else {
+            (monday_based, i64::from(weekday) - 1, monday_based <= 3)
+        };
+        let start = first.to_days() - place + if first_week { 0 } else { 7 };
+        let days = start + (i64::from(week.number) - 1) * 7 + within;
+        if days <= 0 { None } else { Date::from_days(days) }
     }
 }
 
@@ -185,12 +226,15 @@ fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Option<(u32, &'t str)
 
 fn read_specifier<'t>(parts: &mut PatternParts, specifier: char, text: &'t str) -> Option<&'t str> {
     match specifier {
-        'Y' | 'y' | 'm' | 'c' | 'M' | 'b' | 'd' | 'e' | 'D' | 'j' | 'W' | 'a' => parts.has_date = true,
+        'Y' | 'y' | 'm' | 'c' | 'M' | 'b' | 'd' | 'e' | 'D' | 'j' | 'W' | 'a' | 'w' | 'U' | 'u' | 'V'
+        | 'v' | 'X' | 'x' => parts.has_date = true,
         'H' | 'k' | 'h' | 'I' | 'l' | 'i' | 's' | 'S' | 'f' | 'p' | 'r' | 'T' => parts.has_time = true,
         _ => {}
     }
     let (value, rest) = match specifier {
-        'Y' => number(text, 4)?,
+        'Y' | 'X' | 'x' => number(text, 4)?,
+        'w' => number(text, 1).filter(|(day, _)| *day < 7)?,
+        'U' | 'u' | 'V' | 'v' => number(text, 2).filter(|(week, _)| *week <= 53)?,
         'j' => number(text, 3)?,
         'y' | 'm' | 'c' | 'd' | 'e' | 'D' | 'H' | 'k' | 'h' | 'I' | 'l' | 'i' | 's' | 'S' => number(text, 2)?,
         'M' => name(text, &MONTHS, false)?,
@@ -227,6 +271,16 @@ fn read_specifier<'t>(parts: &mut PatternParts, specifier: char, text: &'t str) 
             return rest.get(2..);
         }
         'j' => parts.day_of_year = Some(value),
+        'W' | 'a' => parts.weekday = Some(value + 1),
+        'w' => parts.weekday = Some(if value == 0 { 7 } else { value }),
+        'U' | 'u' | 'V' | 'v' => {
+            let (sunday_first, own_year) = (specifier.is_uppercase(), matches!(specifier, 'V' | 'v'));
+            if own_year && value == 0 {
+                return None;
+            }
+            parts.week = Some(Week { number: value, sunday_first, own_year });
+        }
+        'X' | 'x' => parts.year_of_week = Some((value, specifier == 'X')),
         'H' | 'k' | 'h' | 'I' | 'l' => parts.hour = value,
         'i' => parts.minute = value,
         's' | 'S' => parts.second = value,

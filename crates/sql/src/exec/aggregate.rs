@@ -204,10 +204,8 @@ impl Accumulator {
             State::Whole { count: 0, .. }
             | State::Exact { count: 0, .. }
             | State::Double { count: 0, .. } => Value::Null,
-            State::Whole { sum, count } => {
-                exact(&Decimal::from_scaled_i128(sum, 0), count, average, aggregate)?
-            }
-            State::Exact { sum, count } => exact(&sum, count, average, aggregate)?,
+            State::Whole { sum, count } => exact(&Decimal::from_scaled_i128(sum, 0), count, average)?,
+            State::Exact { sum, count } => exact(&sum, count, average)?,
             State::Double { sum, count } => Value::Double(if average { sum / count as f64 } else { sum }),
             State::Extreme(value) => value,
             State::Any(value) => value.unwrap_or_default(),
@@ -218,16 +216,13 @@ impl Accumulator {
     }
 }
 
-fn exact(sum: &Decimal, count: u64, average: bool, aggregate: &Aggregate) -> SqlResult<Value> {
+fn exact(sum: &Decimal, count: u64, average: bool) -> SqlResult<Value> {
     if !average {
         return Ok(Value::Decimal(sum.clone()));
     }
-    let scale = match aggregate.result {
-        ColumnType::Decimal { scale, .. } => scale,
-        _ => 4,
-    };
     match sum.div(&Decimal::from(count)) {
-        Some(Ok(quotient)) => Ok(Value::Decimal(quotient.round_to(scale))),
+        // As a quotient it keeps more digits than its type shows; they go once it leaves arithmetic.
+        Some(Ok(quotient)) => Ok(Value::Decimal(quotient)),
         Some(Err(_)) => Err(SqlError::value_out_of_range("DECIMAL", "avg")),
         None => Ok(Value::Null),
     }

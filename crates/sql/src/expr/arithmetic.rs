@@ -26,12 +26,23 @@ pub(super) fn apply(
         }
     }
     if left.is_null() || right.is_null() {
+        let real = matches!(op, Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo);
+        // Both operands of a sum of doubles are read, and told of if they are no numbers, before one is found to be NULL.
+        for text in [left, right].into_iter().filter(|value| real && value.is_string()) {
+            to_double(text, context)?;
+        }
         return Ok(Value::Null);
     }
     if matches!(op, Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight) {
         return bits(op, to_u64_bits(left, context)?, to_u64_bits(right, context)?);
     }
-    let (one, other) = (to_numeric(left, context)?, to_numeric(right, context)?);
+    let read = |value: &Value| match value {
+        text if op == Op::IntegerDivide && text.is_string() => {
+            to_decimal(text, context).map(Numeric::Decimal)
+        }
+        other => to_numeric(other, context),
+    };
+    let (one, other) = (read(left)?, read(right)?);
     let overflow = |kind: &str| SqlError::value_out_of_range(kind, expression(op, left, right));
     match (&one, &other) {
         (Numeric::Decimal(_) | Numeric::Double(_), _) | (_, Numeric::Decimal(_) | Numeric::Double(_))

@@ -6,6 +6,7 @@ use super::literal::{bind_literal, number_of_hex};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
+use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
@@ -47,6 +48,11 @@ pub trait Resolver {
         Err(SqlError::not_supported_yet("DEFAULT in this place"))
     }
 
+    /// Whether a place holds a quotient with more digits than its type shows: AVG's.
+    fn is_quotient(&self, _position: usize) -> bool {
+        false
+    }
+
     /// Type of a user or system variable's value, if known; a long string otherwise.
     fn variable_type(&mut self, _expr: &ast::Expr) -> Option<ColumnType> {
         None
@@ -55,8 +61,8 @@ pub trait Resolver {
 
 /// Binds an expression and rounds a division's spare digits off at the top.
 pub fn bind(expr: &ast::Expr, resolver: &mut dyn Resolver, settings: &EvalSettings) -> SqlResult<Typed> {
-    let mut typed = Builder { resolver, settings }.build(expr)?;
-    round_quotient(&mut typed);
+    let mut typed = Builder { resolver: &mut *resolver, settings }.build(expr)?;
+    round_quotient(&mut typed, resolver);
     Ok(typed)
 }
 
@@ -67,16 +73,20 @@ pub fn bind_for(
     resolver: &mut dyn Resolver,
     settings: &EvalSettings,
 ) -> SqlResult<Typed> {
-    let mut typed = Builder { resolver, settings }.build_for(expr, kind)?;
-    round_quotient(&mut typed);
+    let mut typed = Builder { resolver: &mut *resolver, settings }.build_for(expr, kind)?;
+    round_quotient(&mut typed, resolver);
     Ok(typed)
 }
 
 /// A quotient carries more digits than its type shows; they go once it leaves arithmetic.
-fn round_quotient(typed: &mut Typed) {
+fn round_quotient(typed: &mut Typed, resolver: &dyn Resolver) {
     let mut divides = false;
     typed.expr.walk(&mut |node| {
-        divides |= matches!(node, Expr::Arithmetic { op: ArithmeticOp::Divide, .. });
+        divides |= match node {
+            Expr::Arithmetic { op, .. } => *op == ArithmeticOp::Divide,
+            Expr::Column(position) => resolver.is_quotient(*position),
+            _ => false,
+        };
     });
     if divides && matches!(typed.kind.column, ColumnType::Decimal { .. }) {
         let operand = Box::new(std::mem::replace(&mut typed.expr, Expr::Literal(Value::Null)));
@@ -141,7 +151,9 @@ impl Builder<'_> {
                 Ok(truth(Expr::Or(parts.into_iter().map(|part| part.expr).collect()), true))
             }
             ast::Expr::Is { operand, test, negated } => {
-                let operand = Box::new(self.number(operand)?.expr);
+                let truth_test = matches!(test, ast::IsTest::True | ast::IsTest::False);
+                let operand = if truth_test { self.condition(operand)? } else { self.number(operand)? };
+                let operand = Box::new(operand.expr);
                 Ok(truth(Expr::Is { operand, test: *test, negated: *negated }, false))
             }
             ast::Expr::Between { .. }
@@ -202,7 +214,17 @@ impl Builder<'_> {
     }
 
     fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
-        parts.iter().map(|part| self.number(part)).collect()
+        parts.iter().map(|part| self.condition(part)).collect()
+    }
+
+    /// Binds what is true or false: a document is true unless it is the number 0.
+    fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        let typed = self.number(expr)?;
+        if typed.kind.column != ColumnType::Json {
+            return Ok(typed);
+        }
+        let zero = bind_literal(&ast::Literal::Int(0), self.settings)?;
+        Ok(compare_typed(CompareOp::NotEqual, typed, zero, None))
     }
 
     /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes otherwise.
@@ -270,7 +292,16 @@ impl Builder<'_> {
             }
             return Ok(typed);
         }
-        let operand = if op == UnaryOp::Binary { self.build(operand)? } else { self.number(operand)? };
+        let operand = match op {
+            UnaryOp::Binary => self.build(operand)?,
+            UnaryOp::Not => self.condition(operand)?,
+            _ => self.number(operand)?,
+        };
+        if op == UnaryOp::Negate
+            && let Some(negated) = negated_literal(&operand)
+        {
+            return Ok(negated);
+        }
         let nullable = operand.kind.nullable;
         Ok(match op {
             UnaryOp::Not => truth(Expr::Not(boxed(operand)), nullable),
@@ -292,6 +323,7 @@ impl Builder<'_> {
                         ColumnType::Decimal { precision: *precision, scale: *scale, unsigned: false }
                     }
                     kind if kind.is_integer() => ColumnType::BIGINT,
+                    kind if kind.is_temporal() => ColumnType::DOUBLE,
                     kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind),
                 };
                 Typed { expr: Expr::Negate(Box::new(operand.expr)), kind: ExprType { column, nullable } }
@@ -311,7 +343,7 @@ impl Builder<'_> {
         }
         match op {
             BinaryOp::Xor => {
-                let (left, right) = (self.number(left)?, self.number(right)?);
+                let (left, right) = (self.condition(left)?, self.condition(right)?);
                 Ok(truth(Expr::Xor(boxed(left), boxed(right)), true))
             }
             BinaryOp::Concat => {
@@ -469,7 +501,7 @@ impl Builder<'_> {
                     }
                     _ => self.comparison(CompareOp::Equal, operand, when)?,
                 },
-                None => self.number(when)?,
+                None => self.condition(when)?,
             };
             let then = self.build(then)?;
             kind = unified_type(&kind, &then.kind.column);
@@ -487,27 +519,41 @@ impl Builder<'_> {
         Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
     }
 
+    fn cast_expression(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
+        let numeric = matches!(
+            target,
+            ast::CastType::Signed
+                | ast::CastType::Unsigned
+                | ast::CastType::Decimal { .. }
+                | ast::CastType::Float(_)
+                | ast::CastType::Double
+        );
+        if matches!(target, ast::CastType::Json)
+            && let ast::Expr::Literal(ast::Literal::Bool(value)) = operand
+        {
+            return Ok(functions::truth_document(*value));
+        }
+        let mut operand = if numeric { self.number(operand)? } else { self.build(operand)? };
+        if matches!(target, ast::CastType::Json) {
+            return Ok(functions::cast_as_document(operand));
+        }
+        if !numeric {
+            round_quotient(&mut operand, &*self.resolver);
+        }
+        let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
+        let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
+        let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
+        // The value is as long as was asked for; its type is one of any length.
+        let kind = ExprType::nullable(match &to {
+            ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
+            other => other.clone(),
+        });
+        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+    }
+
     fn conversion(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         match expr {
-            ast::Expr::Cast { operand, target } => {
-                let numeric = matches!(
-                    target,
-                    ast::CastType::Signed
-                        | ast::CastType::Unsigned
-                        | ast::CastType::Decimal { .. }
-                        | ast::CastType::Float(_)
-                        | ast::CastType::Double
-                );
-                let operand = if numeric { self.number(operand)? } else { self.build(operand)? };
-                if matches!(target, ast::CastType::Json) {
-                    return Ok(functions::cast_as_document(operand));
-                }
-                let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
-                let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
-                let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
-                let kind = ExprType::nullable(to.clone());
-                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
-            }
+            ast::Expr::Cast { operand, target } => self.cast_expression(operand, target),
             ast::Expr::ConvertUsing { operand, charset } => {
                 let collation = Collation::default_of_charset(charset)
                     .ok_or_else(|| SqlError::unknown_character_set(charset))?;
@@ -643,7 +689,7 @@ impl Builder<'_> {
             }
             let mut bound = if numeric { self.number(argument)? } else { self.build(argument)? };
             if !numeric {
-                round_quotient(&mut bound);
+                round_quotient(&mut bound, &*self.resolver);
             }
             arguments.push(bound);
         }
@@ -687,6 +733,19 @@ pub fn compare_typed(op: CompareOp, left: Typed, right: Typed, explicit: Option<
     let (left, right) = as_documents(left, right);
     let collation = pair_collation(&left, &right, explicit);
     truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable)
+}
+
+/// A negative literal that is negated again, or one that no BIGINT holds: a decimal.
+fn negated_literal(operand: &Typed) -> Option<Typed> {
+    let number = match &operand.expr {
+        Expr::Literal(Value::Int(number)) if *number < 0 => Decimal::from(*number),
+        Expr::Literal(Value::UInt(number)) if *number > 1 << 63 => Decimal::from(*number),
+        _ => return None,
+    };
+    let precision = number.precision().max(1);
+    let column = ColumnType::Decimal { precision, scale: 0, unsigned: false };
+    let expr = Expr::Literal(Value::Decimal(number.negate()));
+    Some(Typed { expr, kind: ExprType { column, nullable: false } })
 }
 
 fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {

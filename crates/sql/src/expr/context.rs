@@ -163,6 +163,32 @@ impl Warnings {
     }
 }
 
+/// RAND(seed): MySQL's published generator, two linear congruential states of 30 bits.
+#[derive(Debug, Clone, Copy)]
+pub struct RandomSequence {
+    first: u64,
+    second: u64,
+}
+
+impl RandomSequence {
+    const MODULUS: u64 = 0x3FFF_FFFF;
+
+    /// The sequence that a seed begins.
+    pub fn new(seed: u32) -> RandomSequence {
+        RandomSequence {
+            first: u64::from(seed.wrapping_mul(0x10001).wrapping_add(55_555_555)) % Self::MODULUS,
+            second: u64::from(seed.wrapping_mul(0x1000_0001)) % Self::MODULUS,
+        }
+    }
+
+    /// Its next number, 0 <= x < 1.
+    pub fn next_number(&mut self) -> f64 {
+        self.first = (self.first * 3 + self.second) % Self::MODULUS;
+        self.second = (self.first + self.second + 33) % Self::MODULUS;
+        self.first as f64 / Self::MODULUS as f64
+    }
+}
+
 /// Session facts that functions report. Implemented by the session; tests use [`NoSession`].
 #[allow(missing_docs)]
 pub trait SessionView: Sync {
@@ -210,6 +236,8 @@ pub trait SessionView: Sync {
     fn memory(&self) -> Option<&Arc<Account>> {
         None
     }
+    /// Next number of the sequence of the RAND(seed) at a place of the statement; `begin` is that sequence where it begins.
+    fn random_in_sequence(&self, place: usize, begin: RandomSequence) -> f64;
 }
 
 /// A session that knows nothing.
@@ -261,6 +289,9 @@ impl SessionView for NoSession {
     }
     fn random(&self) -> f64 {
         0.5
+    }
+    fn random_in_sequence(&self, _place: usize, mut begin: RandomSequence) -> f64 {
+        begin.next_number()
     }
 }
 
@@ -422,6 +453,14 @@ impl<'a> EvalContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_seed_begins_mysqls_sequence() {
+        let mut sequence = RandomSequence::new(3);
+        assert_eq!(sequence.next_number(), 0.9057697559760601);
+        assert_eq!(sequence.next_number(), 0.37307905813034536);
+        assert_eq!(sequence.next_number(), 0.14808605345719125);
+    }
 
     #[test]
     fn strict_changes_turn_warnings_into_errors() {

@@ -9,11 +9,23 @@ use super::{Call, Expr, Row, arithmetic, predicate};
 use crate::ast::IsTest;
 use crate::collation::Collation;
 use crate::datetime;
+use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, coerce_value};
 use crate::functions::cast;
 use crate::functions::result_bytes::bounded;
+use crate::types::ColumnType;
 use crate::value::{Value, to_bool, to_date_time};
+
+/// The value of the branch that was taken; a decimal keeps the digits it has.
+fn branch_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
+    match (&value, kind) {
+        (Value::Decimal(number), ColumnType::Decimal { scale, .. }) if number.scale() <= *scale => Ok(value),
+        (Value::Int(number), ColumnType::Decimal { .. }) => Ok(Value::Decimal(Decimal::from(*number))),
+        (Value::UInt(number), ColumnType::Decimal { .. }) => Ok(Value::Decimal(Decimal::from(*number))),
+        _ => coerce_value(value, kind, context),
+    }
+}
 
 impl Expr {
     /// The value for one row.
@@ -267,11 +279,11 @@ impl Expr {
             Expr::Case { branches, otherwise, kind } => {
                 for (when, then) in branches {
                     if when.eval_truth(row, context)? == Some(true) {
-                        return coerce_value(then.eval(row, context)?, kind, context);
+                        return branch_value(then.eval(row, context)?, kind, context);
                     }
                 }
                 match otherwise {
-                    Some(otherwise) => coerce_value(otherwise.eval(row, context)?, kind, context),
+                    Some(otherwise) => branch_value(otherwise.eval(row, context)?, kind, context),
                     None => Ok(Value::Null),
                 }
             }

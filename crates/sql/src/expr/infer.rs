@@ -49,9 +49,14 @@ fn is_decimal_class(kind: &ColumnType) -> bool {
 }
 
 /// Type of `left op right`.
-pub(super) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &ColumnType) -> ColumnType {
+pub(crate) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &ColumnType) -> ColumnType {
     use ArithmeticOp as Op;
     let unsigned = left.is_unsigned() || right.is_unsigned();
+    // A remainder has the sign of what is divided; other exact results can be negative if an operand can.
+    let exact_unsigned = match op {
+        Op::Modulo => left.is_unsigned(),
+        _ => left.is_unsigned() && right.is_unsigned(),
+    };
     match op {
         Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => {
             return ColumnType::BIGINT_UNSIGNED;
@@ -59,8 +64,10 @@ pub(super) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &Colum
         Op::IntegerDivide => return ColumnType::int(IntWidth::Big, unsigned),
         _ => {}
     }
-    if is_double_class(left) || is_double_class(right) {
-        return ColumnType::DOUBLE;
+    let real = |kind: &ColumnType| is_double_class(kind) || *kind == ColumnType::Null;
+    if real(left) || real(right) {
+        let unsigned = op == Op::Modulo && left.is_unsigned();
+        return ColumnType::Double { unsigned, digits: None };
     }
     let ((left_precision, left_scale), (right_precision, right_scale)) =
         (decimal_shape(left), decimal_shape(right));
@@ -69,11 +76,13 @@ pub(super) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &Colum
     match op {
         Op::Divide => {
             let scale = (left_scale + DIVISION_SCALE).min(MAX_SCALE);
-            decimal(left_precision.saturating_add(right_scale) - left_scale, scale, unsigned)
+            decimal(left_precision.saturating_add(right_scale) - left_scale, scale, exact_unsigned)
         }
-        Op::Multiply if exact => decimal(left_whole + right_whole, left_scale + right_scale, unsigned),
-        Op::Modulo if exact => decimal(left_whole.max(right_whole), left_scale.max(right_scale), unsigned),
-        _ if exact => decimal(left_whole.max(right_whole) + 1, left_scale.max(right_scale), unsigned),
+        Op::Multiply if exact => decimal(left_whole + right_whole, left_scale + right_scale, exact_unsigned),
+        Op::Modulo if exact => {
+            decimal(left_whole.max(right_whole), left_scale.max(right_scale), exact_unsigned)
+        }
+        _ if exact => decimal(left_whole.max(right_whole) + 1, left_scale.max(right_scale), exact_unsigned),
         Op::Modulo => ColumnType::int(IntWidth::Big, left.is_unsigned()),
         _ => ColumnType::int(IntWidth::Big, unsigned),
     }
@@ -136,7 +145,11 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         }
         return T::Varbinary { length };
     }
-    let collation = common_collation(left, right);
+    let collation = match (left.collation(), right.collation()) {
+        // Numbers and dates together are text.
+        (None, None) => Collation::DEFAULT,
+        _ => common_collation(left, right),
+    };
     if left.is_blob() || right.is_blob() || length > 16_383 {
         return T::Text { size: crate::types::BlobSize::Long, collation };
     }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use super::result_bytes::build_text;
-use super::{Entry, NEVER_NULL, VOLATILE, bigint, bytes_long, entry, text_long, text_short};
+use super::{Entry, NEVER_NULL, VOLATILE, bigint, bytes_long, entry, text_short};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_double, to_i64, to_text, to_u64_bits};
@@ -19,7 +19,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("is_ipv4_compat", (1, 1), is_ipv4_compat, bigint, NEVER_NULL),
     entry("is_ipv4_mapped", (1, 1), is_ipv4_mapped, bigint, NEVER_NULL),
     entry("random_bytes", (1, 1), random_bytes, bytes_long, VOLATILE),
-    entry("export_set", (3, 5), export_set, text_long, 0),
+    entry("export_set", (3, 5), export_set, super::export_set_type, 0),
     entry("format_bytes", (1, 1), format_bytes, text_short, 0),
 ];
 

@@ -11,8 +11,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, EvalSettings};
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{
-    Value, parse_integer_prefix, to_bytes, to_date_time, to_decimal, to_double, to_i64, to_text, to_time,
-    to_u64_bits,
+    Value, parse_integer_prefix, to_bytes, to_decimal, to_double, to_i64, to_text, to_time, to_u64_bits,
 };
 
 fn digits(given: Option<u64>, default: u8, most: u8) -> SqlResult<u8> {
@@ -97,12 +96,12 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
         ColumnType::Float { .. } => Value::Double(f64::from(to_double(value, context)? as f32)),
         ColumnType::Double { .. } => Value::Double(to_double(value, context)?),
         ColumnType::Year => cast_year(value, context)?,
-        ColumnType::Date => match to_date_time(value, context)? {
+        ColumnType::Date => match super::date::read_moment(value, context)? {
             Some(moment) => Value::Date(moment.date()),
             None => Value::Null,
         },
         ColumnType::DateTime { fsp } => {
-            match to_date_time(value, context)?.and_then(|moment| moment.round_to(*fsp)) {
+            match super::date::read_moment(value, context)?.and_then(|moment| moment.round_to(*fsp)) {
                 Some(moment) => Value::DateTime(moment),
                 None => Value::Null,
             }
@@ -191,10 +190,15 @@ fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
     }
 }
 
+fn starts_with_digit(value: &Value) -> bool {
+    value.as_raw_bytes().is_some_and(|text| text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit))
+}
+
 fn cast_year(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
     let number = match value {
         Value::Date(date) => i64::from(date.year()),
         Value::DateTime(moment) => i64::from(moment.date().year()),
+        Value::Str(_) | Value::Bytes(_) if !starts_with_digit(value) => -1,
         other => to_i64(other, context)?,
     };
     Ok(match number {

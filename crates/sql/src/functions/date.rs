@@ -1,14 +1,15 @@
 //! Date and time functions.
 
 use super::result_bytes::build_text;
-use super::{Entry, VOLATILE, bigint, date, entry, text_short, unsigned};
+use super::{Entry, VOLATILE, bigint, date, entry, text_short};
 use crate::ast::IntervalUnit;
+use crate::collation::Collation;
 use crate::datetime::{
     self, DAY_US, Date, DateTime, SECOND_US, Time, add_interval, day_of_week, day_of_year, week_number,
 };
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Expr, Typed};
+use crate::expr::{Call, EvalContext, Expr, SqlMode, Typed};
 use crate::types::ColumnType;
 use crate::value::{Value, to_bytes, to_date_time, to_decimal, to_i64, to_text, to_time};
 
@@ -116,7 +117,7 @@ fn unix_type(arguments: &[Typed]) -> ColumnType {
             let scale = first_fraction(arguments);
             ColumnType::Decimal { precision: 11 + scale, scale, unsigned: false }
         }
-        _ => unsigned(arguments),
+        _ => super::bigint(arguments),
     }
 }
 
@@ -130,7 +131,7 @@ fn addtime_type(arguments: &[Typed]) -> ColumnType {
             moment_like_first(arguments)
         }
         Some(ColumnType::Time { .. }) => time_like_first(arguments),
-        _ => ColumnType::varchar(29),
+        _ => ColumnType::Char { length: 29, collation: Collation::DEFAULT },
     }
 }
 
@@ -142,7 +143,7 @@ fn str_to_date_type(arguments: &[Typed]) -> ColumnType {
         pattern.as_bytes().windows(2).any(|pair| pair[0] == b'%' && specifiers.as_bytes().contains(&pair[1]))
     };
     let fsp = if has("f") { 6 } else { 0 };
-    match (has("YymcMbdeDjWa"), has("HkhIlisSfprT")) {
+    match (has("YymcMbdeDjWawUuVvXx"), has("HkhIlisSfprT")) {
         (true, false) => ColumnType::Date,
         (false, true) => ColumnType::Time { fsp },
         _ => ColumnType::DateTime { fsp },
@@ -197,17 +198,17 @@ fn utc_time(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
 
 fn unix_timestamp(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(argument) = arguments.first() else {
-        return Ok(Value::UInt((context.settings.statement_start_us / SECOND_US) as u64));
+        return Ok(Value::Int(context.settings.statement_start_us / SECOND_US));
     };
     let Some(local) = to_date_time(argument, context)? else { return Ok(Value::Null) };
     if local.date().has_zero_part() {
-        return Ok(Value::UInt(0));
+        return Ok(Value::Int(0));
     }
     let us = context.settings.time_zone.to_utc(local).to_unix_us();
     // 3001-01-18 23:59:59 is the last moment MySQL 8 counts.
     let us = if (0..32_536_771_200 * SECOND_US).contains(&us) { us } else { 0 };
     if local.fsp == 0 {
-        return Ok(Value::UInt((us / SECOND_US) as u64));
+        return Ok(Value::Int(us / SECOND_US));
     }
     Ok(Value::Decimal(Decimal::from_scaled_i128(i128::from(us), 6).round_to(local.fsp)))
 }
@@ -236,6 +237,9 @@ fn formatted(
     call: &Call,
     context: &EvalContext<'_>,
 ) -> SqlResult<Value> {
+    if to_bytes(pattern).is_empty() {
+        return Ok(Value::Null);
+    }
     let mut is_null = false;
     let text = build_text(call.name, context, |out| {
         out.push(if time.is_some_and(|(_, negative)| negative) { b"-" } else { b"" })?;
@@ -246,8 +250,25 @@ fn formatted(
     Ok(if is_null { Value::Null } else { text })
 }
 
+/// A moment, where text that spells the zero date is none under NO_ZERO_DATE. What is a date already may be zero.
+fn written_moment(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<DateTime>> {
+    if value.is_string() { read_moment(value, context) } else { to_date_time(value, context) }
+}
+
+/// The same for a number, too.
+pub(super) fn read_moment(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<DateTime>> {
+    let moment = to_date_time(value, context)?;
+    let written = !matches!(value, Value::Date(_) | Value::DateTime(_) | Value::Time(_));
+    let refused = written && context.settings.sql_mode.has(SqlMode::NO_ZERO_DATE);
+    if refused && moment.is_some_and(|moment| moment.date() == Date::ZERO) {
+        context.warn(SqlError::incorrect_value("datetime", to_text(value)))?;
+        return Ok(None);
+    }
+    Ok(moment)
+}
+
 fn date_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(to_date_time(&arguments[0], context)?.map_or(Value::Null, |moment| Value::Date(moment.date())))
+    Ok(read_moment(&arguments[0], context)?.map_or(Value::Null, |moment| Value::Date(moment.date())))
 }
 
 fn time_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -256,7 +277,7 @@ fn time_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
 
 fn timestamp(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let Some(moment) = to_date_time(&arguments[0], context)? else { return Ok(Value::Null) };
+    let Some(moment) = read_moment(&arguments[0], context)? else { return Ok(Value::Null) };
     let Some(added) = arguments.get(1) else { return Ok(Value::DateTime(moment)) };
     let Some(added) = to_time(added, context)? else { return Ok(Value::Null) };
     Ok(add_us(moment, added.us, moment.fsp.max(added.fsp)))
@@ -271,7 +292,7 @@ fn add_us(moment: DateTime, us: i64, fsp: u8) -> Value {
 
 /// A number taken from a date; `real` refuses dates with zero parts.
 fn part(arguments: &[Value], context: &EvalContext<'_>, real: bool, of: fn(Date) -> u32) -> SqlResult<Value> {
-    let moment = to_date_time(&arguments[0], context)?;
+    let moment = written_moment(&arguments[0], context)?;
     Ok(match moment {
         Some(moment) if !(real && moment.date().has_zero_part()) => Value::Int(i64::from(of(moment.date()))),
         _ => Value::Null,
@@ -424,7 +445,7 @@ fn subtime(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
 
 fn date_format(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let moment = to_date_time(&arguments[0], context)?;
+    let moment = written_moment(&arguments[0], context)?;
     moment.map_or(Ok(Value::Null), |moment| formatted(moment, None, &arguments[1], call, context))
 }
 
@@ -441,7 +462,12 @@ fn str_to_date(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let (text, pattern) = (to_text(&arguments[0]), to_text(&arguments[1]));
     let parsed = datetime::parse_by_pattern(&text, &pattern)
         .and_then(|(parts, rest)| Some((parts.moment()?, parts, rest)));
-    let rules = datetime::DateRules { zero_in_date: true, zero_date: true, invalid: true };
+    let mode = context.settings.sql_mode;
+    let rules = datetime::DateRules {
+        zero_in_date: !mode.has(SqlMode::NO_ZERO_IN_DATE),
+        zero_date: !mode.has(SqlMode::NO_ZERO_DATE),
+        invalid: mode.has(SqlMode::ALLOW_INVALID_DATES),
+    };
     let Some((moment, parts, rest)) =
         parsed.filter(|(moment, parts, _)| !parts.has_date || rules.allow(moment.date()))
     else {

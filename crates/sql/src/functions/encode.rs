@@ -5,20 +5,20 @@ use std::fmt::Write;
 use ring::digest as sha;
 
 use super::result_bytes::build_text;
-use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_long, text_short, unsigned};
+use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_short, unsigned};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_bytes, to_i64, to_text, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
-    entry("hex", (1, 1), hex, text_long, 0),
+    entry("hex", (1, 1), hex, super::hex_type, 0),
     entry("unhex", (1, 1), unhex, bytes_long, 0),
-    entry("to_base64", (1, 1), to_base64, text_long, 0),
+    entry("to_base64", (1, 1), to_base64, super::base64_type, 0),
     entry("from_base64", (1, 1), from_base64, bytes_long, 0),
     entry("md5", (1, 1), md5, text_short, 0),
     entry("sha", (1, 1), sha1, text_short, 0),
     entry("sha1", (1, 1), sha1, text_short, 0),
-    entry("sha2", (2, 2), sha2, text_long, 0),
+    entry("sha2", (2, 2), sha2, super::sha2_type, 0),
     entry("crc32", (1, 1), crc32, unsigned, 0),
     entry("inet_aton", (1, 1), inet_aton, unsigned, 0),
     entry("inet_ntoa", (1, 1), inet_ntoa, text_short, 0),

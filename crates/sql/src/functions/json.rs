@@ -24,10 +24,10 @@ fn document(_: &[Typed]) -> ColumnType {
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("json_array", (0, MANY), json_array, document, NEVER_NULL),
     entry("json_object", (0, MANY), json_object, document, NEVER_NULL),
-    entry("json_quote", (1, 1), json_quote, text_long, 0),
-    entry("json_unquote", (1, 1), json_unquote, text_long, 0),
+    entry("json_quote", (1, 1), json_quote, super::json_quoted_type, 0),
+    entry("json_unquote", (1, 1), json_unquote, super::text_like_first, 0),
     entry("json_valid", (1, 1), json_valid, bigint, 0),
-    entry("json_type", (1, 1), json_type, text_long, 0),
+    entry("json_type", (1, 1), json_type, super::text_short, 0),
     entry("json_depth", (1, 1), json_depth, bigint, 0),
     entry("json_length", (1, 2), json_length, bigint, 0),
     entry("json_keys", (1, 2), json_keys, document, 0),
@@ -102,7 +102,10 @@ pub(crate) fn as_value(typed: Typed) -> Typed {
     let is_truth = matches!(
         typed.kind.column,
         ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
-    ) && !matches!(typed.expr, Expr::Column(_) | Expr::Literal(_));
+    ) && !matches!(
+        typed.expr,
+        Expr::Column(_) | Expr::Literal(_) | Expr::Case { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. }
+    );
     let function = if is_truth { of_truth } else { of_value };
     called("json of value", function, typed, ColumnType::Json)
 }

@@ -3,11 +3,11 @@
 use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_short, unified};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Typed, coerce_value};
+use crate::expr::{Call, EvalContext, RandomSequence, Typed, coerce_value};
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{
-    Numeric, Value, compare, parse_integer_prefix, to_bytes, to_double, to_i64, to_numeric, to_text,
-    to_u64_bits,
+    Numeric, Value, compare, parse_integer_prefix, to_bytes, to_date_time, to_double, to_i64, to_numeric,
+    to_text, to_u64_bits,
 };
 
 pub(super) static FUNCTIONS: &[Entry] = &[
@@ -17,7 +17,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("floor", (1, 1), floor, whole, NUMBERS),
     entry("round", (1, 2), round, rounded, NUMBERS),
     entry("truncate", (2, 2), truncate, rounded, NUMBERS),
-    entry("mod", (2, 2), modulo, like_number, NUMBERS),
+    entry("mod", (2, 2), modulo, modulo_type, NUMBERS),
     entry("pow", (2, 2), power, double, NUMBERS),
     entry("power", (2, 2), power, double, NUMBERS),
     entry("sqrt", (1, 1), sqrt, double, NUMBERS),
@@ -53,15 +53,21 @@ fn like_number(arguments: &[Typed]) -> ColumnType {
     match arguments.first().map(|first| &first.kind.column) {
         Some(kind @ ColumnType::Decimal { .. }) => kind.clone(),
         Some(kind) if kind.is_integer() => ColumnType::int(IntWidth::Big, kind.is_unsigned()),
-        // Dates are the numbers their digits spell.
-        Some(ColumnType::Time { fsp }) if *fsp > 0 => {
-            ColumnType::Decimal { precision: 7 + fsp, scale: *fsp, unsigned: false }
-        }
-        Some(ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp }) if *fsp > 0 => {
-            ColumnType::Decimal { precision: 14 + fsp, scale: *fsp, unsigned: false }
-        }
-        Some(kind) if kind.is_temporal() => ColumnType::BIGINT,
         _ => ColumnType::DOUBLE,
+    }
+}
+
+/// MOD's type is that of the operator.
+fn modulo_type(arguments: &[Typed]) -> ColumnType {
+    let [left, right] = arguments else { return ColumnType::DOUBLE };
+    crate::expr::arithmetic_type(crate::expr::ArithmeticOp::Modulo, &left.kind.column, &right.kind.column)
+}
+
+/// An argument as a function computes with it: what is announced as a double is one.
+fn number_for(call: &Call, value: &Value, context: &EvalContext<'_>) -> SqlResult<Numeric> {
+    match call.kind {
+        ColumnType::Double { .. } => to_double(value, context).map(Numeric::Double),
+        _ => to_numeric(value, context),
     }
 }
 
@@ -83,9 +89,17 @@ fn rounded(arguments: &[Typed]) -> ColumnType {
     let ColumnType::Decimal { precision, scale, unsigned } = kind else { return kind };
     let places = match arguments.get(1).map(|places| &places.expr) {
         None => 0,
-        Some(crate::expr::Expr::Literal(Value::Int(places))) => (*places).clamp(0, 30) as u8,
-        Some(_) => scale,
+        Some(crate::expr::Expr::Literal(places)) => match places {
+            Value::Int(places) => *places,
+            Value::UInt(_) => i64::from(scale),
+            Value::Decimal(places) => places.to_i64().unwrap_or(0),
+            Value::Double(places) => *places as i64,
+            other => parse_integer_prefix(&to_bytes(other)).0.clamp(-99, 99) as i64,
+        },
+        Some(_) => i64::from(scale),
     };
+    // Digits that the number does not have are not made up.
+    let places = places.clamp(0, i64::from(scale)) as u8;
     ColumnType::Decimal { precision: (precision - scale + places + 1).min(65), scale: places, unsigned }
 }
 
@@ -93,9 +107,9 @@ fn pi_type(_: &[Typed]) -> ColumnType {
     ColumnType::Double { unsigned: false, digits: Some((8, 6)) }
 }
 
-fn abs(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn abs(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(match to_numeric(&arguments[0], context)? {
+    Ok(match number_for(call, &arguments[0], context)? {
         Numeric::Int(number) => Value::Int(
             number
                 .checked_abs()
@@ -108,13 +122,14 @@ fn abs(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Va
 }
 
 fn whole_value(
+    call: &Call,
     arguments: &[Value],
     context: &EvalContext<'_>,
     decimal: fn(&Decimal) -> Decimal,
     double: fn(f64) -> f64,
 ) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(match to_numeric(&arguments[0], context)? {
+    Ok(match number_for(call, &arguments[0], context)? {
         Numeric::Int(number) => Value::Int(number),
         Numeric::UInt(number) => Value::UInt(number),
         Numeric::Decimal(number) => {
@@ -129,15 +144,15 @@ fn whole_value(
     })
 }
 
-fn ceiling(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    whole_value(arguments, context, Decimal::ceiling, f64::ceil)
+fn ceiling(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    whole_value(call, arguments, context, Decimal::ceiling, f64::ceil)
 }
 
-fn floor(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    whole_value(arguments, context, Decimal::floor, f64::floor)
+fn floor(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    whole_value(call, arguments, context, Decimal::floor, f64::floor)
 }
 
-fn to_places(arguments: &[Value], context: &EvalContext<'_>, cut: bool) -> SqlResult<Value> {
+fn to_places(call: &Call, arguments: &[Value], context: &EvalContext<'_>, cut: bool) -> SqlResult<Value> {
     null_guard!(arguments);
     let places = match arguments.get(1) {
         Some(places) => to_i64(places, context)?,
@@ -145,11 +160,21 @@ fn to_places(arguments: &[Value], context: &EvalContext<'_>, cut: bool) -> SqlRe
     };
     let adjust =
         |number: &Decimal| if cut { number.truncate_places(places) } else { number.round_places(places) };
-    Ok(match to_numeric(&arguments[0], context)? {
+    let overflow = |kind: &str, number: &dyn std::fmt::Display| {
+        SqlError::value_out_of_range(kind, format!("{}({number},{places})", call.name))
+    };
+    Ok(match number_for(call, &arguments[0], context)? {
         Numeric::Int(number) if places >= 0 => Value::Int(number),
         Numeric::UInt(number) if places >= 0 => Value::UInt(number),
-        Numeric::Int(number) => Value::Int(adjust(&Decimal::from(number)).to_i64().unwrap_or(number)),
-        Numeric::UInt(number) => Value::UInt(adjust(&Decimal::from(number)).to_u64().unwrap_or(number)),
+        Numeric::Int(number) => {
+            let whole = adjust(&Decimal::from(number)).to_i64();
+            Value::Int(whole.ok_or_else(|| overflow("BIGINT", &number))?)
+        }
+        Numeric::UInt(number) => {
+            let whole = adjust(&Decimal::from(number)).to_u64();
+            Value::UInt(whole.ok_or_else(|| overflow("BIGINT UNSIGNED", &number))?)
+        }
+        Numeric::Decimal(number) if places >= i64::from(number.scale()) => Value::Decimal(number),
         Numeric::Decimal(number) => Value::Decimal(adjust(&number)),
         Numeric::Double(number) => Value::Double(round_double(number, places, cut)),
     })
@@ -166,12 +191,12 @@ fn round_double(number: f64, places: i64, cut: bool) -> f64 {
     if places < 0 { adjusted * unit } else { adjusted / unit }
 }
 
-fn round(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    to_places(arguments, context, false)
+fn round(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    to_places(call, arguments, context, false)
 }
 
-fn truncate(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    to_places(arguments, context, true)
+fn truncate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    to_places(call, arguments, context, true)
 }
 
 fn modulo(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -267,15 +292,15 @@ fn sign(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     Ok(Value::Int(i64::from(number > 0.0) - i64::from(number < 0.0)))
 }
 
-fn rand(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn rand(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(seed) = arguments.first() else { return Ok(Value::Double(context.session.random())) };
-    // MySQL's generator, first number of the sequence of a seed.
-    const MODULUS: u64 = 0x3FFF_FFFF;
-    let seed = to_i64(seed, context)? as u32;
-    let first = u64::from(seed.wrapping_mul(0x10001).wrapping_add(55_555_555)) % MODULUS;
-    let second = u64::from(seed.wrapping_mul(0x1000_0001)) % MODULUS;
-    let number = (first * 3 + second) % MODULUS;
-    Ok(Value::Double(number as f64 / MODULUS as f64))
+    let mut sequence = RandomSequence::new(to_i64(seed, context)? as u32);
+    // A seed that is the same for all rows begins one sequence in a statement; any other begins one in each row.
+    if call.arguments[0].is_constant() {
+        let place = std::ptr::from_ref(call) as usize;
+        return Ok(Value::Double(context.session.random_in_sequence(place, sequence)));
+    }
+    Ok(Value::Double(sequence.next_number()))
 }
 
 fn pi(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -298,10 +323,46 @@ fn extreme(
     wanted: std::cmp::Ordering,
 ) -> SqlResult<Value> {
     null_guard!(arguments);
+    if call.kind.is_string() {
+        return extreme_text(call, arguments, context, wanted);
+    }
     let mut best = &arguments[0];
     for candidate in &arguments[1..] {
         let (one, other) = crate::expr::on_one_day(candidate, best, context)?;
         if compare(&one, &other, call.collation) == Some(wanted) {
+            best = candidate;
+        }
+    }
+    coerce_value(best.clone(), &call.kind, context)
+}
+
+/// Of values whose common type is text: as moments if one of them is a moment, else by their texts.
+fn extreme_text(
+    call: &Call,
+    arguments: &[Value],
+    context: &EvalContext<'_>,
+    wanted: std::cmp::Ordering,
+) -> SqlResult<Value> {
+    let is_date = |value: &Value| matches!(value, Value::Date(_) | Value::DateTime(_));
+    let mut values: Vec<Value> = Vec::new();
+    if arguments.iter().any(is_date) {
+        let whole = arguments.iter().all(|value| !matches!(value, Value::DateTime(_)));
+        for value in arguments {
+            // What is no moment is told of, and left out.
+            let moment = to_date_time(value, context)?;
+            values.extend(moment.map(|moment| match whole {
+                true => Value::Date(moment.date()),
+                false => Value::DateTime(moment),
+            }));
+        }
+    } else if call.kind.is_binary_string() {
+        values.extend(arguments.iter().map(|value| Value::bytes(to_bytes(value).into_owned())));
+    } else {
+        values.extend(arguments.iter().map(|value| Value::Str(to_text(value))));
+    }
+    let Some(mut best) = values.first() else { return Ok(Value::Null) };
+    for candidate in &values[1..] {
+        if compare(candidate, best, call.collation) == Some(wanted) {
             best = candidate;
         }
     }

@@ -4,6 +4,7 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{Expr, Typed};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 use super::block::{Block, settled};
@@ -55,7 +56,10 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Some(fed) => block.bind_for(one, fed, clause),
         None => block.bind(one, clause),
     });
-    let arguments = bound.collect::<SqlResult<Vec<_>>>()?;
+    let mut arguments = bound.collect::<SqlResult<Vec<_>>>()?;
+    if matches!(kind, AggregateKind::Min | AggregateKind::Max) {
+        arguments = arguments.into_iter().map(named).collect();
+    }
     let several = matches!(kind, AggregateKind::GroupConcat) || kind == AggregateKind::Count && call.distinct;
     if !call.star && (arguments.is_empty() || arguments.len() > 1 && !several) {
         return Err(SqlError::wrong_parameter_count(&call.name));
@@ -88,6 +92,16 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         order,
     };
     Ok((aggregate, result))
+}
+
+/// An ENUM or SET as the text it is: MIN and MAX go by names, not by numbers.
+fn named(typed: Typed) -> Typed {
+    let (ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. }) = typed.kind.column else {
+        return typed;
+    };
+    let to = ColumnType::Char { length: typed.kind.column.text_length(), collation };
+    let kind = ExprType { column: to.clone(), nullable: typed.kind.nullable };
+    Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
 }
 
 fn result_type(kind: AggregateKind, argument: &ColumnType, collation: Collation) -> ExprType {

@@ -12,7 +12,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
-use super::query::{Aggregate, CommonPlan, Filter, Subquery};
+use super::query::{Aggregate, AggregateKind, CommonPlan, Filter, Subquery};
 use super::scope::{Outside, Scope};
 use super::with::Named;
 
@@ -212,6 +212,11 @@ impl Resolver for Block<'_, '_> {
             }
             _ => Err(SqlError::no_default_for_field(&name.column)),
         }
+    }
+
+    fn is_quotient(&self, position: usize) -> bool {
+        let average = |one: &Aggregate| one.position == position && one.kind == AggregateKind::Average;
+        self.aggregates.iter().any(average)
     }
 
     fn variable_type(&mut self, expr: &ast::Expr) -> Option<ColumnType> {

@@ -189,6 +189,7 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.state.warnings.clear();
+        self.state.begin_sequences();
         self.db.status().command(&prepared.statement);
         self.check_engine()?;
         let saved = prepared.aside.as_ref().map(|aside| self.begin_aside(aside, &prepared.statement));

@@ -13,7 +13,7 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Lookup, SessionView, Warnings};
+use crate::expr::{Lookup, RandomSequence, SessionView, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, heap_bytes};
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
@@ -40,6 +40,10 @@ pub struct SessionState {
     row_count: AtomicI64,
     found_rows: AtomicU64,
     random: AtomicU64,
+    /// Where the sequences of RAND(seed) are in the statement that runs, by their places in it.
+    sequences: Mutex<Vec<(usize, RandomSequence)>>,
+    /// Whether there are any.
+    has_sequences: AtomicBool,
     found_rows_flag: AtomicBool,
     /// GET_LOCK.
     user_locks: Mutex<HeldLocks>,
@@ -115,6 +119,8 @@ impl SessionState {
             row_count: AtomicI64::new(0),
             found_rows: AtomicU64::new(0),
             random: AtomicU64::new(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            sequences: Mutex::default(),
+            has_sequences: AtomicBool::new(false),
             found_rows_flag: AtomicBool::new(found_rows),
             user_locks: Mutex::default(),
             interrupt,
@@ -139,6 +145,13 @@ impl SessionState {
         self.warnings.clear();
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);
+    }
+
+    /// Forgets the sequences of RAND(seed): a statement begins them anew.
+    pub fn begin_sequences(&self) {
+        if self.has_sequences.swap(false, Ordering::Relaxed) {
+            self.sequences.lock().clear();
+        }
     }
 
     /// The locks it holds that users have named.
@@ -380,5 +393,14 @@ impl SessionView for SessionState {
         x ^= x << 17;
         self.random.store(x, Ordering::Relaxed);
         (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+    fn random_in_sequence(&self, place: usize, begin: RandomSequence) -> f64 {
+        self.has_sequences.store(true, Ordering::Relaxed);
+        let mut sequences = self.sequences.lock();
+        let at = sequences.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
+            sequences.push((place, begin));
+            sequences.len() - 1
+        });
+        sequences[at].1.next_number()
     }
 }

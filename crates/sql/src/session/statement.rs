@@ -102,6 +102,7 @@ impl Session {
         if !keeps_warnings(statement) {
             self.state.warnings.clear();
         }
+        self.state.begin_sequences();
         self.db.status().command(statement);
         if !matches!(statement, Statement::Shutdown) {
             self.check_engine()?;

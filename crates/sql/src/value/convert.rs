@@ -105,7 +105,7 @@ pub fn to_double(value: &Value, context: &EvalContext<'_>) -> SqlResult<f64> {
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let (number, complete) = parse_double_prefix(text);
-            if !complete {
+            if !complete && !text.iter().all(u8::is_ascii_whitespace) {
                 warn_truncated(context, "DOUBLE", text)?;
             }
             number

@@ -348,14 +348,7 @@ impl Alteration {
                 self.enforce(name, *enforced, *check)?;
             }
             AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,
-            AlterAction::RenameKey { old_name, new_name } => {
-                let at = self.key(old_name)?;
-                definition::limit::index_name(new_name)?;
-                if self.definition.keys.iter().any(|key| key.name.eq_ignore_ascii_case(new_name)) {
-                    return Err(SqlError::duplicate_key_name(new_name));
-                }
-                self.definition.keys[at].name = new_name.clone();
-            }
+            AlterAction::RenameKey { old_name, new_name } => self.rename_key(old_name, new_name)?,
             AlterAction::SetKeyVisibility { name, visible } => {
                 let at = self.key(name)?;
                 self.definition.keys[at].visible = *visible;
@@ -387,6 +380,16 @@ impl Alteration {
             AlterAction::AddCheck(_) => {}
             AlterAction::DropForeignKey(name) => self.drop_foreign_key(name)?,
         }
+        Ok(())
+    }
+
+    fn rename_key(&mut self, old_name: &str, new_name: &crate::ast::Name) -> SqlResult<()> {
+        let at = self.key(old_name)?;
+        definition::limit::index_name(new_name)?;
+        if self.definition.keys.iter().any(|key| key.name.eq_ignore_ascii_case(new_name)) {
+            return Err(SqlError::duplicate_key_name(new_name));
+        }
+        self.definition.keys[at].name = new_name.clone();
         Ok(())
     }
 
