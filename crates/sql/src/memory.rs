@@ -4,8 +4,8 @@
 //!   buffer (rows of a sort, groups, a table in memory, a large value) --Charge--> Account of the session --chunks--> ServerMemory
 //! ```
 //! Whatever keeps rows or large values keeps a [`Charge`] beside them: it grows before they do, and gives back what it has when it is
-//! dropped. A charge asks its account once per [`PIECE_BYTES`], the account asks the server once per [`CHUNK_BYTES`] and not at all for
-//! its first [`FREE_BYTES`], so a small statement touches nothing that sessions share.
+//! dropped. A charge asks its account once per `PIECE_BYTES`, the account asks the server once per `CHUNK_BYTES` and not at all for
+//! its first `FREE_BYTES`, so a small statement touches nothing that sessions share.
 //!
 //! Beyond `connection_memory_limit` a statement ends with error 4082, beyond `global_connection_memory_limit` with 4081. MySQL then closes the
 //! connection; here the statement is undone, its memory is free again and the connection goes on. What is counted is what values and rows
