@@ -32,12 +32,27 @@ pub struct Maker<'a> {
     nesting: usize,
     /// Whether subqueries are made at all.
     subqueries: bool,
+    /// Whether an aggregate may belong to a query around the subquery it stands in, which makes that one a query of groups.
+    outer_aggregates: bool,
 }
 
 impl<'a> Maker<'a> {
     /// A maker of statements with subqueries two deep.
     pub fn new(rng: &'a mut Rng, schema: &'a Schema) -> Maker<'a> {
-        Maker { rng, schema, scopes: Vec::new(), aliases: 0, nesting: 2, subqueries: true }
+        Maker {
+            rng,
+            schema,
+            scopes: Vec::new(),
+            aliases: 0,
+            nesting: 2,
+            subqueries: true,
+            outer_aggregates: true,
+        }
+    }
+
+    /// The same, of which a query has as many rows as pass its condition.
+    pub fn row_by_row(rng: &'a mut Rng, schema: &'a Schema) -> Maker<'a> {
+        Maker { outer_aggregates: false, ..Maker::new(rng, schema) }
     }
 
     /// The same without subqueries.

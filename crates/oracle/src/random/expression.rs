@@ -168,10 +168,21 @@ impl Maker<'_> {
         self.inside(|maker| {
             let from = maker.from(1);
             let value = maker.value(kind, 1);
+            let value = if maker.outer_aggregates || maker.reads_own(&value) {
+                value
+            } else {
+                literal(maker.rng, kind)
+            };
             let aggregate = maker.aggregate_of(kind, &value);
             let condition = maker.where_maybe(2);
             format!("(SELECT {aggregate} FROM {from}{condition})")
         })
+    }
+
+    /// Whether an expression names a column of the innermost query, to which an aggregate over it belongs then.
+    fn reads_own(&self, value: &str) -> bool {
+        let own = self.scopes.last();
+        own.is_some_and(|columns| columns.iter().any(|column| value.contains(column.name.as_str())))
     }
 
     /// EXISTS, IN and quantified comparisons.

@@ -88,7 +88,7 @@ fn partition(
     schema: &Schema,
     outcome: &mut Outcome,
 ) -> Result<Option<String>, ClientError> {
-    let (from, list, condition) = Maker::new(rng, schema).select_parts();
+    let (from, list, condition) = Maker::row_by_row(rng, schema).select_parts();
     let Some(whole) = ask(client, &format!("SELECT {list} FROM {from}"), outcome)? else { return Ok(None) };
     let mut parts = Vec::new();
     for test in [condition.clone(), format!("NOT ({condition})"), format!("({condition}) IS NULL")] {
@@ -109,7 +109,7 @@ fn reading_order(
     schema: &Schema,
     outcome: &mut Outcome,
 ) -> Result<Option<String>, ClientError> {
-    let (from, _, condition) = Maker::new(rng, schema).select_parts();
+    let (from, _, condition) = Maker::row_by_row(rng, schema).select_parts();
     let Some(rows) = ask(client, &format!("SELECT 1 FROM {from} WHERE {condition}"), outcome)? else {
         return Ok(None);
     };
