@@ -18,11 +18,22 @@ use crate::error::{SqlError, SqlResult};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeZone(Kind);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Eq)]
 enum Kind {
     /// Seconds east of UTC.
     Fixed(i32),
     Named(&'static Rules),
+}
+
+/// Rules are compared by their place in memory: every name is kept once, and plans compare zones for each statement.
+impl PartialEq for Kind {
+    fn eq(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Fixed(one), Kind::Fixed(two)) => one == two,
+            (Kind::Named(one), Kind::Named(two)) => std::ptr::eq(*one, *two),
+            (Kind::Fixed(_), Kind::Named(_)) | (Kind::Named(_), Kind::Fixed(_)) => false,
+        }
+    }
 }
 
 impl fmt::Debug for Kind {
@@ -49,6 +60,9 @@ pub fn adopt_system_zone() -> &'static str {
         let shown = rules.to_offset_info(Timestamp::now()).abbreviation().to_owned();
         let zone = match rules.to_fixed_offset() {
             Ok(offset) => TimeZone::fixed(offset.seconds()),
+            Err(_) if matches!(rules.iana_name(), Some("UTC" | "Etc/UTC" | "Etc/UCT" | "Etc/Zulu")) => {
+                TimeZone::UTC
+            }
             // Once in a process's life.
             Err(_) => TimeZone(Kind::Named(Box::leak(Box::new(rules)))),
         };
