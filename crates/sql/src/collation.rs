@@ -13,6 +13,7 @@ mod catalog;
 mod fold;
 mod like;
 mod rules;
+mod shown;
 mod table;
 mod tailoring;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use crate::charset::Charset;
 pub(crate) use fold::Fold;
 pub use like::like;
 use rules::{Order, Rules};
+pub(crate) use shown::Weighing;
 
 /// A collation this server knows, by MySQL's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -163,14 +165,6 @@ impl Collation {
             true if self.pads_space() => rules::append_padded_bytes(text, out),
             true => out.extend_from_slice(text),
             false => self.rules().append_key(self.significant(text), out),
-        }
-    }
-
-    /// Appends what WEIGHT_STRING shows.
-    pub fn append_shown_weights(self, text: &[u8], out: &mut Vec<u8>) {
-        match self.is_by_utf8() {
-            true => out.extend_from_slice(text),
-            false => self.rules().append_shown(text, out),
         }
     }
 

@@ -27,6 +27,7 @@ mod search;
 mod string;
 #[cfg(test)]
 mod tests;
+mod weight;
 
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
@@ -80,6 +81,7 @@ fn tables() -> impl Iterator<Item = &'static Entry> {
         .chain(regexp::FUNCTIONS)
         .chain(address::FUNCTIONS)
         .chain(json::FUNCTIONS)
+        .chain(weight::FUNCTIONS)
 }
 
 fn find(name: &str) -> Option<&'static Entry> {

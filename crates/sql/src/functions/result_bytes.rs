@@ -54,6 +54,11 @@ impl ResultBytes<'_> {
         Ok(())
     }
 
+    /// Refuses what may take so many bytes.
+    pub(crate) fn fits(&self, most: u64) -> Grown {
+        if most > self.most as u64 { Err(Stop::TooLong) } else { Ok(()) }
+    }
+
     /// Makes room for so many bytes at once.
     pub(crate) fn reserve(&mut self, more: usize) -> Grown {
         if more > self.most - self.bytes.len() {

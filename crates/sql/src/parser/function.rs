@@ -25,6 +25,7 @@ impl Parser<'_> {
             "timestampadd" => self.timestamp_add(),
             "timestampdiff" => self.timestamp_diff(),
             "get_format" => self.get_format(),
+            "weight_string" => self.weight_string(),
             _ => self.plain_call(canonical(name)),
         }
     }
@@ -206,6 +207,49 @@ impl Parser<'_> {
         let target = self.cast_type()?;
         self.close()?;
         Ok(Expr::Cast { operand, target })
+    }
+
+    /// `WEIGHT_STRING(a)`, `(a AS CHAR(n))`, `(a AS BINARY(n))`, `(a, length, characters, flags)`
+    fn weight_string(&mut self) -> Parse<Expr> {
+        self.advance();
+        let mut operand = self.expression()?;
+        let mut numbers = [0; 3];
+        if self.eat(Keyword::As) {
+            let bytes = self.eat(Keyword::Binary);
+            if !bytes {
+                self.expect(Keyword::Char)?;
+            }
+            self.expect_kind(TokenKind::LeftParen)?;
+            let place = self.unexpected();
+            let characters = self.number()?;
+            if characters == 0 {
+                return Err(place);
+            }
+            numbers[0] = characters & 0xFFFF_FFFF;
+            self.close()?;
+            if bytes {
+                let target = CastType::Binary(Some(std::mem::take(&mut numbers[0])));
+                operand = Expr::Cast { operand: Box::new(operand), target };
+            }
+        } else if self.eat_kind(TokenKind::Comma) {
+            let length = self.number()?;
+            self.expect_kind(TokenKind::Comma)?;
+            let characters = self.number()?;
+            self.expect_kind(TokenKind::Comma)?;
+            numbers = [characters, length, self.number()?].map(|number| number & 0xFFFF_FFFF);
+        }
+        self.close()?;
+        let numbers = numbers.map(|number| Expr::Literal(Literal::Int(number)));
+        Ok(super::expression::call("weight_string", std::iter::once(operand).chain(numbers).collect()))
+    }
+
+    /// A number, which may be hexadecimal.
+    fn number(&mut self) -> Parse<u64> {
+        if !matches!(self.token.kind, TokenKind::HexNumber | TokenKind::HexString) {
+            return self.integer();
+        }
+        let Literal::Hex(bytes) = self.literal()? else { return Err(self.unexpected()) };
+        Ok(bytes.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)))
     }
 
     /// `CONVERT(a, type)`, `CONVERT(a USING charset)`
