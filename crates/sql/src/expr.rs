@@ -20,7 +20,7 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-pub use aggregate::{Accumulator, AggregateKind, AggregateSpec, aggregate_type};
+pub use aggregate::AggregateKind;
 pub use build::{Builder, Resolver, bind, bind_for, compare_typed};
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,

@@ -22,7 +22,6 @@ enum State {
     Exact { sum: Decimal, count: u64 },
     Double { sum: f64, count: u64 },
     Extreme(Value),
-    Any(Option<Value>),
     Bits(u64),
     Texts(Texts),
     Spread { count: u64, mean: f64, squares: f64 },
@@ -41,7 +40,6 @@ impl Accumulator {
                 _ => State::Double { sum: 0.0, count: 0 },
             },
             AggregateKind::Min | AggregateKind::Max => State::Extreme(Value::Null),
-            AggregateKind::AnyValue => State::Any(None),
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::GroupConcat => State::Texts(Texts::default()),
@@ -69,11 +67,6 @@ impl Accumulator {
         }
         let Some(argument) = aggregate.arguments.first() else { return Ok(()) };
         let value = argument.expr.eval(row, context)?;
-        if let State::Any(kept @ None) = &mut self.state {
-            charge.add(heap_bytes(&value))?;
-            *kept = Some(value);
-            return Ok(());
-        }
         if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate, charge)? {
             return Ok(());
         }
@@ -191,7 +184,7 @@ impl Accumulator {
                 *mean += difference / *count as f64;
                 *squares += difference * (number - *mean);
             }
-            State::Any(_) | State::Texts(_) => {}
+            State::Texts(_) => {}
         }
         Ok(())
     }
@@ -208,7 +201,6 @@ impl Accumulator {
             State::Exact { sum, count } => exact(&sum, count, average)?,
             State::Double { sum, count } => Value::Double(if average { sum / count as f64 } else { sum }),
             State::Extreme(value) => value,
-            State::Any(value) => value.unwrap_or_default(),
             State::Bits(bits) => Value::UInt(bits),
             State::Texts(list) => list.result(aggregate, context),
             State::Spread { count, squares, .. } => spread(aggregate.kind, count, squares),

@@ -19,6 +19,7 @@ use crate::session::SessionState;
 use crate::value::Value;
 
 mod aggregate;
+mod blank;
 pub mod change;
 mod hash_key;
 mod key_index;

@@ -1,4 +1,5 @@
-//! Comparing rows for ORDER BY: NULL is below everything.
+//! Comparing rows for ORDER BY: NULL is below everything, and members of one ENUM or SET go by their numbers, where operators compare
+//! their texts.
 
 use std::cmp::Ordering;
 
@@ -17,6 +18,7 @@ pub fn compare_values(left: &Value, right: &Value, collation: Collation) -> Orde
         (Value::Null, Value::Null) => Ordering::Equal,
         (Value::Null, _) => Ordering::Less,
         (_, Value::Null) => Ordering::Greater,
+        (Value::Enum(one), Value::Enum(other)) if one.names == other.names => one.bits.cmp(&other.bits),
         _ => compare(left, right, collation).unwrap_or(Ordering::Equal),
     }
 }

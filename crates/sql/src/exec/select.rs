@@ -14,14 +14,13 @@ use turnstile_sys::aside;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, RowOut, Tail, limits};
-use super::{Exec, hash_key};
+use super::{Exec, blank, hash_key};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, Expr, NoRow};
+use crate::expr::{EvalContext, NoRow};
 use crate::memory::{Charge, row_bytes};
 use crate::plan::query::{
-    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, Source, Step, SubqueryKind, TableSource,
-    ValuesPlan,
+    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, Source, Step, TableSource, ValuesPlan,
 };
 use crate::value::Value;
 
@@ -147,9 +146,9 @@ impl Exec<'_> {
     ) -> SqlResult<bool> {
         for mut frame in frames {
             self.pace().await?;
-            self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?;
-            if tail.is_blank() {
-                forget_rows(plan, &mut frame);
+            match tail.is_blank() {
+                true => self.run_subqueries(plan, &blank::still_read(plan), &mut frame).await?,
+                false => self.run_subqueries(plan, &plan.item_subqueries, &mut frame).await?,
             }
             if self.holds(plan, &plan.having, &mut frame).await?
                 && self.project(&mut frame, tail)? == Visit::Stop
@@ -631,21 +630,6 @@ impl Exec<'_> {
             }
         }
         Ok(found)
-    }
-}
-
-/// As in MySQL a sub-query that is an entry of the select list, and reads it, is NULL where a block without GROUP BY has no rows.
-fn forget_rows(plan: &SelectPlan, frame: &mut [Value]) {
-    // One without FROM is no query to MySQL but its expression.
-    let reads = |query: &QueryPlan| !matches!(query, QueryPlan::Select(plan) if plan.steps.is_empty());
-    let is_item = |place: usize| {
-        plan.items.iter().any(|item| matches!(item.expr, Expr::Column(position) if position == place))
-    };
-    for subquery in &plan.subqueries {
-        let scalar = matches!(subquery.kind, SubqueryKind::Scalar);
-        if scalar && subquery.correlated && reads(&subquery.plan) && is_item(subquery.position) {
-            frame[subquery.position] = Value::Null;
-        }
     }
 }
 

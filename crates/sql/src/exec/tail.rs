@@ -6,7 +6,7 @@ use turnstile_engine::Visit;
 
 use super::aggregate::Accumulator;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
-use super::{hash_key, order};
+use super::{blank, hash_key, order};
 use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -277,6 +277,9 @@ impl<'p, 'o> Tail<'p, 'o> {
             let value = item.expr.eval(&row, context)?;
             held.add(&value)?;
             self.items.push(value);
+        }
+        if self.is_blank() {
+            blank::silent_items(self.plan).into_iter().for_each(|nth| self.items[nth] = Value::Null);
         }
         if let Some(seen) = &mut self.seen {
             self.key.clear();

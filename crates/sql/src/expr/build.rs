@@ -653,6 +653,8 @@ impl Builder<'_> {
                 let kind = ExprType::nullable(left.kind.column.clone());
                 Ok(Typed { expr: Expr::NullIf { left: boxed(left), right: boxed(right), collation }, kind })
             }
+            // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
+            "any_value" => count(1).and_then(|()| self.build(&call.arguments[0])),
             "isnull" => {
                 count(1)?;
                 let operand = boxed(self.build(&call.arguments[0])?);

@@ -1,4 +1,4 @@
-//! Aggregates, result types, rows with columns.
+//! Result types, rows with columns.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -31,79 +31,6 @@ fn text(text: &str) -> Ast {
         bytes: text.as_bytes().into(),
         introducer: None,
     }))
-}
-
-fn spec(kind: AggregateKind, distinct: bool, argument: ColumnType) -> AggregateSpec {
-    AggregateSpec {
-        kind,
-        distinct,
-        argument_count: 1,
-        collation: Collation::DEFAULT,
-        descending: vec![true],
-        separator: ",".into(),
-        result: aggregate_type(kind, &[ExprType::nullable(argument)]).column,
-    }
-}
-
-fn run(spec: &AggregateSpec, rows: &[Vec<Value>]) -> String {
-    let warnings = Warnings::new();
-    let context = EvalContext {
-        settings: EvalSettings::default(),
-        parameters: &[],
-        session: &NoSession,
-        warnings: &warnings,
-    };
-    let mut accumulator = Accumulator::new(spec);
-    for row in rows {
-        accumulator.add(spec, row, &context).unwrap();
-    }
-    let value = accumulator.finish(spec, &context).unwrap();
-    if value.is_null() { "NULL".into() } else { crate::value::to_text(&value).to_string() }
-}
-
-#[test]
-fn aggregates() {
-    use AggregateKind as K;
-    let rows: Vec<Vec<Value>> = [Value::Int(1), Value::Int(2), Value::Null, Value::Int(2)]
-        .into_iter()
-        .map(|value| vec![value])
-        .collect();
-    let cases = [
-        (K::CountRows, false, "4"),
-        (K::Count, false, "3"),
-        (K::Count, true, "2"),
-        (K::Sum, false, "5"),
-        (K::Sum, true, "3"),
-        (K::Average, false, "1.6667"),
-        (K::Minimum, false, "1"),
-        (K::Maximum, false, "2"),
-        (K::BitOr, false, "3"),
-        (K::BitXor, false, "1"),
-        (K::BitAnd, false, "0"),
-        (K::Variance, false, "0.2222222222222222"),
-        (K::GroupConcat, false, "1,2,2"),
-        (K::AnyValue, false, "1"),
-    ];
-    for (kind, distinct, expected) in cases {
-        assert_eq!(run(&spec(kind, distinct, ColumnType::INT), &rows), expected, "{kind:?}");
-    }
-    assert_eq!(run(&spec(K::Sum, false, ColumnType::INT), &[]), "NULL");
-    assert_eq!(run(&spec(K::Count, false, ColumnType::INT), &[]), "0");
-    assert_eq!(run(&spec(K::BitAnd, false, ColumnType::INT), &[]), u64::MAX.to_string());
-    let keyed: Vec<Vec<Value>> =
-        ["b", "a", "c"].iter().map(|letter| vec![Value::text(*letter), Value::text(*letter)]).collect();
-    assert_eq!(run(&spec(K::GroupConcat, false, ColumnType::varchar(9)), &keyed), "c,b,a");
-    let decimals = vec![
-        vec![Value::Decimal(Decimal::parse("1.10").unwrap())],
-        vec![Value::Decimal(Decimal::parse("2.25").unwrap())],
-    ];
-    let kind = ColumnType::Decimal { precision: 10, scale: 2, unsigned: false };
-    assert_eq!(run(&spec(K::Sum, false, kind.clone()), &decimals), "3.35");
-    assert_eq!(run(&spec(K::Average, false, kind), &decimals), "1.675000");
-    assert_eq!(
-        run(&spec(K::Count, true, ColumnType::varchar(3)), &[vec![Value::text("a")], vec![Value::text("A")]]),
-        "1"
-    );
 }
 
 #[test]

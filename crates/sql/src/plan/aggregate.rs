@@ -10,46 +10,24 @@ use crate::types::{BlobSize, ColumnType, ExprType};
 use super::block::{Block, settled};
 use super::query::{Aggregate, AggregateKind, OrderKey};
 
-fn kind_of(name: &str) -> Option<AggregateKind> {
-    Some(match name {
-        "count" => AggregateKind::Count,
-        "sum" => AggregateKind::Sum,
-        "avg" => AggregateKind::Average,
-        "min" => AggregateKind::Min,
-        "max" => AggregateKind::Max,
-        "bit_and" => AggregateKind::BitAnd,
-        "bit_or" => AggregateKind::BitOr,
-        "bit_xor" => AggregateKind::BitXor,
-        "group_concat" => AggregateKind::GroupConcat,
-        "any_value" => AggregateKind::AnyValue,
-        "std" | "stddev" | "stddev_pop" => AggregateKind::StdDevPopulation,
-        "stddev_samp" => AggregateKind::StdDevSample,
-        "variance" | "var_pop" => AggregateKind::VariancePopulation,
-        "var_samp" => AggregateKind::VarianceSample,
-        _ => return None,
-    })
-}
-
 /// Whether a call is an aggregate.
 pub fn is_aggregate(call: &FunctionCall) -> bool {
-    call.schema.is_none() && kind_of(&call.name).is_some()
+    AggregateKind::of(call).is_some()
+}
+
+/// Whether a call says that any row's value of its argument will do.
+pub fn takes_any(call: &FunctionCall) -> bool {
+    call.schema.is_none() && &*call.name == "any_value"
 }
 
 /// Binds an aggregate; its place is not set yet.
 pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggregate, ExprType)> {
-    let mut kind = kind_of(&call.name).ok_or_else(SqlError::invalid_group_function_use)?;
+    let kind = AggregateKind::of(call).ok_or_else(SqlError::invalid_group_function_use)?;
     let clause = block.scope.clause.get();
-    if call.star {
-        kind = AggregateKind::CountRows;
-    }
     // What an aggregate computes with: hex literals are numbers for a sum, a FLOAT is its text in GROUP_CONCAT.
     let fed = match kind {
         AggregateKind::GroupConcat => Some(ColumnType::varchar(0)),
-        AggregateKind::Count
-        | AggregateKind::CountRows
-        | AggregateKind::Min
-        | AggregateKind::Max
-        | AggregateKind::AnyValue => None,
+        AggregateKind::Count | AggregateKind::CountRows | AggregateKind::Min | AggregateKind::Max => None,
         _ => Some(ColumnType::BIGINT),
     };
     let bound = call.arguments.iter().map(|one| match &fed {
@@ -112,9 +90,7 @@ fn result_type(kind: AggregateKind, argument: &ColumnType, collation: Collation)
         }
         AggregateKind::Sum => ExprType::nullable(sum_type(argument, 22, 0)),
         AggregateKind::Average => ExprType::nullable(sum_type(argument, 4, 4)),
-        AggregateKind::Min | AggregateKind::Max | AggregateKind::AnyValue => {
-            ExprType::nullable(settled(argument))
-        }
+        AggregateKind::Min | AggregateKind::Max => ExprType::nullable(settled(argument)),
         AggregateKind::GroupConcat => {
             let collation = argument.collation().unwrap_or(collation);
             ExprType::nullable(ColumnType::Text { size: BlobSize::Normal, collation })

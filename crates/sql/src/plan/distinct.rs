@@ -38,7 +38,9 @@ fn unselected(block: &Block<'_, '_>, expr: &ast::Expr, items: &[Item]) -> Option
             let (table, column) = block.scope.column_at(found.position)?;
             return Some(format!("{}.{}.{}", table.schema, table.alias, column.name));
         }
-        ast::Expr::Function(call) if aggregate::is_aggregate(call) => return None,
+        ast::Expr::Function(call) if aggregate::is_aggregate(call) || aggregate::takes_any(call) => {
+            return None;
+        }
         _ => {}
     }
     let mut found = None;

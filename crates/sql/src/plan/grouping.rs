@@ -250,7 +250,7 @@ fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed<'_>) -> Op
         return None;
     }
     if let ast::Expr::Function(call) = expr
-        && aggregate::is_aggregate(call)
+        && (aggregate::is_aggregate(call) || aggregate::takes_any(call))
     {
         return None;
     }

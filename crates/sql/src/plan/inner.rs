@@ -19,12 +19,13 @@ impl Block<'_, '_> {
     pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
         let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
         let level = match call.arguments.iter().any(asks) {
-            true => Some(self.level_by_binding(call)?),
+            true => self.level_by_binding(call)?,
             false => self.scope.aggregate_level(call),
         };
+        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest one around this block
+        // that may have it, else to this block. COUNT(*) belongs to the nearest block that may have it.
         let levels: Vec<usize> = match level {
-            Some(level) => (1..=level).rev().collect(),
-            // COUNT(*) belongs to the nearest block that may have it.
+            Some(level) => (level > 0).then_some(level).into_iter().chain(1..level).collect(),
             None if self.scope.aggregates.get() == AggregateUse::Refused => (1..=self.scope.level).collect(),
             None => Vec::new(),
         };
@@ -36,20 +37,20 @@ impl Block<'_, '_> {
         self.own_aggregate(call)
     }
 
-    /// How many blocks out an aggregate belongs whose arguments have sub-queries: what these read counts, too.
-    fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<usize> {
+    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries. What aggregates inside
+    /// these read is theirs. None if it reads no column.
+    fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<Option<usize>> {
         let before = self.scope.aggregates.replace(AggregateUse::Nested);
+        let arguments = self.scope.arguments.replace(Some(None));
         let (outer, subqueries) = (self.scope.outer_places().len(), self.subqueries.len());
         let seen = self.seen_subqueries.len();
         let built = aggregate::build(self, call);
         self.scope.aggregates.set(before);
-        let (built, _) = built?;
-        let mut read: Vec<usize> = built.arguments.iter().flat_map(|one| one.expr.columns()).collect();
-        read.extend(built.order.iter().flat_map(|key| key.expr.columns()));
-        let levels =
-            self.reads_of(read).into_iter().filter_map(|position| self.scope.level_of_place(position));
-        let level = levels.min().unwrap_or(0);
-        if level > 0 {
+        let level = self.scope.arguments.replace(arguments).flatten();
+        built?;
+        let level = level.map(|level| self.scope.level - level);
+        let own = level.map_or(before != AggregateUse::Refused, |level| level == 0);
+        if !own {
             // This block reads nothing of it itself.
             self.scope.forget_outer(outer);
             self.subqueries.truncate(subqueries);
@@ -66,7 +67,9 @@ impl Block<'_, '_> {
             return Ok(place.clone());
         }
         self.scope.aggregates.set(AggregateUse::Nested);
+        let arguments = self.scope.arguments.replace(Some(None));
         let built = aggregate::build(self, call);
+        self.scope.arguments.set(arguments);
         self.scope.aggregates.set(AggregateUse::Allowed);
         let (mut built, kind) = built?;
         let position = self.scope.reserve(1);

@@ -8,6 +8,7 @@ use super::point::PointShape;
 use crate::ast::SetOperator;
 use crate::collation::Collation;
 use crate::dictionary::Table;
+pub use crate::expr::AggregateKind;
 use crate::expr::{CompareOp, Expr, Typed};
 use crate::information_schema::VirtualTable;
 use crate::sink::ColumnMeta;
@@ -419,27 +420,6 @@ pub struct GroupPlan {
     pub implicit: bool,
     /// The first row decides: MIN or MAX read from the end of an index.
     pub first_row_only: bool,
-}
-
-/// Aggregate functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AggregateKind {
-    CountRows,
-    Count,
-    Sum,
-    Average,
-    Min,
-    Max,
-    BitAnd,
-    BitOr,
-    BitXor,
-    GroupConcat,
-    AnyValue,
-    StdDevPopulation,
-    StdDevSample,
-    VariancePopulation,
-    VarianceSample,
 }
 
 /// One aggregate.

@@ -236,6 +236,8 @@ pub struct Scope<'p> {
     pub sight: Cell<Option<(usize, usize)>>,
     /// Whether aggregates are allowed now.
     pub aggregates: Cell<AggregateUse>,
+    /// While an aggregate's arguments are bound: the level of the innermost block whose columns they have been seen to read.
+    pub arguments: Cell<Option<Option<usize>>>,
     /// Aliases that inner blocks may read.
     pub aliases: RefCell<Vec<Alias>>,
     /// Entries of the select list that are bound.
@@ -280,6 +282,11 @@ impl<'p> Scope<'p> {
         self.outer.borrow_mut().truncate(count);
     }
 
+    /// An error here may only mean that a block around has to make a place first.
+    pub fn is_awaited(&self) -> bool {
+        self.wanted.borrow().is_some() || self.parent.is_some_and(|outside| outside.scope.is_awaited())
+    }
+
     /// What an inner block has given up for.
     pub fn take_wanted(&self) -> Option<Wanted> {
         self.wanted.borrow_mut().take()
@@ -296,9 +303,26 @@ impl<'p> Scope<'p> {
 
     /// What a column name means.
     pub fn resolve(&self, name: &ColumnName) -> SqlResult<Resolved> {
-        match self.find_here(name)? {
-            Some(found) => Ok(found),
-            None => self.resolve_outside(name, None),
+        let found = match self.find_here(name)? {
+            Some(found) => found,
+            None => self.resolve_outside(name, None)?,
+        };
+        self.note_argument(found.position);
+        Ok(found)
+    }
+
+    /// Tells the aggregate around, if there is one, of a column that it reads. Columns of blocks inside it are not its own.
+    fn note_argument(&self, position: usize) {
+        let mut scope = self;
+        while scope.arguments.get().is_none() {
+            let Some(outside) = scope.parent else { return };
+            scope = outside.scope;
+        }
+        let level = self.level_of_place(position).map(|out| self.level - out);
+        if let (Some(level), Some(known)) = (level, scope.arguments.get())
+            && level <= scope.level
+        {
+            scope.arguments.set(Some(known.max(Some(level))));
         }
     }
 

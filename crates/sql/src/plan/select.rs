@@ -15,7 +15,7 @@ use crate::types::{ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
 use super::point::PointShape;
-use super::query::{GroupPlan, LimitPlan, SelectPlan};
+use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
 use super::scope::{AggregateUse, Outside, Scope};
 use super::steps::{Condition, StepPlanner};
 use super::{distinct, finish, from, grouping, names, walk};
@@ -54,22 +54,15 @@ pub fn plan(
     let mut block = Block::new(context, parent);
     let joined = from::read(&mut block, &select.from)?;
     let items = expand(&block, &select.items)?;
-    let mut conditions = Vec::new();
-    for one in &joined.conditions {
-        conditions.push(Condition::bind_on(&mut block, one)?);
-    }
-    let mut list = Vec::new();
-    select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
-    for one in &list {
-        conditions.push(Condition::bind(&mut block, one, "where clause")?);
-    }
-    let locking = locks(&block, around.locking)?;
-    let straight = select.straight_join || joined.straight;
-    let (preconditions, steps) =
-        StepPlanner::new(&mut block, locking, straight).plan(joined.tables, conditions)?;
-
     names::note_aliases(&block, &items);
-    let keys = names::group_keys(&mut block, select, &items)?;
+    let first = rows_and_keys(&mut block, select, around.locking, joined, &items);
+    if first.is_err() && !block.scope.is_awaited() {
+        // What is wrong with the select list is told first.
+        block.scope.aggregates.set(AggregateUse::Allowed);
+        block.scope.sight.set(None);
+        bind_items(&mut block, &items)?;
+    }
+    let Front { preconditions, steps, keys } = first?;
     block.scope.aggregates.set(AggregateUse::Allowed);
     let bound = bind_items(&mut block, &items)?;
     let condition = names::having(&block, select, &items)?;
@@ -112,6 +105,37 @@ pub fn plan(
     plan.width = block.scope.width();
     plan.point = PointShape::of_select(&plan);
     Ok(plan)
+}
+
+/// Everything before the select list.
+struct Front {
+    preconditions: Vec<Filter>,
+    steps: Vec<Step>,
+    /// GROUP BY
+    keys: Vec<(Expr, Collation)>,
+}
+
+fn rows_and_keys(
+    block: &mut Block<'_, '_>,
+    select: &ast::Select,
+    locking: &[LockingClause],
+    joined: from::Joined,
+    items: &[Item],
+) -> SqlResult<Front> {
+    let mut conditions = Vec::new();
+    for one in &joined.conditions {
+        conditions.push(Condition::bind_on(block, one)?);
+    }
+    let mut list = Vec::new();
+    select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
+    for one in &list {
+        conditions.push(Condition::bind(block, one, "where clause")?);
+    }
+    let locking = locks(block, locking)?;
+    let straight = select.straight_join || joined.straight;
+    let (preconditions, steps) =
+        StepPlanner::new(block, locking, straight).plan(joined.tables, conditions)?;
+    Ok(Front { preconditions, steps, keys: names::group_keys(block, select, items)? })
 }
 
 fn bind_items(block: &mut Block<'_, '_>, items: &[Item]) -> SqlResult<Vec<Typed>> {
