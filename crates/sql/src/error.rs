@@ -138,6 +138,11 @@ errors! {
     mixed_group_column(position, column) = 1140 b"42000" "In aggregated query without GROUP BY, expression #{position} of SELECT list contains nonaggregated column '{column}'; this is incompatible with sql_mode=only_full_group_by";
     invalid_use_of_null() = 1138 b"22004" "Invalid use of NULL value";
     nonexisting_grant(user, host) = 1141 b"42000" "There is no such grant defined for user '{user}' on host '{host}'";
+    illegal_grant_for_table() = 1144 b"42000" "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used";
+    nonexisting_table_grant(user, host, table) = 1147 b"42000" "There is no such grant defined for user '{user}' on host '{host}' on table '{table}'";
+    cannot_create_user_with_grant() = 1410 b"42000" "You are not allowed to create a user with GRANT";
+    unknown_authorization_id(user) = 3162 b"HY000" "Authorization ID {user} does not exist.";
+    illegal_privilege_level(level) = 3619 b"HY000" "Illegal privilege level specified for {level}";
     column_access_denied(command, user, host, column, table) = 1143 b"42000" "{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'";
     routine_access_denied(command, user, host, routine) = 1370 b"42000" "{command} command denied to user '{user}'@'{host}' for routine '{routine}'";
     table_access_denied(command, user, host, table) = 1142 b"42000" "{command} command denied to user '{user}'@'{host}' for table '{table}'";

@@ -12,14 +12,17 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
+mod grant;
 pub mod hash;
 pub mod privileges;
 mod rights;
 mod statements;
+mod table_rights;
 
+pub use grant::grants;
 pub use privileges::Privileges;
 pub use rights::{KnownRights, Rights};
-pub use statements::grants;
+pub use table_rights::{TableKey, TableRights};
 
 /// `'user'@'host'` of an account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -89,6 +92,8 @@ pub struct Account {
     pub global: Privileges,
     /// Privileges by database (or pattern).
     pub databases: BTreeMap<String, Privileges>,
+    /// Privileges by table.
+    pub tables: BTreeMap<TableKey, TableRights>,
     fast: Mutex<Option<[u8; 32]>>,
 }
 
@@ -104,6 +109,7 @@ impl Clone for Account {
             expired: self.expired,
             global: self.global,
             databases: self.databases.clone(),
+            tables: self.tables.clone(),
             fast: Mutex::new(None),
         }
     }
@@ -122,6 +128,7 @@ impl Account {
             expired: false,
             global: Privileges::NONE,
             databases: BTreeMap::new(),
+            tables: BTreeMap::new(),
             fast: Mutex::new(None),
         }
     }
@@ -190,10 +197,22 @@ impl Account {
         }
     }
 
-    /// Whether it has any privilege on `database`.
-    pub fn may_see(&self, database: &str) -> bool {
+    /// What it holds on a table and its columns besides what it holds on the database.
+    pub fn on_table(&self, database: &str, table: &str) -> Option<&TableRights> {
+        // An account has few tables of its own or none: a key to look up would be two allocations.
+        let mut own = self.tables.iter();
+        own.find(|((schema, name), _)| schema == database && name == table).map(|(_, rights)| rights)
+    }
+
+    /// Whether it has any privilege on all of `database`.
+    pub fn may_see_all_of(&self, database: &str) -> bool {
         let of_databases = Privileges::all(true);
         self.on(database).0 & of_databases.0 != 0
+    }
+
+    /// Whether it has any privilege on `database` or a table of it.
+    pub fn may_see(&self, database: &str) -> bool {
+        self.may_see_all_of(database) || self.tables.keys().any(|(schema, _)| schema == database)
     }
 }
 

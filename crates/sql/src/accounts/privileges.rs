@@ -64,6 +64,30 @@ impl Privileges {
             .fold(Privileges::NONE, |all, (_, one, _)| all.with(*one))
     }
 
+    /// Everything that can be granted for a table, GRANT OPTION aside.
+    pub fn all_of_tables() -> Privileges {
+        let parts = [
+            Privileges::SELECT,
+            Privileges::INSERT,
+            Privileges::UPDATE,
+            Privileges::DELETE,
+            Privileges::CREATE,
+            Privileges::DROP,
+            Privileges::REFERENCES,
+            Privileges::INDEX,
+            Privileges::ALTER,
+            Privileges::CREATE_VIEW,
+            Privileges::SHOW_VIEW,
+            Privileges::TRIGGER,
+        ];
+        parts.into_iter().fold(Privileges::NONE, Privileges::with)
+    }
+
+    /// Everything that can be granted for a column.
+    pub fn all_of_columns() -> Privileges {
+        Privileges::SELECT.with(Privileges::INSERT).with(Privileges::UPDATE).with(Privileges::REFERENCES)
+    }
+
     /// By its name in upper case.
     pub fn named(name: &str) -> Option<Privileges> {
         PRIVILEGES_LIST.iter().find(|(known, _, _)| *known == name).map(|(_, one, _)| *one)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Account, AccountName, Accounts, Privileges};
+use super::{Account, AccountName, Accounts, Privileges, TableRights};
 
 /// What an account may do, as of one moment.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,28 @@ impl Rights {
     /// What it holds on a database.
     pub fn on(&self, database: &str) -> Privileges {
         self.account.as_ref().map_or(Privileges::NONE, |account| account.on(database))
+    }
+
+    /// Whether it has any privilege on all of `database`.
+    pub fn may_see_all_of(&self, database: &str) -> bool {
+        self.account.as_ref().is_some_and(|account| account.may_see_all_of(database))
+    }
+
+    /// Whether it has any privilege on a table or a column of it.
+    pub fn may_see_table(&self, database: &str, table: &str) -> bool {
+        self.may_see_all_of(database) || self.on_table(database, table).is_some()
+    }
+
+    /// What it holds on a table and its columns besides what it holds on the database.
+    pub fn on_table(&self, database: &str, table: &str) -> Option<&TableRights> {
+        self.account.as_ref().and_then(|account| account.on_table(database, table))
+    }
+
+    /// What it holds on one column of a table, by the database, the table or the column.
+    pub fn on_column(&self, database: &str, table: &str, column: &str) -> Privileges {
+        let own = self.on_table(database, table);
+        let own = own.map_or(Privileges::NONE, |rights| rights.whole.with(rights.on_column(column)));
+        self.on(database).with(own)
     }
 
     /// What it holds on all databases whose names fit a pattern of GRANT; None for everything.

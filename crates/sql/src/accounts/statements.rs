@@ -1,9 +1,7 @@
-//! CREATE USER and the like, GRANT, REVOKE, SET PASSWORD; and accounts as dictionary rows.
+//! CREATE USER and the like, SET PASSWORD; and accounts as dictionary rows. GRANT and REVOKE are in `grant.rs`.
 
-use std::collections::BTreeMap;
-
-use super::{Account, AccountName, Plugin, Privileges};
-use crate::ast::{Authentication, PrivilegeLevel, Statement, UserName, UserSpec, UserStatement};
+use super::{Account, AccountName, Plugin, Privileges, TableRights};
+use crate::ast::{Authentication, Statement, UserName, UserSpec, UserStatement};
 use crate::dictionary::encoding::{Damaged, Reader, Writer};
 use crate::dictionary::{RowKind, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
@@ -34,6 +32,12 @@ impl Account {
         });
         row.u32(self.user_connections_max);
         row.bool(self.expired);
+        let tables: Vec<_> = self.tables.iter().collect();
+        row.list(&tables, |row, ((schema, table), rights)| {
+            row.text(schema);
+            row.text(table);
+            rights.encode(row);
+        });
         row.0
     }
 
@@ -53,6 +57,13 @@ impl Account {
             account.user_connections_max = row.u32()?;
             account.expired = row.bool()?;
         }
+        if !row.is_empty() {
+            let tables = row.list(|row| {
+                let key = (row.text()?.to_string(), row.text()?.to_string());
+                Ok((key, TableRights::decode(row)?))
+            })?;
+            account.tables = tables.into_iter().collect();
+        }
         Ok(account)
     }
 }
@@ -66,7 +77,7 @@ fn quoted(name: &AccountName) -> String {
 }
 
 impl Session {
-    fn account_named(&self, name: &UserName) -> AccountName {
+    pub(super) fn account_named(&self, name: &UserName) -> AccountName {
         if name.is_current() { self.own_account() } else { AccountName::new(&name.user, &name.host) }
     }
 
@@ -77,21 +88,8 @@ impl Session {
             Statement::User(user) => self.create_or_alter(user).await,
             Statement::DropUser { users, if_exists } => self.drop_users(users, *if_exists).await,
             Statement::RenameUser(pairs) => self.rename_users(pairs).await,
-            Statement::Grant(grant) => {
-                let Some(level) = &grant.level else { return Err(SqlError::not_supported_yet("roles")) };
-                let mut privileges = self.privileges(&grant.privileges, level)?;
-                if grant.grant_option {
-                    privileges = privileges.with(Privileges::GRANT_OPTION);
-                }
-                let names = grant.users.iter().map(|name| self.account_named(name)).collect::<Vec<_>>();
-                self.change_privileges(&names, level, privileges, |old| old.with(privileges)).await
-            }
-            Statement::Revoke(revoke) => {
-                let names = revoke.users.iter().map(|name| self.account_named(name)).collect::<Vec<_>>();
-                let Some(level) = &revoke.level else { return self.revoke_everything(&names).await };
-                let privileges = self.privileges(&revoke.privileges, level)?;
-                self.change_privileges(&names, level, privileges, |old| old.without(privileges)).await
-            }
+            Statement::Grant(grant) => self.grant(grant).await,
+            Statement::Revoke(revoke) => self.revoke(revoke).await,
             _ => Err(SqlError::not_supported_yet("this account statement")),
         }
     }
@@ -170,76 +168,6 @@ impl Session {
         self.database().accounts().put(account);
         Ok(())
     }
-
-    fn privileges(&self, names: &[crate::ast::Privilege], level: &PrivilegeLevel) -> SqlResult<Privileges> {
-        let database = !matches!(level, PrivilegeLevel::Global);
-        let mut all = Privileges::NONE;
-        for one in names {
-            if !one.columns.is_empty() {
-                return Err(SqlError::not_supported_yet("privileges on columns"));
-            }
-            all = all.with(match &*one.name {
-                "ALL" | "ALL PRIVILEGES" => Privileges::all(database),
-                "USAGE" => Privileges::NONE,
-                name => Privileges::named(name)
-                    .ok_or_else(|| SqlError::not_supported_yet(format!("the privilege or role {name}")))?,
-            });
-        }
-        Ok(all)
-    }
-
-    /// REVOKE ALL PRIVILEGES, GRANT OPTION: at every level.
-    async fn revoke_everything(&mut self, names: &[AccountName]) -> SqlResult<()> {
-        let accounts = self.database().accounts();
-        if names.iter().any(|name| accounts.find(name).is_none()) {
-            let text = "Can't revoke all privileges for one or more of the requested users";
-            return Err(SqlError::new(1269, b"HY000", text));
-        }
-        for name in names {
-            let Some(found) = self.database().accounts().find(name) else { continue };
-            let account =
-                Account { global: Privileges::NONE, databases: BTreeMap::new(), ..(*found).clone() };
-            self.database().save_account(&account).await?;
-            self.database().accounts().put(account);
-        }
-        Ok(())
-    }
-
-    async fn change_privileges(
-        &mut self,
-        names: &[AccountName],
-        level: &PrivilegeLevel,
-        passed: Privileges,
-        change: impl Fn(Privileges) -> Privileges,
-    ) -> SqlResult<()> {
-        let database = match level {
-            PrivilegeLevel::Global => None,
-            PrivilegeLevel::Schema(name) => Some(name.to_string()),
-            PrivilegeLevel::CurrentSchema => {
-                Some(self.current_schema().ok_or_else(SqlError::no_database_selected)?.to_string())
-            }
-            _ => return Err(SqlError::not_supported_yet("privileges on tables and routines")),
-        };
-        self.may_pass_on(passed, database.as_deref())?;
-        for name in names {
-            let found = self.database().accounts().find(name);
-            let found = found.ok_or_else(|| {
-                SqlError::new(1410, b"42000", "You are not allowed to create a user with GRANT")
-            })?;
-            let mut account = (*found).clone();
-            match &database {
-                None => account.global = change(account.global),
-                Some(database) => {
-                    let after = change(account.databases.get(database).copied().unwrap_or_default());
-                    account.databases.insert(database.clone(), after);
-                    account.databases.retain(|_, privileges| *privileges != Privileges::NONE);
-                }
-            }
-            self.database().save_account(&account).await?;
-            self.database().accounts().put(account);
-        }
-        Ok(())
-    }
 }
 
 fn set_authentication(account: &mut Account, spec: &UserSpec) -> SqlResult<()> {
@@ -263,16 +191,4 @@ fn set_authentication(account: &mut Account, spec: &UserSpec) -> SqlResult<()> {
         Some(Authentication::Random) => return Err(SqlError::not_supported_yet("BY RANDOM PASSWORD")),
     }
     Ok(())
-}
-
-/// The statements that would make an account's privileges.
-pub fn grants(account: &Account) -> Vec<String> {
-    let name = format!("`{}`@`{}`", account.name.user, account.name.host);
-    let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
-    let mut lines =
-        vec![format!("GRANT {} ON *.* TO {name}{}", account.global.list(false), option(account.global))];
-    for (database, set) in &account.databases {
-        lines.push(format!("GRANT {} ON `{database}`.* TO {name}{}", set.list(true), option(*set)));
-    }
-    lines
 }

@@ -132,4 +132,6 @@ pub struct Revoke {
     pub users: Vec<UserName>,
     /// IF EXISTS
     pub if_exists: bool,
+    /// IGNORE UNKNOWN USER
+    pub ignore_unknown_user: bool,
 }

@@ -1,5 +1,5 @@
 //! Tables of the `mysql` database that administration tools read at their start: `user` and `db`, computed from the accounts, and
-//! those about what does not exist here (privileges of tables and columns, roles), empty. `time_zone` and its kin are filled by `zones.rs`. They cannot be written:
+//! those about what does not exist here (routines, roles), empty. Privileges of tables and columns are in `privileges.rs`. `time_zone` and its kin are filled by `zones.rs`. They cannot be written:
 //! accounts change by CREATE USER, GRANT and their like.
 
 use super::{Shape, row, text};
@@ -179,31 +179,6 @@ pub(super) fn global_grants(db: &Database) -> Vec<Vec<Value>> {
 
 /// Tables of the database `mysql` that hold nothing here.
 pub(super) const EMPTY: &[Shape] = &[
-    (
-        "tables_priv",
-        &[
-            ("Host", 's'),
-            ("Db", 's'),
-            ("User", 's'),
-            ("Table_name", 's'),
-            ("Grantor", 's'),
-            ("Timestamp", 'd'),
-            ("Table_priv", 's'),
-            ("Column_priv", 's'),
-        ],
-    ),
-    (
-        "columns_priv",
-        &[
-            ("Host", 's'),
-            ("Db", 's'),
-            ("User", 's'),
-            ("Table_name", 's'),
-            ("Column_name", 's'),
-            ("Timestamp", 'd'),
-            ("Column_priv", 's'),
-        ],
-    ),
     (
         "procs_priv",
         &[

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{VirtualTable, count, row, text, visible};
+use super::{VirtualTable, count, row, text};
+use crate::accounts::{Privileges, Rights};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::datetime::DateTime;
@@ -45,8 +46,10 @@ pub fn schemata(db: &Database, session: &SessionState) -> Rows {
 
 /// The tables that a session may see.
 pub(super) fn all_tables(db: &Database, session: &SessionState) -> Vec<Arc<Table>> {
-    let names = db.dictionary().schema_names().into_iter().filter(|name| visible(session, name));
-    names.flat_map(|name| db.dictionary().tables(&name)).collect()
+    let rights = session.rights();
+    let names = db.dictionary().schema_names().into_iter().filter(|name| rights.may_see(name));
+    let tables = names.flat_map(|name| db.dictionary().tables(&name));
+    tables.filter(|table| rights.may_see_table(&table.definition.schema, table.name())).collect()
 }
 
 fn moment(seconds: u64) -> Value {
@@ -201,9 +204,12 @@ fn lengths(kind: &ColumnType) -> [Value; 5] {
 /// Rows of COLUMNS.
 pub fn columns(db: &Database, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
+    let rights = session.rights();
     for table in all_tables(db, session) {
         for (at, column) in table.columns().iter().enumerate() {
-            rows.push(column_row(&table, at, column));
+            if let Some(privileges) = column_privileges(&rights, &table, column) {
+                rows.push(column_row(&table, at, column, &privileges));
+            }
         }
     }
     for table in VirtualTable::all_visible(session) {
@@ -230,7 +236,16 @@ pub fn columns(db: &Database, session: &SessionState) -> Rows {
     rows
 }
 
-fn column_row(table: &Table, at: usize, column: &Column) -> Vec<Value> {
+/// What an account holds of what can be held on a column, as SHOW FULL COLUMNS lists it; None if nothing, so that the column is
+/// not to be seen.
+pub(crate) fn column_privileges(rights: &Rights, table: &Table, column: &Column) -> Option<String> {
+    let held = rights.on_column(&table.definition.schema, table.name(), &column.name);
+    let of_columns = Privileges(held.0 & Privileges::all_of_columns().0);
+    let seen = of_columns != Privileges::NONE;
+    seen.then(|| of_columns.in_words().to_ascii_lowercase().replace(", ", ","))
+}
+
+fn column_row(table: &Table, at: usize, column: &Column, privileges: &str) -> Vec<Value> {
     let mut line = vec![
         text("def"),
         text(&table.definition.schema),
@@ -249,7 +264,7 @@ fn column_row(table: &Table, at: usize, column: &Column) -> Vec<Value> {
         text(column.kind.to_string()),
         text(key_mark(table, at)),
         text(extra(column)),
-        text("select,insert,update,references"),
+        text(privileges),
         text(&column.comment),
         text(""),
         Value::Null,

@@ -242,29 +242,6 @@ pub(super) const TABLES: &[Shape] = &[
         ],
     ),
     (
-        "TABLE_PRIVILEGES",
-        &[
-            ("GRANTEE", 's'),
-            ("TABLE_CATALOG", 's'),
-            ("TABLE_SCHEMA", 's'),
-            ("TABLE_NAME", 's'),
-            ("PRIVILEGE_TYPE", 's'),
-            ("IS_GRANTABLE", 's'),
-        ],
-    ),
-    (
-        "COLUMN_PRIVILEGES",
-        &[
-            ("GRANTEE", 's'),
-            ("TABLE_CATALOG", 's'),
-            ("TABLE_SCHEMA", 's'),
-            ("TABLE_NAME", 's'),
-            ("COLUMN_NAME", 's'),
-            ("PRIVILEGE_TYPE", 's'),
-            ("IS_GRANTABLE", 's'),
-        ],
-    ),
-    (
         "COLUMN_STATISTICS",
         &[("SCHEMA_NAME", 's'), ("TABLE_NAME", 's'), ("COLUMN_NAME", 's'), ("HISTOGRAM", 't')],
     ),

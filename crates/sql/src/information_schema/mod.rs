@@ -21,6 +21,7 @@ pub mod catalog;
 mod empty;
 mod foreign_keys;
 mod locks;
+mod privileges;
 mod server;
 mod shapes;
 mod thread_pool;
@@ -84,6 +85,10 @@ pub enum VirtualTable {
     Keywords,
     MysqlUser,
     MysqlDb,
+    MysqlTablesPriv,
+    MysqlColumnsPriv,
+    TablePrivileges,
+    ColumnPrivileges,
     MysqlGlobalGrants,
     /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
     Empty(usize),
@@ -392,7 +397,12 @@ impl VirtualTable {
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = VirtualTable> {
-        let filled = SHAPES.iter().chain(shapes::SHAPES).chain(foreign_keys::SHAPES).map(|(table, _)| *table);
+        let filled = SHAPES
+            .iter()
+            .chain(shapes::SHAPES)
+            .chain(foreign_keys::SHAPES)
+            .chain(privileges::SHAPES)
+            .map(|(table, _)| *table);
         let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
         let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
         let of_mysql = (0..accounts::EMPTY.len()).map(VirtualTable::MysqlEmpty);
@@ -401,8 +411,9 @@ impl VirtualTable {
 
     /// Those that a session may know of.
     pub fn all_visible(session: &SessionState) -> impl Iterator<Item = VirtualTable> {
-        let mysql = visible(session, "mysql");
-        VirtualTable::all().filter(move |one| mysql || one.schema() != "mysql")
+        let rights = session.rights();
+        VirtualTable::all()
+            .filter(move |one| one.schema() != "mysql" || rights.may_see_table("mysql", one.name()))
     }
 
     fn shape(self) -> Shape {
@@ -412,7 +423,8 @@ impl VirtualTable {
             VirtualTable::MysqlEmpty(nth) => return accounts::EMPTY[nth],
             _ => {}
         }
-        let mut all = SHAPES.iter().chain(shapes::SHAPES).chain(foreign_keys::SHAPES);
+        let mut all =
+            SHAPES.iter().chain(shapes::SHAPES).chain(foreign_keys::SHAPES).chain(privileges::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 
@@ -426,7 +438,12 @@ impl VirtualTable {
         use VirtualTable as V;
         match self {
             V::SysLockWaits | V::SysLockWaitsRaw => "sys",
-            V::MysqlUser | V::MysqlDb | V::MysqlGlobalGrants | V::MysqlEmpty(_) => "mysql",
+            V::MysqlUser
+            | V::MysqlDb
+            | V::MysqlTablesPriv
+            | V::MysqlColumnsPriv
+            | V::MysqlGlobalGrants
+            | V::MysqlEmpty(_) => "mysql",
             V::DataLocks
             | V::DataLockWaits
             | V::EventsWaitsByName
@@ -616,6 +633,10 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::Keywords => server::keywords(),
         V::MysqlUser => accounts::users(db),
         V::MysqlDb => accounts::databases(db),
+        V::MysqlTablesPriv => privileges::of_tables(db),
+        V::MysqlColumnsPriv => privileges::of_columns(db),
+        V::TablePrivileges => privileges::table_privileges(db, session),
+        V::ColumnPrivileges => privileges::column_privileges(db, session),
         V::MysqlGlobalGrants => accounts::global_grants(db),
         V::MysqlEmpty(nth) => zones::rows(accounts::EMPTY[nth].0),
         _ => Vec::new(),

@@ -306,7 +306,10 @@ pub fn schema_privileges(db: &Database, session: &SessionState) -> Rows {
     rows
 }
 
-fn accounts_seen(db: &Database, session: &SessionState) -> Vec<std::sync::Arc<crate::accounts::Account>> {
+pub(super) fn accounts_seen(
+    db: &Database,
+    session: &SessionState,
+) -> Vec<std::sync::Arc<crate::accounts::Account>> {
     let rights = session.rights();
     let all = rights.may(Privileges::CREATE_USER, None) || rights.may(Privileges::SELECT, Some("mysql"));
     let own = session.identity.lock().account.clone();

@@ -136,6 +136,14 @@ impl Parser<'_> {
         }
     }
 
+    fn expect_word(&mut self, word: &[u8]) -> Parse<()> {
+        if !self.at_word(word) {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        Ok(())
+    }
+
     fn at_word(&self, word: &[u8]) -> bool {
         let is_name = matches!(self.token.kind, TokenKind::Identifier | TokenKind::Keyword(_));
         is_name && self.span(self.token).eq_ignore_ascii_case(word)
@@ -204,7 +212,12 @@ impl Parser<'_> {
         let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
         self.expect(Keyword::From)?;
         let users = self.comma_list(Self::user_name)?;
-        Ok(Statement::Revoke(Box::new(Revoke { privileges, level, users, if_exists })))
+        let ignore_unknown_user = self.eat(Keyword::Ignore);
+        if ignore_unknown_user {
+            self.expect_word(b"unknown")?;
+            self.expect(Keyword::User)?;
+        }
+        Ok(Statement::Revoke(Box::new(Revoke { privileges, level, users, if_exists, ignore_unknown_user })))
     }
 
     /// One privilege: words up to a comma, ON, TO, FROM or a column list; or a role in quotes.
@@ -241,7 +254,12 @@ impl Parser<'_> {
         if *name == *"ALL" {
             name = "ALL PRIVILEGES".into();
         }
-        let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
+        let by_column = matches!(&*name, "SELECT" | "INSERT" | "UPDATE" | "REFERENCES");
+        let columns = match self.is(TokenKind::LeftParen) {
+            true if by_column => self.name_list()?,
+            true => return Err(self.unexpected()),
+            false => Vec::new(),
+        };
         Ok(Privilege { name, columns })
     }
 

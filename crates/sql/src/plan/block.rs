@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use crate::accounts::Privileges;
 use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::database::Database;
@@ -14,6 +15,7 @@ use crate::types::{ColumnType, ExprType};
 
 use super::query::{Aggregate, AggregateKind, CommonPlan, Filter, Subquery};
 use super::scope::{Outside, Scope};
+use super::uses::Uses;
 use super::with::Named;
 
 /// What planning needs to know of its surroundings.
@@ -37,6 +39,8 @@ pub struct PlanContext<'a> {
     pub common: &'a [Named],
     /// Where it is noted which of them are read.
     pub reads: Option<&'a RefCell<Vec<Arc<CommonPlan>>>>,
+    /// Where it is noted which columns are used.
+    pub uses: &'a Uses,
     /// Queries around.
     pub depth: u32,
 }
@@ -66,10 +70,13 @@ pub type Sight = (&'static str, Option<(usize, usize)>);
 
 impl<'a, 'p> Block<'a, 'p> {
     /// An empty block inside `parent`.
-    pub fn new(context: &'a PlanContext<'a>, parent: Option<Outside<'p>>) -> Block<'a, 'p> {
+    pub fn new(context: &'a PlanContext<'a>, parent: Option<Outside<'p>>) -> Block<'a, 'p>
+    where
+        'a: 'p,
+    {
         Block {
             context,
-            scope: Scope::new(parent),
+            scope: Scope::new(parent, context.uses),
             subqueries: Vec::new(),
             aggregates: Vec::new(),
             target: None,
@@ -185,7 +192,7 @@ impl Resolver for Block<'_, '_> {
         let (Some(table), Some(base)) = (&self.target, self.inserted_base) else { return Err(missing()) };
         let at = table.column_position(&name.column).ok_or_else(missing)?;
         // The target is the block's first table.
-        self.scope.mark_read(0, at);
+        self.scope.note_use(0, at, Privileges::SELECT, false);
         let kind = ExprType::nullable(table.columns()[at].kind.clone());
         let stored = matches!(kind.column, ColumnType::Timestamp { .. });
         let expr = if stored { Expr::TimestampColumn(base + at) } else { Expr::Column(base + at) };

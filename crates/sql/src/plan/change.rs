@@ -10,7 +10,6 @@ use crate::collation::Collation;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
-use crate::information_schema::VirtualTable;
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -22,31 +21,6 @@ use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
 use super::{insert_select, walk, with};
-
-/// A column that a change uses, and the privilege that it needs for it. Of a table's columns that are read the first one stands for
-/// all: privileges are given for whole tables.
-pub struct ColumnUse {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The column.
-    pub column: usize,
-    /// What for.
-    pub wanted: Privileges,
-}
-
-/// The columns that a block has read of its tables.
-fn columns_read(context: &PlanContext<'_>, block: &Block<'_, '_>) -> SqlResult<Vec<ColumnUse>> {
-    let mut used = Vec::new();
-    for (nth, column) in block.scope.first_reads() {
-        let one = &block.scope.tables[nth];
-        if one.name.is_empty() || VirtualTable::is_computed(&one.schema, &one.name) {
-            continue;
-        }
-        let table = context.db.dictionary().table(&one.schema, &one.name)?;
-        used.push(ColumnUse { table, column, wanted: Privileges::SELECT });
-    }
-    Ok(used)
-}
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);
@@ -77,8 +51,6 @@ pub struct InsertPlan {
     pub source_base: usize,
     /// What it asks of parents and children.
     pub foreign: Option<Box<ForeignPlan>>,
-    /// What it uses of the table's columns besides those that it fills.
-    pub columns_used: Vec<ColumnUse>,
 }
 
 /// Where inserted rows come from.
@@ -105,22 +77,15 @@ pub struct ChangePlan {
     pub has_foreign: bool,
     /// Some table that is changed is read whole.
     pub reads_whole: bool,
-    /// Columns that it reads, and those that it changes of one table among several.
-    pub columns_used: Vec<ColumnUse>,
 }
 
 impl ChangePlan {
-    fn new(
-        select: SelectPlan,
-        targets: Vec<ChangeTarget>,
-        ignore: bool,
-        columns_used: Vec<ColumnUse>,
-    ) -> ChangePlan {
+    fn new(select: SelectPlan, targets: Vec<ChangeTarget>, ignore: bool) -> ChangePlan {
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
         let is_target = |step: &&Step| targets.iter().any(|target| target.base == step.base);
         let reads_whole = select.steps.iter().filter(is_target).any(Step::reads_whole);
-        ChangePlan { select, targets, ignore, point, has_foreign, reads_whole, columns_used }
+        ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
     }
 
     /// Whether its rows are found by keys, or counted by a LIMIT: what `sql_safe_updates` asks for.
@@ -160,6 +125,9 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let base = block.scope.reserve(table.columns().len());
     block.scope.add(ScopeTable::of(&table, &insert.table.table, base))?;
     block.target = Some(table.clone());
+    for at in &targets {
+        block.scope.note_use(0, *at, Privileges::INSERT, insert.columns.is_empty());
+    }
     let new_base = block.scope.reserve(table.columns().len());
     let mut given = Vec::new();
     let source = match &insert.source {
@@ -193,6 +161,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     }
     if let Some(alias) = &insert.row_alias {
         let mut new_row = ScopeTable::of(&table, &alias.table, new_base);
+        new_row.own_names = new_row.columns.iter().map(|column| column.name.clone()).collect();
         for (column, name) in targets.iter().zip(&alias.columns) {
             new_row.columns[*column].name = name.clone();
         }
@@ -217,7 +186,6 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         source_base,
         table,
         foreign,
-        columns_used: columns_read(context, &block)?,
     })
 }
 
@@ -284,6 +252,7 @@ fn assigned_column(block: &Block<'_, '_>, name: &ColumnName) -> SqlResult<usize>
         && let Some(table) = &block.target
         && let Some(at) = table.column_position(&name.column)
     {
+        block.scope.note_use(0, at, Privileges::UPDATE, false);
         return Ok(at);
     }
     Ok(block.scope.resolve_assigned(name)?.position)
@@ -372,15 +341,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         }
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
-    let mut used = Vec::new();
-    if update.tables.len() > 1 || !matches!(update.tables.first(), Some(TableRef::Table(_))) {
-        for target in &targets {
-            let column = target.assignments.iter().flatten().map(|(column, _)| *column).next().unwrap_or(0);
-            used.push(ColumnUse { table: target.table.clone(), column, wanted: Privileges::UPDATE });
-        }
-    }
-    used.extend(columns_read(context, &block)?);
-    Ok(ChangePlan::new(select, targets, update.ignore, used))
+    Ok(ChangePlan::new(select, targets, update.ignore))
 }
 
 /// Plans DELETE.
@@ -419,8 +380,7 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
         return Err(SqlError::unknown_table(&delete.targets[0].table, "MULTI DELETE"));
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
-    let used = columns_read(context, &block)?;
-    Ok(ChangePlan::new(select, targets, delete.ignore, used))
+    Ok(ChangePlan::new(select, targets, delete.ignore))
 }
 
 fn read_tables<'a>(

@@ -14,6 +14,20 @@ use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
 use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
 use super::{aggregate, walk};
 
+/// `SELECT * FROM t` as `SELECT 1 FROM t`: EXISTS reads no column for it, and asks for no privilege on one.
+fn without_star(query: &ast::Query) -> Option<ast::Query> {
+    let ast::QueryBody::Select(select) = &query.body else { return None };
+    let star = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Wildcard { table: None, .. });
+    let plain = select.group_by.is_empty() && select.having.is_none() && !select.distinct;
+    if !plain || select.from.is_empty() || !query.order_by.is_empty() || !select.items.iter().all(star) {
+        return None;
+    }
+    let one = ast::Expr::Literal(ast::Literal::Int(1));
+    let items = vec![ast::SelectItem::Expr { expr: one, name: "1".into(), aliased: false }];
+    let select = ast::Select { items, ..(**select).clone() };
+    Some(ast::Query { body: ast::QueryBody::Select(Box::new(select)), ..query.clone() })
+}
+
 impl Block<'_, '_> {
     /// An aggregate: of this block, or of one around it whose columns alone it reads.
     pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
@@ -148,7 +162,10 @@ impl Block<'_, '_> {
         if whole && query.limit.is_some() {
             return Err(SqlError::not_supported_yet("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
-        let plan = self.plan_inner(query, Reach::Inside)?;
+        let plan = match without_star(query).filter(|_| matches!(kind, SubqueryKind::Exists)) {
+            Some(query) => self.plan_inner(&query, Reach::Inside)?,
+            None => self.plan_inner(query, Reach::Inside)?,
+        };
         let width = plan.columns().len();
         let wanted = match &kind {
             SubqueryKind::In { operand, .. } => operand.len(),

@@ -9,6 +9,7 @@ use super::block::{Block, PlanContext};
 use super::change::InsertSource;
 use super::query::{QueryPlan, Source, Step, Subquery};
 use super::scope::{ScopeColumn, ScopeTable, is_aggregated};
+use super::uses::Uses;
 use super::walk;
 
 /// `INSERT ... SELECT ... ON DUPLICATE KEY UPDATE a = t.b`: the query planned with the columns of its tables behind its own
@@ -38,7 +39,9 @@ pub fn with_tables(
             .map(|(schema, name)| SelectItem::Wildcard { schema: schema.clone(), table: Some(name.clone()) }),
     );
     let query = ast::Query { body: QueryBody::Select(Box::new(wider)), ..query.clone() };
-    let plan = super::plan_query(context, &query, None)?;
+    // The columns that are read of them are noted where they are; those of `*` are not all read.
+    let unread = Uses::default();
+    let plan = super::plan_query(&PlanContext { uses: &unread, ..*context }, &query, None)?;
     let mut tables: Vec<ScopeTable> = Vec::new();
     for column in &plan.columns()[width..] {
         let is_next =

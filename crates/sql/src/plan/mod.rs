@@ -12,6 +12,7 @@
 //! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
 //! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by its primary key |
 //! | `distinct` | what a DISTINCT block may be sorted by |
+//! | `uses` | which columns are used, and what for |
 //! | `foreign_key` | what a change asks of parents and children |
 //! | `finish` | columns to deliver, covering indexes, order by index |
 
@@ -33,6 +34,7 @@ pub mod scope;
 mod select;
 mod steps;
 mod union;
+pub mod uses;
 mod variable;
 pub mod walk;
 pub mod with;

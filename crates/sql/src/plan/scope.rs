@@ -18,10 +18,13 @@
 
 use std::cell::{Cell, RefCell};
 
+use crate::accounts::Privileges;
 use crate::ast::{self, ColumnName, FunctionCall};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType, column_flag};
+
+use super::uses::Uses;
 
 /// A column that names can mean.
 #[derive(Debug, Clone)]
@@ -57,6 +60,8 @@ pub struct ScopeTable {
     pub numbered: bool,
     /// Columns of which rows never have the same values twice, in a derived table.
     pub unique: Vec<Vec<usize>>,
+    /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
+    pub own_names: Vec<Box<str>>,
     /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is one.
     pub keeps_names: bool,
 }
@@ -97,6 +102,7 @@ impl ScopeTable {
             row_id: row_id(table),
             numbered: table.primary().is_none(),
             unique: Vec::new(),
+            own_names: Vec::new(),
             keeps_names: false,
         }
     }
@@ -247,15 +253,15 @@ pub struct Scope<'p> {
     wanted: RefCell<Option<Wanted>>,
     width: Cell<usize>,
     outer: RefCell<Vec<(usize, usize)>>,
-    /// Of each table that was read, its position and that of the first column.
-    first_reads: RefCell<Vec<(usize, usize)>>,
+    /// Where it is noted which columns are used.
+    uses: Option<&'p Uses>,
 }
 
 impl<'p> Scope<'p> {
     /// An empty scope inside `parent`.
-    pub fn new(parent: Option<Outside<'p>>) -> Scope<'p> {
+    pub fn new(parent: Option<Outside<'p>>, uses: &'p Uses) -> Scope<'p> {
         let level = parent.map_or(0, |outside| outside.scope.level + 1);
-        let scope = Scope { parent, level, ..Scope::default() };
+        let scope = Scope { parent, level, uses: Some(uses), ..Scope::default() };
         scope.clause.set("field list");
         scope
     }
@@ -303,9 +309,9 @@ impl<'p> Scope<'p> {
 
     /// What a column name means.
     pub fn resolve(&self, name: &ColumnName) -> SqlResult<Resolved> {
-        let found = match self.find_here(name)? {
+        let found = match self.read_here(name)? {
             Some(found) => found,
-            None => self.resolve_outside(name, None)?,
+            None => self.resolve_outside(name, None).inspect_err(|error| self.note_unknown(name, error))?,
         };
         self.note_argument(found.position);
         Ok(found)
@@ -338,7 +344,7 @@ impl<'p> Scope<'p> {
 
     fn resolve_for_inner(&self, name: &ColumnName, reach: Reach) -> SqlResult<Resolved> {
         if self.is_within(reach) {
-            if let Some(found) = self.find_here(name)? {
+            if let Some(found) = self.read_here(name)? {
                 return Ok(found);
             }
             if let Some(found) = self.find_alias(name)? {
@@ -467,27 +473,40 @@ impl<'p> Scope<'p> {
     /// What the name of a column means that is assigned to, which is no reading of it.
     pub fn resolve_assigned(&self, name: &ColumnName) -> SqlResult<Resolved> {
         let (nth, at) = self.look_here(name)?.ok_or_else(|| self.unknown(name))?;
+        self.note_use(nth, at, Privileges::UPDATE, false);
         Ok(resolved(&self.tables[nth], at))
     }
 
-    /// Of each table that was read, its position among the tables and that of the first column.
-    pub fn first_reads(&self) -> Vec<(usize, usize)> {
-        self.first_reads.borrow().clone()
+    /// A column of a table is used.
+    pub fn note_use(&self, nth: usize, column: usize, wanted: Privileges, unnamed: bool) {
+        let (table, Some(uses)) = (&self.tables[nth], self.uses) else { return };
+        let name = table.own_names.get(column).unwrap_or(&table.columns[column].name);
+        uses.note((&table.schema, &table.name), name, wanted, unnamed);
     }
 
-    /// A column of a table is read.
-    pub fn mark_read(&self, nth: usize, column: usize) {
-        let mut reads = self.first_reads.borrow_mut();
-        if reads.iter().all(|(known, _)| *known != nth) {
-            reads.push((nth, column));
+    /// A name that means nothing: who may read some columns of a table only is not told that it has none of this name.
+    fn note_unknown(&self, name: &ColumnName, error: &SqlError) {
+        let meant = name.table.as_deref().is_none_or(|wanted| {
+            self.tables.iter().any(|table| table.goes_by(name.schema.as_deref(), wanted))
+        });
+        if let (Some(first), Some(uses), true) = (self.tables.first(), self.uses, error.code == 1054 && meant)
+            && self.parent.is_none()
+            && self.clause.get() != "having clause"
+        {
+            uses.note_sought((&first.schema, &first.name), &name.column);
         }
     }
 
-    /// What a column name means among the tables of this block.
+    /// What a column name means among the tables of this block, for who does not read it.
     pub fn find_here(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
+        Ok(self.look_here(name)?.map(|(nth, at)| resolved(&self.tables[nth], at)))
+    }
+
+    /// The same for who reads it.
+    fn read_here(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
         let found = self.look_here(name)?;
         Ok(found.map(|(nth, at)| {
-            self.mark_read(nth, at);
+            self.note_use(nth, at, Privileges::SELECT, false);
             resolved(&self.tables[nth], at)
         }))
     }

@@ -6,6 +6,7 @@
 
 use turnstile_engine::{LockWait, RowLock};
 
+use crate::accounts::Privileges;
 use crate::ast::{self, ColumnName, Limit, LockStrength, LockingClause, OrderItem, SelectItem};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -172,6 +173,7 @@ fn expand(block: &Block<'_, '_>, items: &[SelectItem]) -> SqlResult<Vec<Item>> {
             }
             SelectItem::Wildcard { schema, table } => {
                 for (nth, at) in block.scope.wildcard(schema.as_deref(), table.as_deref())? {
+                    block.scope.note_use(nth, at, Privileges::SELECT, true);
                     let table = &block.scope.tables[nth];
                     let name = table.columns[at].name.clone();
                     let column = ColumnName {

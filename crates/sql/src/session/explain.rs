@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Session;
 use super::explain_forms;
 use super::show::Table;
-use super::statement::{Outcome, RowPlan};
+use super::statement::{Outcome, PlanKind};
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::change::InsertSource;
@@ -49,7 +49,7 @@ impl Session {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
-        if let Err(error) = self.ask_for_columns(plan.columns_used()) {
+        if let Err(error) = self.ask_for_columns(&plan.uses) {
             return self.abandon(error).await;
         }
         if self.open.as_ref().is_some_and(|open| open.autocommit) {
@@ -75,12 +75,12 @@ impl Session {
             shown: HashSet::new(),
             waiting: VecDeque::new(),
         };
-        match &plan {
-            RowPlan::Query(plan) => lines.query(plan, "SIMPLE"),
-            RowPlan::Change(plan, update) => {
+        match &plan.kind {
+            PlanKind::Query(plan) => lines.query(plan, "SIMPLE"),
+            PlanKind::Change(plan, update) => {
                 lines.select(&plan.select, if *update { "UPDATE" } else { "DELETE" });
             }
-            RowPlan::Insert(plan) => {
+            PlanKind::Insert(plan) => {
                 let line = Line { kind: "ALL", ..Line::default() };
                 lines.push("INSERT", plan.table.name(), line);
                 if let InsertSource::Query(query) = &plan.source {

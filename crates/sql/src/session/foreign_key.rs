@@ -10,7 +10,7 @@
 use turnstile_engine::session_card::WaitingFor;
 
 use super::Session;
-use super::statement::RowPlan;
+use super::statement::{PlanKind, RowPlan};
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Mode;
 use crate::plan::foreign_key::ForeignPlan;
@@ -18,18 +18,18 @@ use crate::plan::foreign_key::ForeignPlan;
 impl RowPlan {
     /// Whether foreign keys take part.
     pub(super) fn has_foreign(&self) -> bool {
-        match self {
-            RowPlan::Query(_) => false,
-            RowPlan::Insert(plan) => plan.foreign.is_some(),
-            RowPlan::Change(plan, _) => plan.has_foreign,
+        match &self.kind {
+            PlanKind::Query(_) => false,
+            PlanKind::Insert(plan) => plan.foreign.is_some(),
+            PlanKind::Change(plan, _) => plan.has_foreign,
         }
     }
 
     fn foreign(&self) -> Vec<&ForeignPlan> {
-        match self {
-            RowPlan::Query(_) => Vec::new(),
-            RowPlan::Insert(plan) => plan.foreign.iter().map(|one| &**one).collect(),
-            RowPlan::Change(plan, _) => {
+        match &self.kind {
+            PlanKind::Query(_) => Vec::new(),
+            PlanKind::Insert(plan) => plan.foreign.iter().map(|one| &**one).collect(),
+            PlanKind::Change(plan, _) => {
                 plan.targets.iter().filter_map(|target| target.foreign.as_deref()).collect()
             }
         }

@@ -25,8 +25,14 @@ pub(super) enum Need {
     Table(P, Box<str>, Box<str>),
     /// Any of a database's privileges, else error 1044.
     SomeOfSchema(Box<str>),
-    /// Any of a table's privileges, else error 1142 with this command.
+    /// Any of a table's or its columns' privileges, else error 1142 with this command.
     SomeOfTable(&'static str, Box<str>, Box<str>),
+    /// Any of a table's privileges, those on columns left aside, else error 1142 with this command.
+    SomeOfWholeTable(&'static str, Box<str>, Box<str>),
+    /// The same with SELECT for a table that is there: of one that is not, this is told.
+    Columns(Box<str>, Box<str>),
+    /// REFERENCES on all of a table that a foreign key refers to, else error 1142.
+    Parent(Box<str>, Box<str>),
     /// ALTER ROUTINE on a routine, else error 1370.
     Routine(Box<str>, Box<str>),
     /// To set the password of somebody else, else error 1044.
@@ -127,7 +133,7 @@ impl Asker<'_> {
     fn parents<'k>(&mut self, keys: impl Iterator<Item = &'k KeyDef>, child: &TableName) -> SqlResult<()> {
         let schema = self.schema(child)?;
         for (schema, table) in parents_named(keys, &schema) {
-            self.needs(Need::Table(P::REFERENCES, schema, table));
+            self.needs(Need::Parent(schema, table));
         }
         Ok(())
     }
@@ -159,7 +165,14 @@ impl Asker<'_> {
             }
             Statement::TableMaintenance(work) => {
                 let wanted = match work.kind {
-                    MaintenanceKind::Check | MaintenanceKind::Checksum => P::SELECT,
+                    MaintenanceKind::Check => {
+                        for name in &work.tables {
+                            let schema = self.schema(name)?;
+                            self.needs(Need::SomeOfTable("SELECT", schema, name.table.clone()));
+                        }
+                        return Ok(());
+                    }
+                    MaintenanceKind::Checksum => P::SELECT,
                     MaintenanceKind::Analyze | MaintenanceKind::Optimize | MaintenanceKind::Repair => {
                         P::SELECT.with(P::INSERT)
                     }
@@ -348,10 +361,13 @@ impl Asker<'_> {
                 self.needs(Need::Schema(P::EVENT, schema));
             }
             ShowWhat::CreateDatabase { name, .. } => self.some_of_schema(Some(name))?,
-            ShowWhat::Columns { table, .. } | ShowWhat::Index(table) => self.table(P::SELECT, table)?,
+            ShowWhat::Columns { table, .. } | ShowWhat::Index(table) => {
+                let schema = self.schema(table)?;
+                self.needs(Need::Columns(schema, table.table.clone()));
+            }
             ShowWhat::CreateTable(table) => {
                 let schema = self.schema(table)?;
-                self.needs(Need::SomeOfTable("SHOW", schema, table.table.clone()));
+                self.needs(Need::SomeOfWholeTable("SHOW", schema, table.table.clone()));
             }
             ShowWhat::CreateOther { name, .. } => {
                 let schema = self.schema(name)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::statement::{Outcome, RowPlan};
+use super::statement::{Outcome, PlanKind, RowPlan};
 use super::tables::{Used, of_statement};
 use super::{Prepared, Session};
 use crate::ast::{self, PrepareSource};
@@ -129,14 +129,14 @@ impl Session {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
-        if let Err(error) = self.ask_for_columns(plan.columns_used()) {
+        if let Err(error) = self.ask_for_columns(&plan.uses) {
             return self.abandon(error).await;
         }
         if self.open.as_ref().is_some_and(|open| open.autocommit) {
             self.rollback().await?;
         }
-        Ok(match plan {
-            RowPlan::Query(plan) => plan.columns().clone(),
+        Ok(match plan.kind {
+            PlanKind::Query(plan) => plan.columns().clone(),
             _ => Arc::from([]),
         })
     }

@@ -1,6 +1,6 @@
 //! The one place where privileges are asked for. `Session::dispatch` asks for what a statement says in `needs.rs`;
 //! `Session::enter_for` for the tables of a statement on rows, whenever it takes their gates, so that a kept plan is not run by who
-//! has lost a right; `Session::run_rows` for the columns that a plan reads of tables that it changes.
+//! has lost a right; `Session::run_rows` for the columns that a plan uses, which planning has noted (`plan/uses.rs`).
 //!
 //! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed, and one that is gone
 //! may do nothing.
@@ -8,11 +8,12 @@
 use super::Session;
 use super::needs::{self, Need};
 use super::tables::{Asked, Used};
-use crate::accounts::{AccountName, Privileges as P, Rights};
+use crate::accounts::{AccountName, Privileges as P, Rights, TableRights};
 use crate::ast::Statement;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
-use crate::plan::change::ColumnUse;
+use crate::plan::uses::{TableUse, Uses};
 
 impl Session {
     /// Fails unless the account has what a statement needs.
@@ -56,8 +57,30 @@ impl Session {
             }
             Need::Table(wanted, schema, table) => return self.ask_table(*wanted, schema, table),
             Need::SomeOfTable(command, schema, table) => {
-                if !VirtualTable::is_schema(schema) && !self.rights().may_see(schema) {
+                if !VirtualTable::is_schema(schema) && !self.rights().may_see_table(schema, table) {
                     return Err(self.denied_table(command, table));
+                }
+            }
+            Need::Columns(schema, table) => {
+                let missing = self.db.dictionary().find(schema, table).is_none();
+                let rights = self.rights();
+                let seen = rights.may_see_table(schema, table) || missing && rights.may_see(schema);
+                if !VirtualTable::is_schema(schema) && !seen {
+                    return Err(self.denied_table("SELECT", table));
+                }
+            }
+            Need::SomeOfWholeTable(command, schema, table) => {
+                let rights = self.rights();
+                let own = rights.on_table(schema, table).map_or(P::NONE, |rights| rights.whole);
+                let seen = rights.may_see_all_of(schema) || own.0 & P::all_of_tables().0 != 0;
+                if !VirtualTable::is_schema(schema) && !seen {
+                    return Err(self.denied_table(command, table));
+                }
+            }
+            Need::Parent(schema, table) => {
+                let whole = self.rights().on_table(schema, table).map_or(P::NONE, |rights| rights.whole);
+                if !self.held_on(schema).with(whole).has(P::REFERENCES) {
+                    return Err(self.denied_table("REFERENCES", &format!("{schema}.{table}")));
                 }
             }
             Need::Routine(schema, name) => {
@@ -85,7 +108,22 @@ impl Session {
         if world || held.has(wanted) {
             return Ok(());
         }
-        Err(self.denied_table(&wanted.without(held).in_words(), table))
+        // What is held on columns alone lets the statement on: which columns it uses is asked for when it is planned.
+        let lacking = wanted.without(held).without(self.held_on_table(schema, table));
+        match lacking {
+            P::NONE => Ok(()),
+            lacking => Err(self.denied_table(&lacking.in_words(), table)),
+        }
+    }
+
+    /// What the account holds on a table or a column of it besides what it holds on the database.
+    fn held_on_table(&mut self, schema: &str, table: &str) -> P {
+        self.rights().on_table(schema, table).map_or(P::NONE, TableRights::somewhere)
+    }
+
+    /// Whether it holds one of these on a table, a column of it or the database.
+    fn holds_some(&mut self, wanted: P, schema: &str, table: &str) -> bool {
+        self.held_on(schema).0 & wanted.0 != 0 || self.held_on_table(schema, table).0 & wanted.0 != 0
     }
 
     pub(super) fn denied_database(&self, schema: &str) -> SqlError {
@@ -115,14 +153,14 @@ impl Session {
                 Asked::All(wanted) => self.ask_table(wanted, schema, &table.name)?,
                 // Which of the tables are changed is only known when the columns are.
                 Asked::SomeOf(wanted) => {
-                    if self.held_on(schema).0 & wanted.0 == 0 {
+                    if !self.holds_some(wanted, schema, &table.name) {
                         return Err(self.denied_table(&wanted.in_words(), &table.name));
                     }
                 }
             }
             if table.for_update && !VirtualTable::is_schema(schema) {
                 let lasting = P::UPDATE.with(P::DELETE).with(P::LOCK_TABLES);
-                if self.held_on(schema).0 & lasting.0 == 0 {
+                if !self.holds_some(lasting, schema, &table.name) {
                     return Err(self.denied_table("SELECT with locking clause", &table.name));
                 }
             }
@@ -130,18 +168,80 @@ impl Session {
         Ok(())
     }
 
-    /// Fails unless the account may use the columns that a plan uses of tables that it changes.
-    pub(super) fn ask_for_columns(&mut self, columns: &[ColumnUse]) -> SqlResult<()> {
-        for one in columns {
-            let definition = &one.table.definition;
-            if !self.held_on(&definition.schema).has(one.wanted) {
+    /// Fails unless the account may use the columns that a plan uses. Who may use all of the databases passes at once.
+    pub(super) fn ask_for_columns(&mut self, uses: &[TableUse]) -> SqlResult<()> {
+        if uses.iter().all(|one| self.held_on(&one.schema).has(one.wanted)) {
+            return Ok(());
+        }
+        let rights = self.rights().clone();
+        self.denial(&rights, uses).map_or(Ok(()), Err)
+    }
+
+    /// The error for the first column that the account may not use so.
+    pub(super) fn denied_of(&self, uses: &[TableUse]) -> Option<SqlError> {
+        self.denial(&self.state.rights(), uses)
+    }
+
+    /// The same for a statement that could not be planned: who may not read a column is not told more than that.
+    pub(super) fn denied_before(&self, uses: &Uses) -> Option<SqlError> {
+        self.denied_of(&uses.list_sought())
+    }
+
+    fn denial(&self, rights: &Rights, uses: &[TableUse]) -> Option<SqlError> {
+        for one in uses {
+            let (schema, table) = (&*one.schema, &*one.table);
+            let world = one.wanted == P::SELECT && VirtualTable::is_for_everybody(schema, table);
+            let held = rights.on(schema);
+            if world || schema.eq_ignore_ascii_case("information_schema") || held.has(one.wanted) {
+                continue;
+            }
+            let own = rights.on_table(schema, table);
+            let whole = held.with(own.map_or(P::NONE, |own| own.whole));
+            for column in one.columns.iter().filter(|column| !whole.has(column.wanted)) {
+                let granted = own.map_or(P::NONE, |own| own.on_column(&column.name));
+                if whole.with(granted).has(column.wanted) {
+                    continue;
+                }
+                let command = column.wanted.in_words();
+                // Who may use some columns is not told the names of others.
+                if column.unnamed && own.is_some_and(|own| own.on_some_column() != P::NONE) {
+                    return Some(self.denied_table(&command, table));
+                }
                 let (user, host) = self.who_and_whence();
-                let column = &one.table.columns()[one.column].name;
-                let command = one.wanted.in_words();
-                return Err(SqlError::column_access_denied(command, user, host, column, &definition.name));
+                return Some(SqlError::column_access_denied(command, user, host, &column.name, table));
+            }
+        }
+        None
+    }
+
+    /// Fails unless the account may grant or revoke these on a table, and these on columns of it.
+    pub(crate) fn may_pass_on_table(
+        &mut self,
+        (schema, table): (&str, &str),
+        passed: P,
+        columns: &[(String, P)],
+    ) -> SqlResult<()> {
+        let held = self.held_on(schema);
+        let own = self.rights().on_table(schema, table).cloned().unwrap_or_default();
+        let of_columns = columns.iter().fold(P::NONE, |all, (_, one)| all.with(*one));
+        let lacking = passed.with(P::GRANT_OPTION).without(held.with(own.whole));
+        let lacking = lacking.with(of_columns.without(held.with(own.somewhere())));
+        if lacking != P::NONE {
+            return Err(self.denied_table(&lacking.in_words(), table));
+        }
+        for (column, wanted) in columns {
+            if !held.with(own.whole).with(own.on_column(column)).has(*wanted) {
+                let (user, host) = self.who_and_whence();
+                let command = wanted.in_words();
+                return Err(SqlError::column_access_denied(command, user, host, column, table));
             }
         }
         Ok(())
+    }
+
+    /// A warning for the client.
+    pub(crate) fn warn(&self, warning: SqlError) {
+        self.state.warnings.push(WarningLevel::Warning, warning);
     }
 
     /// Fails unless the account may grant or revoke these: it must hold them itself, and the right to pass them on.

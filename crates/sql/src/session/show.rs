@@ -131,7 +131,9 @@ impl Session {
     fn filter_rows(&self, table: &mut Table, condition: &ast::Expr, params: &[Value]) -> SqlResult<()> {
         let columns = table.columns.clone();
         self.with_eval(params, |eval| {
-            let context = self.plan_context(None, eval);
+            // It reads the rows that are shown, and no table.
+            let uses = crate::plan::uses::Uses::default();
+            let context = self.plan_context(None, eval, &uses);
             let mut block = crate::plan::block::Block::new(&context, None);
             block.scope.add_columns(&columns);
             let filter = block.filter(condition, "where clause")?;
@@ -255,8 +257,11 @@ impl Session {
             table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
         };
         let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
-        VirtualTable::all().filter(own).for_each(|one| push(one.name(), one.table_type()));
-        self.db.dictionary().tables(&schema).iter().for_each(|one| push(one.name(), "BASE TABLE"));
+        VirtualTable::all_visible(&self.state).filter(own).for_each(|one| push(one.name(), one.table_type()));
+        let rights = self.state.rights();
+        let tables = self.db.dictionary().tables(&schema);
+        let seen = tables.iter().filter(|one| rights.may_see_table(&schema, one.name()));
+        seen.for_each(|one| push(one.name(), "BASE TABLE"));
         Ok(table)
     }
 
@@ -316,13 +321,15 @@ impl Session {
                     full,
                     [text(name), text(kind.to_string()), null, text(""), Value::Null, text("")],
                     &kind,
-                    "",
+                    ("select", ""),
                 ));
             }
             return Ok(table);
         }
         let found = self.find_table(name)?;
+        let rights = self.state.rights();
         for (at, column) in found.columns().iter().enumerate() {
+            let Some(privileges) = catalog::column_privileges(&rights, &found, column) else { continue };
             let line = [
                 text(&column.name),
                 text(column.kind.to_string()),
@@ -331,7 +338,7 @@ impl Session {
                 default_text(column).map_or(Value::Null, text),
                 text(catalog::extra(column)),
             ];
-            table.push(column_row(full, line, &column.kind, &column.comment));
+            table.push(column_row(full, line, &column.kind, (&privileges, &column.comment)));
         }
         Ok(table)
     }
@@ -516,12 +523,16 @@ fn one(name: &str, number: u64) -> Table {
     table
 }
 
-fn column_row(full: bool, line: [Value; 6], kind: &ColumnType, comment: &str) -> Vec<Value> {
+fn column_row(
+    full: bool,
+    line: [Value; 6],
+    kind: &ColumnType,
+    (privileges, comment): (&str, &str),
+) -> Vec<Value> {
     let [field, written, null, key, default, extra] = line;
     if !full {
         return vec![field, written, null, key, default, extra];
     }
     let collation = kind.shown_collation().map_or(Value::Null, |one| text(one.name()));
-    let privileges = text("select,insert,update,references");
-    vec![field, written, collation, null, key, default, extra, privileges, text(comment)]
+    vec![field, written, collation, null, key, default, extra, text(privileges), text(comment)]
 }

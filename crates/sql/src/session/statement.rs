@@ -20,7 +20,8 @@ use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
 use crate::expr::{EvalContext, EvalSettings, NoRow};
 use crate::parser::Aside;
-use crate::plan::change::{ChangePlan, ColumnUse, InsertPlan, plan_delete, plan_insert, plan_update};
+use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
+use crate::plan::uses::{TableUse, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
 use crate::status::access;
@@ -41,8 +42,16 @@ pub struct Outcome {
     pub shows_warnings: bool,
 }
 
-/// A statement that reads or changes rows, planned.
-pub enum RowPlan {
+/// A statement that reads or changes rows, planned, with the columns that it uses.
+pub struct RowPlan {
+    /// What is done.
+    pub kind: PlanKind,
+    /// Columns whose privileges are asked for besides those of the tables.
+    pub uses: Box<[TableUse]>,
+}
+
+/// What a planned statement does.
+pub enum PlanKind {
     /// SELECT
     Query(QueryPlan),
     /// INSERT, REPLACE
@@ -52,21 +61,12 @@ pub enum RowPlan {
 }
 
 impl RowPlan {
-    /// Columns whose privileges are asked for besides those of the tables.
-    pub fn columns_used(&self) -> &[ColumnUse] {
-        match self {
-            RowPlan::Query(_) => &[],
-            RowPlan::Insert(plan) => &plan.columns_used,
-            RowPlan::Change(plan, _) => &plan.columns_used,
-        }
-    }
-
     /// What the statement does, for those who look.
     fn operation(&self) -> Operation {
-        match self {
-            RowPlan::Query(_) => Operation::FetchingRows,
-            RowPlan::Insert(_) => Operation::Inserting,
-            RowPlan::Change(..) => Operation::UpdatingOrDeleting,
+        match &self.kind {
+            PlanKind::Query(_) => Operation::FetchingRows,
+            PlanKind::Insert(_) => Operation::Inserting,
+            PlanKind::Change(..) => Operation::UpdatingOrDeleting,
         }
     }
 }
@@ -203,7 +203,9 @@ impl Session {
     pub(super) fn evaluate(&self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
         self.with_eval(params, |eval| {
             let schema = self.state.schema();
-            let context = self.plan_context(schema.as_deref(), eval);
+            // It reads no table.
+            let uses = Uses::default();
+            let context = self.plan_context(schema.as_deref(), eval, &uses);
             let mut block = crate::plan::block::Block::new(&context, None);
             let typed = block.bind(expr, "field list")?;
             if !block.subqueries.is_empty() {
@@ -225,6 +227,7 @@ impl Session {
         &'a self,
         schema: Option<&'a str>,
         eval: &'a EvalContext<'a>,
+        uses: &'a Uses,
     ) -> PlanContext<'a> {
         let isolation =
             self.open.as_ref().map_or(self.settings.isolation, |open| open.txn.options().isolation);
@@ -239,6 +242,7 @@ impl Session {
             literals: false,
             common: &[],
             reads: None,
+            uses,
             depth: 0,
         }
     }
@@ -314,19 +318,26 @@ impl Session {
         literals: bool,
     ) -> SqlResult<RowPlan> {
         let schema = self.state.schema();
-        self.with_eval(params, |eval| {
-            let context = PlanContext { literals, ..self.plan_context(schema.as_deref(), eval) };
+        let uses = Uses::default();
+        let planned = self.with_eval(params, |eval| {
+            let context = PlanContext { literals, ..self.plan_context(schema.as_deref(), eval, &uses) };
             Ok(match statement {
                 Statement::Select(query) => match self.rewritten(query) {
-                    Some(query) => RowPlan::Query(plan_query(&context, &query, None)?),
-                    None => RowPlan::Query(plan_query(&context, query, None)?),
+                    Some(query) => PlanKind::Query(plan_query(&context, &query, None)?),
+                    None => PlanKind::Query(plan_query(&context, query, None)?),
                 },
-                Statement::Insert(insert) => RowPlan::Insert(Box::new(plan_insert(&context, insert)?)),
-                Statement::Update(update) => RowPlan::Change(Box::new(plan_update(&context, update)?), true),
-                Statement::Delete(delete) => RowPlan::Change(Box::new(plan_delete(&context, delete)?), false),
+                Statement::Insert(insert) => PlanKind::Insert(Box::new(plan_insert(&context, insert)?)),
+                Statement::Update(update) => PlanKind::Change(Box::new(plan_update(&context, update)?), true),
+                Statement::Delete(delete) => {
+                    PlanKind::Change(Box::new(plan_delete(&context, delete)?), false)
+                }
                 _ => return Err(SqlError::unsupported_in_prepared()),
             })
-        })
+        });
+        match planned {
+            Ok(kind) => Ok(RowPlan { kind, uses: uses.list() }),
+            Err(error) => Err(self.denied_before(&uses).unwrap_or(error)),
+        }
     }
 
     /// Runs a plan in the open transaction and ends the statement.
@@ -337,7 +348,7 @@ impl Session {
         into: &[ast::Name],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        if let Err(error) = self.ask_for_columns(plan.columns_used()) {
+        if let Err(error) = self.ask_for_columns(&plan.uses) {
             return Box::pin(self.abandon(error)).await;
         }
         match self.begin_rows(plan, params, into, out) {
@@ -363,11 +374,11 @@ impl Session {
         into: &[ast::Name],
         out: &mut dyn ResultSink,
     ) -> Attempt {
-        match plan {
-            RowPlan::Query(query) if query.is_point() && into.is_empty() => {
+        match &plan.kind {
+            PlanKind::Query(query) if query.is_point() && into.is_empty() => {
                 self.begin_select(plan, query, params, out)
             }
-            RowPlan::Change(change, update) if change.point.is_some() => {
+            PlanKind::Change(change, update) if change.point.is_some() => {
                 self.begin_change(plan, change, *update, params)
             }
             _ => Attempt::Waits(None),
@@ -556,16 +567,16 @@ async fn run_plan(
     limit_ms: u64,
     draft: PointDraft,
 ) -> SqlResult<Outcome> {
-    match plan {
-        RowPlan::Query(plan) if limit_ms == 0 => run_query(exec, plan, into, out).await,
-        RowPlan::Query(plan) => {
+    match &plan.kind {
+        PlanKind::Query(plan) if limit_ms == 0 => run_query(exec, plan, into, out).await,
+        PlanKind::Query(plan) => {
             let limit = TimeLimit::begin(limit_ms, exec.interrupt);
             limit.end(Box::pin(run_query(exec, plan, into, out)).await)
         }
-        RowPlan::Insert(plan) => {
+        PlanKind::Insert(plan) => {
             Box::pin(exec.insert(plan)).await.map(|done| insert_outcome(plan, done, exec))
         }
-        RowPlan::Change(plan, update) => {
+        PlanKind::Change(plan, update) => {
             let done = exec.change(plan, draft).await?;
             Ok(change_outcome(plan, done, *update, exec.session))
         }
@@ -654,22 +665,22 @@ fn info_of_update(done: Changed, warnings: u64) -> String {
 impl RowPlan {
     /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one.
     fn changes_or_may(&self) -> bool {
-        !matches!(self, RowPlan::Query(query) if !query.locks_exclusively())
+        !matches!(&self.kind, PlanKind::Query(query) if !query.locks_exclusively())
     }
 }
 
 impl RowPlan {
     /// Whether `sql_safe_updates` refuses it.
     fn changes_without_key(&self) -> bool {
-        matches!(self, RowPlan::Change(plan, _) if !plan.is_bounded())
+        matches!(&self.kind, PlanKind::Change(plan, _) if !plan.is_bounded())
     }
 }
 
 fn changes_strictly(plan: &RowPlan) -> bool {
-    match plan {
-        RowPlan::Query(_) => false,
-        RowPlan::Insert(plan) => !plan.ignore,
-        RowPlan::Change(plan, _) => !plan.ignore,
+    match &plan.kind {
+        PlanKind::Query(_) => false,
+        PlanKind::Insert(plan) => !plan.ignore,
+        PlanKind::Change(plan, _) => !plan.ignore,
     }
 }
 

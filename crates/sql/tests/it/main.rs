@@ -32,6 +32,7 @@ mod scripts;
 mod seeing;
 mod stopped;
 mod switches;
+mod table_rights;
 mod templates;
 mod with;
 mod wrong_values;

@@ -10,7 +10,7 @@ use turnstile_sql::{Database, Session, SessionInit};
 use super::{database, run, session};
 
 /// A session of `user@%`, from a host of its own.
-fn as_user(db: &Arc<Database>, user: &str) -> Session {
+pub fn as_user(db: &Arc<Database>, user: &str) -> Session {
     let init = SessionInit {
         connection_id: db.registry().next_id(),
         user: user.into(),
@@ -24,12 +24,12 @@ fn as_user(db: &Arc<Database>, user: &str) -> Session {
     Session::new(db.clone(), init).unwrap()
 }
 
-fn expect(session: &mut Session, text: &str, code: u16, words: &str) {
+pub fn expect(session: &mut Session, text: &str, code: u16, words: &str) {
     let given = run(session, text);
     assert!(given.starts_with(&format!("error {code} ")) && given.contains(words), "{text}: {given}");
 }
 
-fn set_up(texts: &[&str]) -> (Arc<Database>, Session) {
+pub fn set_up(texts: &[&str]) -> (Arc<Database>, Session) {
     let db = database();
     let mut root = session(&db);
     for text in texts {

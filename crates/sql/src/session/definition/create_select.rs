@@ -11,7 +11,7 @@ use turnstile_engine::ids::{IndexId, TableId};
 
 use super::super::Session;
 use super::super::show::Collected;
-use super::super::statement::{Outcome, RowPlan};
+use super::super::statement::{Outcome, PlanKind, RowPlan};
 use super::super::tables::of_statement;
 use crate::ast::{CreateTable, OnDuplicate, Query, Statement};
 use crate::collation::Collation;
@@ -22,6 +22,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
 use crate::plan::QueryPlan;
 use crate::plan::change::{InsertPlan, InsertSource};
+use crate::plan::uses::Uses;
 use crate::sink::ColumnMeta;
 use crate::types::{BlobSize, ColumnType, IntWidth, column_flag};
 use crate::value::{StoreContext, Value, store};
@@ -43,11 +44,11 @@ impl Session {
             Ok(made) => made,
             Err(error) => return self.abandon(error).await,
         };
-        let (definition, plan) = made;
+        let (definition, counters, plan) = made;
         let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
         let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
         let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
-        match self.fill_and_publish(definition, plan).await {
+        match self.fill_and_publish(definition, counters, plan).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => {
                 self.rollback().await?;
@@ -64,22 +65,28 @@ impl Session {
         query: &Query,
         (schema, id): (&str, TableId),
         default: Collation,
-    ) -> SqlResult<(Definition, InsertPlan)> {
+    ) -> SqlResult<(Definition, Arc<Counters>, RowPlan)> {
         let current = self.state.schema();
+        let uses = Uses::default();
         let (mut definition, source) = self.with_eval(&[], |eval| {
-            let source = crate::plan::plan_query(&self.plan_context(current.as_deref(), eval), query, None)?;
+            let context = self.plan_context(current.as_deref(), eval, &uses);
+            let source = crate::plan::plan_query(&context, query, None);
+            let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
             let selected = self.selected_columns(&source, eval)?;
             let definition = definition::build(create, selected, (schema, id), default, eval)?;
             Ok::<_, SqlError>((definition, source))
         })?;
+        if let Some(denied) = self.denied_of(&uses.list()) {
+            return Err(denied);
+        }
         let taken = |name: &str| self.is_check_name(schema, "", name);
         definition::check::add(&mut definition, &create.checks, &taken)?;
         self.check_has_primary(&definition)?;
         self.make_trees(&mut definition)?;
         let width = definition.columns.len();
-        let table = Table::new(definition.clone(), Arc::default(), Counters::fresh());
+        let counters = Counters::fresh();
+        let table = Table::new(definition.clone(), Arc::default(), counters.clone());
         let plan = InsertPlan {
-            columns_used: Vec::new(),
             table: Arc::new(table),
             targets: (width - source.columns().len()..width).collect(),
             source: InsertSource::Query(source),
@@ -93,12 +100,15 @@ impl Session {
             source_base: 0,
             foreign: None,
         };
-        Ok((definition, plan))
+        Ok((definition, counters, RowPlan { kind: PlanKind::Insert(Box::new(plan)), uses: uses.list() }))
     }
 
-    async fn fill_and_publish(&mut self, definition: Definition, plan: InsertPlan) -> SqlResult<Outcome> {
-        let counters = plan.table.counters.clone();
-        let plan = RowPlan::Insert(Box::new(plan));
+    async fn fill_and_publish(
+        &mut self,
+        definition: Definition,
+        counters: Arc<Counters>,
+        plan: RowPlan,
+    ) -> SqlResult<Outcome> {
         let outcome = self.run_rows(&plan, &[], &[], &mut Collected::default()).await?;
         self.commit().await?;
         if self.is_taken(&definition.schema, &definition.name) {

@@ -1,0 +1,266 @@
+//! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW GRANTS shows.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Account, AccountName, Privileges, TableRights};
+use crate::ast::{Grant, Privilege, PrivilegeLevel, Revoke, UserName};
+use crate::definition::quote_name;
+use crate::error::{SqlError, SqlResult};
+use crate::information_schema::VirtualTable;
+use crate::session::Session;
+
+/// Where privileges are granted.
+enum Place {
+    Everything,
+    Database(String),
+    Table(String, String),
+}
+
+/// What is granted or revoked.
+#[derive(Default)]
+struct Wanted {
+    /// ALL PRIVILEGES: REVOKE takes what there is.
+    all: bool,
+    /// On the place.
+    whole: Privileges,
+    /// On columns of the table.
+    columns: Vec<(String, Privileges)>,
+}
+
+impl Wanted {
+    fn read(names: &[Privilege], place: &Place) -> SqlResult<Wanted> {
+        let possible = match place {
+            Place::Everything => Privileges::all(false),
+            Place::Database(_) => Privileges::all(true),
+            Place::Table(..) => Privileges::all_of_tables(),
+        };
+        let mut wanted = Wanted::default();
+        for one in names {
+            let privilege = match &*one.name {
+                "ALL" | "ALL PRIVILEGES" => {
+                    wanted.all = true;
+                    possible
+                }
+                "USAGE" => Privileges::NONE,
+                name => Privileges::named(name).ok_or_else(|| match place {
+                    Place::Table(_, table) => SqlError::illegal_privilege_level(table),
+                    Place::Database(_) => SqlError::illegal_privilege_level(name),
+                    Place::Everything => SqlError::not_supported_yet(format!("the privilege or role {name}")),
+                })?,
+            };
+            if !possible.with(Privileges::GRANT_OPTION).has(privilege) {
+                return Err(misplaced(privilege, place));
+            }
+            if one.columns.is_empty() {
+                wanted.whole = wanted.whole.with(privilege);
+                continue;
+            }
+            if !matches!(place, Place::Table(..)) {
+                return Err(SqlError::illegal_grant_for_table());
+            }
+            wanted.columns.extend(one.columns.iter().map(|column| (column.to_string(), privilege)));
+        }
+        Ok(wanted)
+    }
+
+    /// Whether some of it is not held where it would be taken from.
+    fn lacks(&self, on_place: Privileges, table: Option<&TableRights>) -> bool {
+        let on_column = |name: &str| table.map_or(Privileges::NONE, |table| table.on_column(name));
+        !self.all && !on_place.has(self.whole)
+            || self.columns.iter().any(|(name, one)| !on_column(name).has(*one))
+    }
+}
+
+/// The error for a privilege that there is not at this place.
+fn misplaced(privilege: Privileges, place: &Place) -> SqlError {
+    let dynamic = Privileges::CONNECTION_ADMIN.with(Privileges::SYSTEM_VARIABLES_ADMIN);
+    match place {
+        Place::Table(_, table) if dynamic.has(privilege) => SqlError::illegal_privilege_level(table),
+        _ if dynamic.has(privilege) => SqlError::illegal_privilege_level(privilege.in_words()),
+        Place::Table(..) => SqlError::illegal_grant_for_table(),
+        Place::Database(_) | Place::Everything => SqlError::wrong_usage("DB GRANT", "GLOBAL PRIVILEGES"),
+    }
+}
+
+impl Session {
+    fn place(&self, level: &PrivilegeLevel) -> SqlResult<Place> {
+        let current = || {
+            Ok::<_, SqlError>(self.current_schema().ok_or_else(SqlError::no_database_selected)?.to_string())
+        };
+        Ok(match level {
+            PrivilegeLevel::Global => Place::Everything,
+            PrivilegeLevel::Schema(name) => Place::Database(name.to_string()),
+            PrivilegeLevel::CurrentSchema => Place::Database(current()?),
+            PrivilegeLevel::Table { schema: Some(schema), table } => {
+                Place::Table(schema.to_string(), table.to_string())
+            }
+            PrivilegeLevel::Table { schema: None, table } => Place::Table(current()?, table.to_string()),
+            PrivilegeLevel::Routine { .. } => {
+                return Err(SqlError::not_supported_yet("privileges on routines"));
+            }
+        })
+    }
+
+    fn accounts_named(&self, names: &[UserName]) -> Vec<AccountName> {
+        names.iter().map(|name| self.account_named(name)).collect()
+    }
+
+    /// Fails unless the account may grant or revoke this here.
+    fn may_pass(&mut self, place: &Place, wanted: &Wanted) -> SqlResult<()> {
+        match place {
+            Place::Everything => self.may_pass_on(wanted.whole, None),
+            Place::Database(name) => self.may_pass_on(wanted.whole, Some(name)),
+            Place::Table(schema, table) => {
+                self.may_pass_on_table((schema, table), wanted.whole, &wanted.columns)
+            }
+        }
+    }
+
+    /// GRANT
+    pub(super) async fn grant(&mut self, grant: &Grant) -> SqlResult<()> {
+        let Some(level) = &grant.level else { return Err(SqlError::not_supported_yet("roles")) };
+        let place = self.place(level)?;
+        let mut wanted = Wanted::read(&grant.privileges, &place)?;
+        if grant.grant_option {
+            wanted.whole = wanted.whole.with(Privileges::GRANT_OPTION);
+        }
+        self.may_pass(&place, &wanted)?;
+        self.check_granted(&place, &wanted)?;
+        let grantor = self.own_account().text();
+        let granted = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        for name in self.accounts_named(&grant.users) {
+            let found = self.database().accounts().find(&name);
+            let found = found.ok_or_else(SqlError::cannot_create_user_with_grant)?;
+            let mut account = (*found).clone();
+            match &place {
+                Place::Everything => account.global = account.global.with(wanted.whole),
+                Place::Database(name) => {
+                    let held = account.databases.entry(name.clone()).or_default();
+                    *held = held.with(wanted.whole);
+                }
+                Place::Table(schema, table) => {
+                    let rights = account.tables.entry((schema.clone(), table.clone())).or_default();
+                    rights.whole = rights.whole.with(wanted.whole);
+                    wanted.columns.iter().for_each(|(column, one)| rights.grant_column(column, *one));
+                    (rights.grantor, rights.granted) = (grantor.clone(), granted);
+                }
+            }
+            self.keep_account(account).await?;
+        }
+        Ok(())
+    }
+
+    /// Fails if the table or a column is not there that privileges are granted on.
+    fn check_granted(&self, place: &Place, wanted: &Wanted) -> SqlResult<()> {
+        let Place::Table(schema, table) = place else { return Ok(()) };
+        if VirtualTable::find(schema, table)?.is_some() {
+            return Ok(());
+        }
+        let found = self.database().dictionary().find(schema, table);
+        let Some(found) = found else {
+            let may_come = wanted.columns.is_empty() && wanted.whole.has(Privileges::CREATE);
+            return if may_come { Ok(()) } else { Err(SqlError::no_such_table(schema, table)) };
+        };
+        for (column, _) in &wanted.columns {
+            if found.column_position(column).is_none() {
+                return Err(SqlError::unknown_column(column, table));
+            }
+        }
+        Ok(())
+    }
+
+    /// REVOKE
+    pub(super) async fn revoke(&mut self, revoke: &Revoke) -> SqlResult<()> {
+        let names = self.accounts_named(&revoke.users);
+        let Some(level) = &revoke.level else { return self.revoke_everything(&names).await };
+        let place = self.place(level)?;
+        let wanted = Wanted::read(&revoke.privileges, &place)?;
+        self.may_pass(&place, &wanted)?;
+        for name in names {
+            if revoke.ignore_unknown_user && self.database().accounts().find(&name).is_none() {
+                self.warn(SqlError::unknown_authorization_id(&name.user));
+                continue;
+            }
+            match self.revoke_from(&name, &place, &wanted).await {
+                Err(error) if revoke.if_exists && matches!(error.code, 1141 | 1147) => {
+                    self.warn(error);
+                }
+                result => result?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn revoke_from(&mut self, name: &AccountName, place: &Place, wanted: &Wanted) -> SqlResult<()> {
+        let found = self.database().accounts().find(name);
+        let missing = || match place {
+            Place::Table(_, table) => SqlError::nonexisting_table_grant(&name.user, &name.host, table),
+            Place::Everything | Place::Database(_) => SqlError::nonexisting_grant(&name.user, &name.host),
+        };
+        let mut account = (*found.ok_or_else(missing)?).clone();
+        match place {
+            // What is not held on everything is not missed, as in MySQL.
+            Place::Everything => account.global = account.global.without(wanted.whole),
+            Place::Database(database) => {
+                let held = account.databases.get_mut(database).ok_or_else(missing)?;
+                if wanted.lacks(*held, None) {
+                    return Err(missing());
+                }
+                *held = held.without(wanted.whole);
+                account.databases.retain(|_, privileges| *privileges != Privileges::NONE);
+            }
+            Place::Table(schema, table) => {
+                let key = (schema.clone(), table.clone());
+                let rights = account.tables.get_mut(&key).ok_or_else(missing)?;
+                if wanted.lacks(rights.somewhere(), Some(rights)) {
+                    return Err(missing());
+                }
+                rights.revoke_whole(wanted.whole);
+                wanted.columns.iter().for_each(|(column, one)| rights.revoke_column(column, *one));
+                account.tables.retain(|_, rights| !rights.is_empty());
+            }
+        }
+        self.keep_account(account).await
+    }
+
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION: at every level.
+    async fn revoke_everything(&mut self, names: &[AccountName]) -> SqlResult<()> {
+        let accounts = self.database().accounts();
+        if names.iter().any(|name| accounts.find(name).is_none()) {
+            let text = "Can't revoke all privileges for one or more of the requested users";
+            return Err(SqlError::new(1269, b"HY000", text));
+        }
+        for name in names {
+            let Some(found) = self.database().accounts().find(name) else { continue };
+            let mut account = (*found).clone();
+            account.global = Privileges::NONE;
+            account.databases = BTreeMap::new();
+            account.tables = BTreeMap::new();
+            self.keep_account(account).await?;
+        }
+        Ok(())
+    }
+
+    async fn keep_account(&mut self, account: Account) -> SqlResult<()> {
+        self.database().save_account(&account).await?;
+        self.database().accounts().put(account);
+        Ok(())
+    }
+}
+
+/// The statements that would make an account's privileges.
+pub fn grants(account: &Account) -> Vec<String> {
+    let name = format!("`{}`@`{}`", account.name.user, account.name.host);
+    let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
+    let mut lines =
+        vec![format!("GRANT {} ON *.* TO {name}{}", account.global.list(false), option(account.global))];
+    for (database, set) in &account.databases {
+        lines.push(format!("GRANT {} ON `{database}`.* TO {name}{}", set.list(true), option(*set)));
+    }
+    for ((schema, table), rights) in &account.tables {
+        let place = format!("{}.{}", quote_name(schema), quote_name(table));
+        lines.push(format!("GRANT {} ON {place} TO {name}{}", rights.list(), option(rights.whole)));
+    }
+    lines
+}

@@ -1,0 +1,196 @@
+//! Privileges on tables and columns as tables: `mysql.tables_priv` and `mysql.columns_priv`, and TABLE_PRIVILEGES and
+//! COLUMN_PRIVILEGES of information_schema, which show what the account may know.
+
+use super::server::accounts_seen;
+use super::{Shape, VirtualTable, row, text};
+use crate::accounts::privileges::PRIVILEGES_LIST;
+use crate::accounts::{Account, Privileges, TableRights};
+use crate::database::Database;
+use crate::datetime::DateTime;
+use crate::session::SessionState;
+use crate::value::Value;
+
+type Rows = Vec<Vec<Value>>;
+
+/// The tables of this file.
+pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
+    (
+        VirtualTable::MysqlTablesPriv,
+        (
+            "tables_priv",
+            &[
+                ("Host", 's'),
+                ("Db", 's'),
+                ("User", 's'),
+                ("Table_name", 's'),
+                ("Grantor", 's'),
+                ("Timestamp", 'd'),
+                ("Table_priv", 's'),
+                ("Column_priv", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::MysqlColumnsPriv,
+        (
+            "columns_priv",
+            &[
+                ("Host", 's'),
+                ("Db", 's'),
+                ("User", 's'),
+                ("Table_name", 's'),
+                ("Column_name", 's'),
+                ("Timestamp", 'd'),
+                ("Column_priv", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::TablePrivileges,
+        (
+            "TABLE_PRIVILEGES",
+            &[
+                ("GRANTEE", 's'),
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("PRIVILEGE_TYPE", 's'),
+                ("IS_GRANTABLE", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::ColumnPrivileges,
+        (
+            "COLUMN_PRIVILEGES",
+            &[
+                ("GRANTEE", 's'),
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("COLUMN_NAME", 's'),
+                ("PRIVILEGE_TYPE", 's'),
+                ("IS_GRANTABLE", 's'),
+            ],
+        ),
+    ),
+];
+
+/// As the columns of type SET in `tables_priv` and `columns_priv` list them.
+fn set_text(held: Privileges) -> Value {
+    const NAMES: &[(Privileges, &str)] = &[
+        (Privileges::SELECT, "Select"),
+        (Privileges::INSERT, "Insert"),
+        (Privileges::UPDATE, "Update"),
+        (Privileges::DELETE, "Delete"),
+        (Privileges::CREATE, "Create"),
+        (Privileges::DROP, "Drop"),
+        (Privileges::GRANT_OPTION, "Grant"),
+        (Privileges::REFERENCES, "References"),
+        (Privileges::INDEX, "Index"),
+        (Privileges::ALTER, "Alter"),
+        (Privileges::CREATE_VIEW, "Create View"),
+        (Privileges::SHOW_VIEW, "Show view"),
+        (Privileges::TRIGGER, "Trigger"),
+    ];
+    let names = NAMES.iter().filter(|(one, _)| held.has(*one)).map(|(_, name)| *name);
+    text(names.collect::<Vec<_>>().join(","))
+}
+
+fn moment(rights: &TableRights) -> Value {
+    let us = i64::try_from(rights.granted).unwrap_or(0).saturating_mul(1_000_000);
+    DateTime::from_unix_us(us, 0).map_or(Value::Null, Value::DateTime)
+}
+
+/// Every account's tables.
+fn each(accounts: &[std::sync::Arc<Account>]) -> impl Iterator<Item = (&Account, &str, &str, &TableRights)> {
+    accounts.iter().flat_map(|account| {
+        account
+            .tables
+            .iter()
+            .map(|((schema, table), rights)| (&**account, schema.as_str(), table.as_str(), rights))
+    })
+}
+
+/// Rows of `mysql.tables_priv`.
+pub(super) fn of_tables(db: &Database) -> Rows {
+    let line = |(account, schema, table, rights): (&Account, &str, &str, &TableRights)| {
+        row([
+            text(&account.name.host),
+            text(schema),
+            text(&account.name.user),
+            text(table),
+            text(&rights.grantor),
+            moment(rights),
+            set_text(rights.whole),
+            set_text(rights.on_some_column()),
+        ])
+    };
+    each(&db.accounts().list()).map(line).collect()
+}
+
+/// Rows of `mysql.columns_priv`.
+pub(super) fn of_columns(db: &Database) -> Rows {
+    let mut rows = Rows::new();
+    for (account, schema, table, rights) in each(&db.accounts().list()) {
+        rows.extend(rights.columns().map(|column| {
+            row([
+                text(&account.name.host),
+                text(schema),
+                text(&account.name.user),
+                text(table),
+                text(&column.name),
+                moment(rights),
+                set_text(column.held),
+            ])
+        }));
+    }
+    rows
+}
+
+fn names(held: Privileges) -> impl Iterator<Item = &'static str> {
+    let known = PRIVILEGES_LIST.iter().filter(move |(_, one, _)| held.has(*one));
+    known.filter(|(_, one, _)| *one != Privileges::GRANT_OPTION).map(|(name, _, _)| *name)
+}
+
+fn grantable(rights: &TableRights) -> Value {
+    text(if rights.whole.has(Privileges::GRANT_OPTION) { "YES" } else { "NO" })
+}
+
+fn grantee(account: &Account) -> Value {
+    text(format!("'{}'@'{}'", account.name.user, account.name.host))
+}
+
+/// Rows of TABLE_PRIVILEGES.
+pub(super) fn table_privileges(db: &Database, session: &SessionState) -> Rows {
+    let mut rows = Rows::new();
+    for (account, schema, table, rights) in each(&accounts_seen(db, session)) {
+        let held: Vec<&str> = names(rights.whole).collect();
+        let held = match (held.is_empty(), rights.whole) {
+            (true, Privileges::NONE) => continue,
+            (true, _) => vec!["USAGE"],
+            (false, _) => held,
+        };
+        rows.extend(held.into_iter().map(|name| {
+            row([grantee(account), text("def"), text(schema), text(table), text(name), grantable(rights)])
+        }));
+    }
+    rows
+}
+
+/// Rows of COLUMN_PRIVILEGES.
+pub(super) fn column_privileges(db: &Database, session: &SessionState) -> Rows {
+    let mut rows = Rows::new();
+    for (account, schema, table, rights) in each(&accounts_seen(db, session)) {
+        for name in names(rights.on_some_column()) {
+            let held = Privileges::named(name).unwrap_or_default();
+            let columns = rights.columns().filter(|column| column.held.has(held));
+            rows.extend(columns.map(|column| {
+                let place = [text("def"), text(schema), text(table), text(&column.name)];
+                let [catalog, schema, table, column] = place;
+                row([grantee(account), catalog, schema, table, column, text(name), grantable(rights)])
+            }));
+        }
+    }
+    rows
+}
