@@ -23,7 +23,7 @@ fn text_is_in_the_order_of_privileges_and_columns() {
 fn bytes_come_back() {
     let mut row = Writer::new(1);
     some().encode(&mut row);
-    let read = TableRights::decode(&mut Reader::new(&row.0, 1).unwrap());
+    let read = TableRights::decode(&mut Reader::new(&row.0, 1).expect("the row that was written"));
     assert_eq!(read, Ok(some()));
 }
 
