@@ -6,6 +6,7 @@
 //! transaction) and the session can go on, except after error 1317/1053 with [`Session::is_killed`].
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::mdl::Hold;
 use crate::parser::ParseOptions;
 use crate::registry::{Command, Entry, Names, Shown};
-use crate::sink::{ColumnMeta, ResultSink, status_flag};
+use crate::sink::{ColumnMeta, KeptPacket, ResultSink, status_flag};
 use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
 
@@ -50,6 +51,9 @@ mod transaction;
 pub use prepared::Statement as CachedStatement;
 pub use set::apply_globals;
 pub use state::{Identity, SessionState};
+
+/// What an answer waits for.
+type BeforeAnswer<'a> = Pin<Box<dyn Future<Output = SqlResult<()>> + Send + 'a>>;
 
 /// How a session begins; all of it known after authentication.
 #[derive(Clone, Debug)]
@@ -288,13 +292,17 @@ impl Session {
         Ok(self.db.engine().check_running()?)
     }
 
-    /// What comes between a statement's work and its last packet: the engine still runs, and with `turnstile_read_durable` all it can have seen is
-    /// on disk.
-    async fn before_answer(&self) -> SqlResult<()> {
+    /// What comes between a statement's work and its last packet: with `turnstile_read_durable` all it can have seen is on disk, and the engine
+    /// still runs. A future only for who has set the variable: every statement comes by here.
+    fn before_answer(&self) -> SqlResult<Option<BeforeAnswer<'_>>> {
         if self.settings.read_durable {
-            Box::pin(self.db.engine().wait_seen_durable()).await?;
+            return Ok(Some(Box::pin(async {
+                self.db.engine().wait_seen_durable().await?;
+                self.check_engine()
+            })));
         }
-        self.check_engine()
+        self.check_engine()?;
+        Ok(None)
     }
 
     /// Notes the end of a call for SHOW PROCESSLIST and SHOW WARNINGS.
@@ -378,6 +386,7 @@ impl Session {
             org_name: column.name.clone(),
             column_type: column.kind.clone(),
             flags: crate::plan::column_flags(&table, at),
+            packet: KeptPacket::default(),
         };
         Ok(table.columns().iter().enumerate().map(column).collect())
     }

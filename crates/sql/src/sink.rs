@@ -7,9 +7,12 @@
 //! session returns it and the server writes it.
 
 use std::future::poll_fn;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use crate::cell::Cell;
+use crate::collation::Collation;
 use crate::error::SqlError;
 use crate::types::{ColumnType, column_flag};
 use crate::value::Value;
@@ -48,6 +51,52 @@ pub struct ColumnMeta {
     pub column_type: ColumnType,
     /// [`crate::types::column_flag`] bits that come from the table definition: NOT_NULL, PRIMARY_KEY and so on.
     pub flags: u16,
+    /// Its description as it was sent, for plans that run again.
+    pub packet: KeptPacket,
+}
+
+/// The bytes that describe a column to clients, kept from the second time on that they are made: most plans that run twice run often, and
+/// what runs once shall not pay for keeping. They depend on the collation that a client's results have, of which one is kept.
+#[derive(Default)]
+pub struct KeptPacket {
+    made_before: AtomicBool,
+    bytes: OnceLock<(Option<Collation>, Box<[u8]>)>,
+}
+
+impl KeptPacket {
+    /// The bytes for clients whose results have this collation, if they are kept.
+    pub fn get(&self, results: Option<Collation>) -> Option<&[u8]> {
+        self.bytes.get().filter(|(whose, _)| *whose == results).map(|(_, bytes)| &**bytes)
+    }
+
+    /// Says what the bytes are; they never change while the column does not.
+    pub fn made(&self, results: Option<Collation>, bytes: &[u8]) {
+        if self.made_before.load(Ordering::Relaxed) {
+            self.bytes.get_or_init(|| (results, bytes.into()));
+        } else {
+            self.made_before.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Another column's bytes may differ, so a clone keeps none.
+impl Clone for KeptPacket {
+    fn clone(&self) -> KeptPacket {
+        KeptPacket::default()
+    }
+}
+
+impl std::fmt::Debug for KeptPacket {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("KeptPacket")
+    }
+}
+
+/// What is kept says nothing about the column.
+impl PartialEq for KeptPacket {
+    fn eq(&self, _: &KeptPacket) -> bool {
+        true
+    }
 }
 
 impl ColumnMeta {
@@ -61,6 +110,7 @@ impl ColumnMeta {
             org_name: "".into(),
             column_type,
             flags: if nullable { 0 } else { column_flag::NOT_NULL },
+            packet: KeptPacket::default(),
         }
     }
 }

@@ -18,6 +18,16 @@ const DATE_TIME_BYTES_MAX: usize = 11;
 
 /// Appends a column definition (protocol 4.1).
 pub fn put_column(out: &mut Vec<u8>, column: &ColumnMeta, results: Option<Collation>) {
+    if let Some(kept) = column.packet.get(results) {
+        out.extend_from_slice(kept);
+        return;
+    }
+    let from = out.len();
+    make_column(out, column, results);
+    column.packet.made(results, &out[from..]);
+}
+
+fn make_column(out: &mut Vec<u8>, column: &ColumnMeta, results: Option<Collation>) {
     put_lenenc_bytes(out, b"def");
     for name in [&column.schema, &column.table, &column.org_table, &column.name, &column.org_name] {
         match converted_set(results) {

@@ -1,9 +1,9 @@
 //! Running plans.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
 use turnstile_engine::Txn;
 use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
@@ -73,14 +73,14 @@ pub struct Exec<'e> {
     pub interrupt: &'e Arc<Interrupt>,
     /// What the session holds at metadata gates, besides locks that users have named.
     pub gates: [&'e [Hold]; 3],
-    stored_sources: HashMap<usize, Arc<select::Stored>>,
-    subquery_results: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    stored_sources: FxHashMap<usize, Arc<select::Stored>>,
+    subquery_results: FxHashMap<usize, Arc<Vec<Vec<Value>>>>,
     /// Rows of these that IN looks its operands up in.
-    subquery_lookups: HashMap<usize, Arc<Lookup>>,
+    subquery_lookups: FxHashMap<usize, Arc<Lookup>>,
     /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
-    failed_subqueries: HashMap<usize, SqlError>,
+    failed_subqueries: FxHashMap<usize, SqlError>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
-    common: HashMap<usize, Arc<Vec<Vec<Value>>>>,
+    common: FxHashMap<usize, Arc<Vec<Vec<Value>>>>,
     /// What these three hold, for as long as the statement runs.
     charge: Charge,
     slice: Slice,
@@ -107,11 +107,11 @@ impl<'e> Exec<'e> {
             eval,
             interrupt,
             gates: [&[]; 3],
-            stored_sources: HashMap::new(),
-            subquery_results: HashMap::new(),
-            subquery_lookups: HashMap::new(),
-            failed_subqueries: HashMap::new(),
-            common: HashMap::new(),
+            stored_sources: FxHashMap::default(),
+            subquery_results: FxHashMap::default(),
+            subquery_lookups: FxHashMap::default(),
+            failed_subqueries: FxHashMap::default(),
+            common: FxHashMap::default(),
             charge: eval.charge(),
             slice: Slice::default(),
             paced: 0,

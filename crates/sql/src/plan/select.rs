@@ -11,7 +11,7 @@ use crate::ast::{self, ColumnName, Limit, LockStrength, LockingClause, OrderItem
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed};
-use crate::sink::ColumnMeta;
+use crate::sink::{ColumnMeta, KeptPacket};
 use crate::types::{ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
@@ -258,5 +258,6 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         org_name: one.name.clone(),
         column_type: column.clone(),
         flags: if *nullable { one.flags & !column_flag::NOT_NULL } else { one.flags },
+        packet: KeptPacket::default(),
     }
 }

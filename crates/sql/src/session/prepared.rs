@@ -198,7 +198,9 @@ impl Session {
             self.end_aside(saved);
         }
         let outcome = outcome?;
-        self.before_answer().await?;
+        if let Some(wait) = self.before_answer()? {
+            wait.await?;
+        }
         self.finish_result(&outcome, out, false);
         Ok(())
     }

@@ -149,7 +149,9 @@ impl SessionState {
 
     /// Forgets the sequences of RAND(seed): a statement begins them anew.
     pub fn begin_sequences(&self) {
-        if self.has_sequences.swap(false, Ordering::Relaxed) {
+        // Only the session's own statement sets it: no exchange is needed.
+        if self.has_sequences.load(Ordering::Relaxed) {
+            self.has_sequences.store(false, Ordering::Relaxed);
             self.sequences.lock().clear();
         }
     }

@@ -114,7 +114,9 @@ impl Session {
         }
         let mut outcome = outcome?;
         if !matches!(statement, Statement::Shutdown) {
-            self.before_answer().await?;
+            if let Some(wait) = self.before_answer()? {
+                wait.await?;
+            }
         }
         outcome.shows_warnings = keeps_warnings(statement);
         self.finish_result(&outcome, out, more);
