@@ -1,8 +1,8 @@
 //! Accounts: who may connect, how they prove it, and what they may do. Held in memory, kept as rows of the dictionary.
 //!
-//! An account is `'user'@'host'`, the host a name, an address or a pattern with `%` and `_`. Who connects gets the most
-//! specific account: hosts without wildcards before hosts with them, longer patterns before shorter, a named user before
-//! the anonymous one. A client on the loopback interface or a Unix socket counts as `localhost` as well as by its
+//! An account is `'user'@'host'`, the host a name, an address, a network or a pattern with `%` and `_`. Who connects gets the
+//! most specific account: hosts without wildcards before networks, the smaller first, before patterns, the longer first; then a
+//! named user before the anonymous one. A client on the loopback interface or a Unix socket counts as `localhost` as well as by its
 //! address. `mysql_native_password` and `caching_sha2_password` exist; of the latter the fast exchange's digest is kept
 //! in memory after the first full one.
 
@@ -14,6 +14,7 @@ use parking_lot::{Mutex, RwLock};
 
 mod grant;
 pub mod hash;
+mod host;
 pub mod privileges;
 mod rights;
 mod statements;
@@ -259,12 +260,9 @@ impl Accounts {
         let accounts = self.by_name.read();
         let fits =
             accounts.values().filter(|account| account.name.user.is_empty() || account.name.user == user);
-        let here = fits.filter(|account| host_matches(&account.name.host, host));
-        here.max_by_key(|account| {
-            let pattern = &account.name.host;
-            (!pattern.contains(['%', '_']), pattern.len(), !account.name.user.is_empty())
-        })
-        .cloned()
+        let here = fits.filter(|account| host::fits(&account.name.host, host));
+        here.max_by_key(|account| (host::specificity(&account.name.host), !account.name.user.is_empty()))
+            .cloned()
     }
 
     /// An account for who has none: its login looks and takes like that of an account with a password, by a plugin that stays
@@ -325,12 +323,6 @@ impl Accounts {
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
-}
-
-fn host_matches(pattern: &str, host: &str) -> bool {
-    let loopback = host == "localhost" || host == "::1" || host.starts_with("127.");
-    matches(pattern, &host.to_ascii_lowercase())
-        || loopback && (pattern == "localhost" || matches(pattern, "127.0.0.1"))
 }
 
 /// `%` and `_` wildcards, with a backslash before one that is meant literally.

@@ -1,6 +1,7 @@
 //! SET: system variables, user variables, character sets, transaction characteristics, passwords. Also KILL.
 
 use std::fs::OpenOptions;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use turnstile_sys::latch;
@@ -147,7 +148,7 @@ impl Session {
             return Ok(());
         }
         let place = place_of(&datadir, &named);
-        if datadir.is_empty() && place.is_relative() {
+        if datadir.is_empty() && place.is_relative() || is_file_of_ours(&datadir, &place) {
             return Err(refused());
         }
         OpenOptions::new().create(true).append(true).open(place).map(drop).map_err(|_| refused())
@@ -375,4 +376,36 @@ pub fn apply_globals(db: &crate::Database, globals: &Globals) {
         globals.set(at, Value::Int(1));
     }
     db.read_only_changed();
+}
+
+/// Whether a path leads to a file of the data directory that is no log: a log's lines at the end of a data file would damage it.
+fn is_file_of_ours(datadir: &str, place: &Path) -> bool {
+    let place = std::fs::canonicalize(place).unwrap_or_else(|_| place.into());
+    let folder = place.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
+    let Ok(ours) = std::fs::canonicalize(datadir) else { return false };
+    folder.is_none_or(|folder| folder.starts_with(ours)) && place.extension().is_none_or(|kind| kind != "log")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_files_are_no_logs() {
+        let folder = std::env::temp_dir().join(format!("turnstile-set-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("data")).unwrap();
+        std::fs::write(folder.join("data/data.ts"), "pages").unwrap();
+        std::os::unix::fs::symlink(folder.join("data/data.ts"), folder.join("alias.log")).unwrap();
+        let data = folder.join("data");
+        let ours = |name: &str| {
+            is_file_of_ours(&data.display().to_string(), &place_of(&data.display().to_string(), name))
+        };
+        for name in ["data.ts", "redo", "../data/data.ts", "../alias.log"] {
+            assert!(ours(name), "{name}");
+        }
+        for name in ["slow.log", "../slow", "../slow.txt"] {
+            assert!(!ours(name), "{name}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -125,7 +125,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "flush" Global Kind::Bool, "OFF", fixed, "Reported only.";
     "foreign_key_checks" Both Kind::Bool, "ON", live("sql/src/variables/settings.rs"), "OFF: rows are changed without a look at foreign keys, tables may name parents that do not exist yet, and parents may be dropped. For loading dumps; what was let in meanwhile is not checked later.";
     "general_log" Global Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write every command of every client to general_log_file, as it comes and with passwords left out. For looking on for a while: it costs a write per statement.";
-    "general_log_file" Global Kind::Text, "turnstile.log", live("sql/src/query_log.rs"), "File of the general log, relative to datadir. FLUSH LOGS opens it anew after it was moved away.";
+    "general_log_file" Global Kind::Text, "turnstile.log", live("sql/src/query_log.rs"), "File of the general log, relative to datadir, where its name must end in .log. FLUSH LOGS opens it anew after it was moved away.";
     "global_connection_memory_limit" Global uint(16 << 20, u64::MAX), "18446744073709551615", live("sql/src/session/set.rs"), "Bytes that the statements of all sessions may hold together; see connection_memory_limit. A statement that needs more ends with error 4081 and is undone. With the default the server sets three fifths of the memory that the machine, its control group and the address space limit leave beside the buffer pool when it starts.";
     "group_concat_max_len" Both uint(4, u64::MAX), "1024", live("sql/src/variables/settings.rs"), "Longest result of GROUP_CONCAT in bytes.";
     "gtid_mode" Global Kind::Text, "OFF", one, "Replication does not exist here.";
@@ -273,7 +273,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "skip_networking" Global Kind::Bool, "OFF", start("server/src/serve.rs"), "Unix socket only.";
     "skip_show_database" Global Kind::Bool, "OFF", only, "Reported only.";
     "slow_query_log" Global Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write statements that took longer than long_query_time to slow_query_log_file, when they end, waits included. Lock_time is not measured and 0, rows examined are not told.";
-    "slow_query_log_file" Global Kind::Text, "turnstile-slow.log", live("sql/src/query_log.rs"), "File of the slow query log, relative to datadir.";
+    "slow_query_log_file" Global Kind::Text, "turnstile-slow.log", live("sql/src/query_log.rs"), "File of the slow query log, relative to datadir, where its name must end in .log.";
     "socket" Global Kind::Text, "", start("server/src/serve.rs"), "Path of the Unix socket.";
     "sort_buffer_size" Both uint(32768, u64::MAX), "262144", inert, "No effect.";
     "sql_auto_is_null" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "WHERE column IS NULL finds the row last inserted, if the column is AUTO_INCREMENT and the table the only one of the query.";

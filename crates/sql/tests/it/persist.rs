@@ -86,6 +86,10 @@ fn what_cannot_be_persisted_is_refused_as_mysql_does_it() {
                 "error 1238 Variable 'datadir' is a non persistent read only variable",
             ),
             (
+                "SET PERSIST_ONLY init_file = '/tmp/turnstile.log'",
+                "error 1238 Variable 'init_file' is a non persistent read only variable",
+            ),
+            (
                 "SET PERSIST_ONLY port = 1",
                 "error 1238 Variable 'port' is a non persistent read only variable",
             ),
