@@ -393,9 +393,10 @@ mod tests {
     #[test]
     fn data_files_are_no_logs() {
         let folder = std::env::temp_dir().join(format!("turnstile-set-{}", std::process::id()));
-        std::fs::create_dir_all(folder.join("data")).unwrap();
-        std::fs::write(folder.join("data/data.ts"), "pages").unwrap();
-        std::os::unix::fs::symlink(folder.join("data/data.ts"), folder.join("alias.log")).unwrap();
+        std::fs::create_dir_all(folder.join("data")).expect("a folder of ours");
+        std::fs::write(folder.join("data/data.ts"), "pages").expect("a folder of ours");
+        std::os::unix::fs::symlink(folder.join("data/data.ts"), folder.join("alias.log"))
+            .expect("a folder of ours");
         let data = folder.join("data");
         let ours = |name: &str| {
             is_file_of_ours(&data.display().to_string(), &place_of(&data.display().to_string(), name))
@@ -406,6 +407,6 @@ mod tests {
         for name in ["slow.log", "../slow", "../slow.txt"] {
             assert!(!ours(name), "{name}");
         }
-        std::fs::remove_dir_all(folder).unwrap();
+        std::fs::remove_dir_all(folder).expect("a folder of ours");
     }
 }

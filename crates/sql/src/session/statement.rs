@@ -113,10 +113,10 @@ impl Session {
             self.end_aside(saved);
         }
         let mut outcome = outcome?;
-        if !matches!(statement, Statement::Shutdown) {
-            if let Some(wait) = self.before_answer()? {
-                wait.await?;
-            }
+        if !matches!(statement, Statement::Shutdown)
+            && let Some(wait) = self.before_answer()?
+        {
+            wait.await?;
         }
         outcome.shows_warnings = keeps_warnings(statement);
         self.finish_result(&outcome, out, more);
