@@ -15,7 +15,9 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use compare::{Comparison, append_group_key, compare, compare_strings, equal_null_safe};
+pub use compare::{
+    Comparison, append_group_key, compare, compare_strings, equal_null_safe, order_of_doubles,
+};
 pub use convert::{
     Numeric, parse_double_prefix, parse_integer_prefix, to_bool, to_bytes, to_date_time, to_decimal,
     to_double, to_i64, to_numeric, to_text, to_time, to_u64_bits,

@@ -8,7 +8,9 @@ use crate::collation::{Collation, like};
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::regexp::{self, Options};
-use crate::value::{Comparison, Value, apply_offset, compare, to_bytes, to_date_time, to_double, to_text};
+use crate::value::{
+    Comparison, Value, apply_offset, compare, order_of_doubles, to_bytes, to_date_time, to_double, to_text,
+};
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
 pub(crate) fn on_one_day<'v>(
@@ -43,7 +45,7 @@ pub(crate) fn compare_checked(
         match Comparison::of(left, right) {
             Comparison::Doubles => {
                 let (one, other) = (to_double(left, context)?, to_double(right, context)?);
-                return Ok(one.partial_cmp(&other));
+                return Ok(Some(order_of_doubles(one, other)));
             }
             Comparison::Moments => {
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };

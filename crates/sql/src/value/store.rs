@@ -178,7 +178,12 @@ fn rounded_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<(i128,
     let number = match value {
         Value::Int(number) => i128::from(*number),
         Value::UInt(number) => i128::from(*number),
-        Value::Double(number) => number.round_ties_even() as i128,
+        Value::Double(number) => {
+            if number.is_nan() {
+                context.out_of_range()?;
+            }
+            number.round_ties_even() as i128
+        }
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let parsed = Decimal::parse_prefix(text);
@@ -341,7 +346,7 @@ fn store_double(
     let low = if unsigned { 0.0 } else { -limit };
     if !(low..=limit).contains(&number) {
         context.out_of_range()?;
-        number = number.clamp(low, limit);
+        number = if number.is_nan() { 0.0 } else { number.clamp(low, limit) };
     }
     Ok(Value::Double(if single { f64::from(number as f32) } else { number }))
 }

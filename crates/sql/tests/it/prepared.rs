@@ -60,3 +60,32 @@ fn point_statements() {
     session.close(select);
     assert_eq!(execute(&mut session, select, &[Value::Int(2)]), "error 1243\n");
 }
+
+/// Drivers send what is no number as a double; it equals no row's value, and is stored nowhere.
+#[test]
+fn a_parameter_that_is_no_number_finds_no_row() {
+    let db = database();
+    let mut session = session(&db);
+    run(
+        &mut session,
+        "CREATE TABLE t (id INT PRIMARY KEY, b BIGINT, d DOUBLE, e DECIMAL(10,2), v VARCHAR(9), KEY (b), KEY (d))",
+    );
+    run(&mut session, "INSERT INTO t VALUES (0, 0, 0, 0, '0'), (1, 1, 1, 1, '1'), (2, 2, 2, 2, '2')");
+    let nothing = f64::NAN;
+    for column in ["id", "b", "d", "e", "v", "b + 0"] {
+        for condition in ["= ?", "IN (?, 77)", "BETWEEN ? AND ?", "< ?", "<=> ?"] {
+            let (id, params, _) = prepare(&mut session, &format!("DELETE FROM t WHERE {column} {condition}"));
+            assert_eq!(
+                execute(&mut session, id, &vec![Value::Double(nothing); params]),
+                "ok\n",
+                "{column} {condition}"
+            );
+        }
+        let (id, ..) = prepare(&mut session, &format!("SELECT COUNT(*) FROM t WHERE {column} <> ?"));
+        assert_eq!(execute(&mut session, id, &[Value::Double(nothing)]), "3\n", "{column}");
+    }
+    for column in ["id", "b", "d", "e"] {
+        let (id, ..) = prepare(&mut session, &format!("UPDATE t SET {column} = ? WHERE id = 2"));
+        assert_eq!(execute(&mut session, id, &[Value::Double(nothing)]), "error 1264\n", "{column}");
+    }
+}
