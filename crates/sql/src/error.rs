@@ -128,6 +128,10 @@ errors! {
     unknown_table(table, place) = 1109 b"42S02" "Unknown table '{table}' in {place}";
     field_specified_twice(column) = 1110 b"42000" "Column '{column}' specified twice";
     invalid_group_function_use() = 1111 b"HY000" "Invalid use of group function";
+    table_in_global_order(table) = 1250 b"42000" "Table '{table}' from one of the SELECTs cannot be used in global ORDER clause";
+    aggregate_order_of_union(nth) = 3028 b"HY000" "Expression #{nth} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT";
+    aggregate_order_of_rows(nth) = 3029 b"HY000" "Expression #{nth} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
+    grouping_of_no_key(nth) = 3602 b"HY000" "Argument #{nth} of GROUPING function is not in GROUP BY";
     table_must_have_columns() = 1113 b"42000" "A table must have at least 1 column";
     table_full(table) = 1114 b"HY000" "The table '{table}' is full";
     unknown_character_set(name) = 1115 b"42000" "Unknown character set: '{name}'";

@@ -32,7 +32,11 @@ mod weight;
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
 pub(crate) use digest::crc32;
-pub(crate) use json::{as_order, cast_as_document, takes_value as takes_document, truth as truth_document};
+pub(crate) use json::{
+    as_order, as_value as as_document, cast_as_document, takes_value as takes_document,
+    truth as truth_document,
+};
+pub(crate) use result_bytes::build_text;
 
 use std::sync::Arc;
 

@@ -1,5 +1,8 @@
 //! Computing aggregates, one row after another.
 
+use std::collections::BTreeMap;
+
+use super::documents::Document;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{hash_key, order};
 use crate::decimal::Decimal;
@@ -24,6 +27,7 @@ enum State {
     Extreme(Value),
     Bits(u64),
     Texts(Texts),
+    Document(Document),
     Spread { count: u64, mean: f64, squares: f64 },
 }
 
@@ -43,6 +47,8 @@ impl Accumulator {
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::GroupConcat => State::Texts(Texts::default()),
+            AggregateKind::JsonArray => State::Document(Document::Array(String::new())),
+            AggregateKind::JsonObject => State::Document(Document::Object(BTreeMap::new())),
             _ => State::Spread { count: 0, mean: 0.0, squares: 0.0 },
         };
         Accumulator { state, seen: aggregate.distinct.then(KeyIndex::default) }
@@ -61,6 +67,10 @@ impl Accumulator {
                 *count += 1;
             }
             return Ok(());
+        }
+        if let State::Document(document) = &mut self.state {
+            let values = aggregate.arguments.iter().map(|one| one.expr.eval(row, context));
+            return document.add(&values.collect::<SqlResult<Vec<Value>>>()?, charge);
         }
         if aggregate.arguments.len() > 1 {
             return self.add_several(aggregate, row, context, charge);
@@ -184,7 +194,7 @@ impl Accumulator {
                 *mean += difference / *count as f64;
                 *squares += difference * (number - *mean);
             }
-            State::Texts(_) => {}
+            State::Texts(_) | State::Document(_) => {}
         }
         Ok(())
     }
@@ -203,6 +213,10 @@ impl Accumulator {
             State::Extreme(value) => value,
             State::Bits(bits) => Value::UInt(bits),
             State::Texts(list) => list.result(aggregate, context),
+            State::Document(document) => {
+                let array = aggregate.kind == AggregateKind::JsonArray;
+                document.result(if array { "json_arrayagg" } else { "json_objectagg" }, context)?
+            }
             State::Spread { count, squares, .. } => spread(aggregate.kind, count, squares),
         })
     }

@@ -20,7 +20,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, NoRow};
 use crate::memory::{Charge, row_bytes};
 use crate::plan::query::{
-    CommonRows, Filter, LimitPlan, OrderKey, QueryPlan, SelectPlan, Source, Step, TableSource, ValuesPlan,
+    CommonRows, Filter, GroupPlan, LimitPlan, OrderKey, QueryPlan, SelectPlan, Source, Step, TableSource,
+    ValuesPlan,
 };
 use crate::value::Value;
 
@@ -107,7 +108,8 @@ impl Exec<'_> {
         }
         self.refuse_failed_conditions(plan)?;
         let context = self.eval;
-        let blank = plan.group.as_ref().filter(|group| group.implicit).map(|_| frame.clone());
+        let sums_nothing = |group: &&GroupPlan| group.implicit || !group.rollup.is_empty();
+        let blank = plan.group.as_ref().filter(sums_nothing).map(|_| frame.clone());
         let mut tail = Tail::new(plan, out, context, blank)?;
         if tail.is_full() {
             return Ok(0);
@@ -635,7 +637,7 @@ impl Exec<'_> {
 
 /// `SELECT COUNT(*) FROM t`: rows need not even be looked at.
 fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
-    let counts = |group: &crate::plan::query::GroupPlan| {
+    let counts = |group: &GroupPlan| {
         group.keys.is_empty()
             && group.aggregates.len() == 1
             && group.aggregates[0].kind == crate::plan::query::AggregateKind::CountRows

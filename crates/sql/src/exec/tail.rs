@@ -6,7 +6,7 @@ use turnstile_engine::Visit;
 
 use super::aggregate::Accumulator;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
-use super::{blank, hash_key, order};
+use super::{blank, hash_key, order, rollup};
 use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -99,6 +99,8 @@ pub struct Group {
     /// The frame of its first row.
     pub frame: Vec<Value>,
     accumulators: Vec<Accumulator>,
+    /// Under WITH ROLLUP: how many keys its rows have in common.
+    level: usize,
 }
 
 struct Grouping<'p> {
@@ -120,22 +122,37 @@ const GROUPS_AT_ONCE: usize = 256;
 
 impl Grouping<'_> {
     fn add(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
-        let row: &dyn Row = &FrameRow(frame);
+        if !self.plan.rollup.is_empty() {
+            for level in 0..=self.plan.keys.len() {
+                let nth = self.group_of(frame, level, context)?;
+                self.accumulate(nth, frame, context)?;
+            }
+            return Ok(Visit::Continue);
+        }
         let nth = if self.plan.keys.is_empty() && !self.groups.is_empty() {
             0
         } else {
-            self.group_of(frame, context)?
+            self.group_of(frame, self.plan.keys.len(), context)?
         };
-        for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
-            accumulator.add(aggregate, row, context, &mut self.charge)?;
-        }
+        self.accumulate(nth, frame, context)?;
         Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
     }
 
-    /// The group of a frame, a new one if it is the first.
-    fn group_of(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<usize> {
+    fn accumulate(&mut self, nth: usize, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
+        let row: &dyn Row = &FrameRow(frame);
+        for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
+            accumulator.add(aggregate, row, context, &mut self.charge)?;
+        }
+        Ok(())
+    }
+
+    /// The group of a frame by the first `level` keys, a new one if it is the first.
+    fn group_of(&mut self, frame: &[Value], level: usize, context: &EvalContext<'_>) -> SqlResult<usize> {
         self.key.clear();
-        for (expr, collation) in &self.plan.keys {
+        if !self.plan.rollup.is_empty() {
+            self.key.extend((level as u64).to_le_bytes());
+        }
+        for (expr, collation) in &self.plan.keys[..level] {
             hash_key::append(&expr.eval(&FrameRow(frame), context)?, *collation, &mut self.key);
         }
         if let Some(nth) = self.index.get_or_insert(&self.key) {
@@ -144,7 +161,7 @@ impl Grouping<'_> {
         let own = size_of::<Group>() + self.plan.aggregates.len() * size_of::<Accumulator>();
         self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(frame))?;
         let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-        self.groups.push(Group { frame: frame.to_vec(), accumulators });
+        self.groups.push(Group { frame: frame.to_vec(), accumulators, level });
         Ok(self.groups.len() - 1)
     }
 
@@ -153,7 +170,7 @@ impl Grouping<'_> {
         let closing = self.closing.get_or_insert_with(|| {
             if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
                 let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
-                self.groups.push(Group { frame, accumulators });
+                self.groups.push(Group { frame, accumulators, level: 0 });
                 self.is_blank = true;
             }
             std::mem::take(&mut self.groups).into_iter()
@@ -166,6 +183,7 @@ impl Grouping<'_> {
             for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
                 frame[aggregate.position] = accumulator.result(aggregate, context)?;
             }
+            rollup::fill(&self.plan.rollup, group.level, &mut frame, context)?;
             frames.push(frame);
         }
         Ok((!frames.is_empty()).then_some(frames))

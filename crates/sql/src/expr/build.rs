@@ -28,6 +28,11 @@ pub trait Resolver {
         Err(SqlError::invalid_group_function_use())
     }
 
+    /// GROUPING(): which keys of GROUP BY a row sums over.
+    fn grouping(&mut self, _call: &ast::FunctionCall) -> SqlResult<Typed> {
+        Err(SqlError::invalid_group_function_use())
+    }
+
     /// `(SELECT ..)`, EXISTS, IN (SELECT ..), ANY and ALL: the whole node.
     fn subquery(&mut self, _expr: &ast::Expr) -> SqlResult<Typed> {
         Err(SqlError::not_supported_yet("a subquery in this place"))
@@ -653,6 +658,7 @@ impl Builder<'_> {
                 let kind = ExprType::nullable(left.kind.column.clone());
                 Ok(Typed { expr: Expr::NullIf { left: boxed(left), right: boxed(right), collation }, kind })
             }
+            "grouping" => self.resolver.grouping(call),
             // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
             "any_value" => count(1).and_then(|()| self.build(&call.arguments[0])),
             "isnull" => {

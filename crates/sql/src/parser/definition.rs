@@ -145,7 +145,11 @@ impl Parser<'_> {
             table.like = Some(self.table_name()?);
             return Ok(Statement::CreateTable(Box::new(table)));
         }
-        let query_follows = matches!(self.peek(), TokenKind::Keyword(Keyword::Select | Keyword::With));
+        let query_follows = matches!(
+            self.peek(),
+            TokenKind::LeftParen
+                | TokenKind::Keyword(Keyword::Select | Keyword::With | Keyword::Table | Keyword::Values)
+        );
         if self.is(TokenKind::LeftParen) && !query_follows {
             self.advance();
             if self.eat(Keyword::Like) {

@@ -141,7 +141,7 @@ impl Parser<'_> {
         let mut function = FunctionCall {
             schema: None,
             star: false,
-            distinct: self.eat(Keyword::Distinct),
+            distinct: !name.starts_with("json_") && self.eat(Keyword::Distinct),
             arguments: Vec::new(),
             order_by: Vec::new(),
             separator: None,
@@ -152,6 +152,12 @@ impl Parser<'_> {
         }
         if *function.name == *"count" && !function.distinct && self.eat_kind(TokenKind::Star) {
             function.star = true;
+        } else if function.name.starts_with("json_") {
+            function.arguments.push(self.expression()?);
+            if *function.name == *"json_objectagg" {
+                self.expect_kind(TokenKind::Comma)?;
+                function.arguments.push(self.expression()?);
+            }
         } else {
             function.arguments = self.comma_list(Self::expression)?;
         }

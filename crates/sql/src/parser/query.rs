@@ -223,6 +223,11 @@ impl Parser<'_> {
         self.comma_list(Self::order_item)
     }
 
+    /// A key of GROUP BY, which has no direction.
+    fn group_item(&mut self) -> Parse<OrderItem> {
+        Ok(OrderItem { expr: self.expression()?, descending: false })
+    }
+
     fn order_item(&mut self) -> Parse<OrderItem> {
         let expr = self.expression()?;
         let descending = self.eat_any(&[Keyword::Asc, Keyword::Desc]) == Some(Keyword::Desc);
@@ -272,7 +277,7 @@ impl Parser<'_> {
         }
         select.condition = self.where_condition()?;
         if self.eat_all(Keyword::Group, &[Keyword::By])? {
-            select.group_by = self.comma_list(Self::order_item)?;
+            select.group_by = self.comma_list(Self::group_item)?;
             select.with_rollup = self.eat_all(Keyword::With, &[Keyword::Rollup])?;
         }
         if self.eat(Keyword::Having) {

@@ -28,6 +28,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     let fed = match kind {
         AggregateKind::GroupConcat => Some(ColumnType::varchar(0)),
         AggregateKind::Count | AggregateKind::CountRows | AggregateKind::Min | AggregateKind::Max => None,
+        AggregateKind::JsonArray | AggregateKind::JsonObject => None,
         _ => Some(ColumnType::BIGINT),
     };
     let bound = call.arguments.iter().map(|one| match &fed {
@@ -38,7 +39,23 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     if matches!(kind, AggregateKind::Min | AggregateKind::Max) {
         arguments = arguments.into_iter().map(named).collect();
     }
-    let several = matches!(kind, AggregateKind::GroupConcat) || kind == AggregateKind::Count && call.distinct;
+    match (kind, arguments.len()) {
+        (AggregateKind::JsonArray, 1) | (AggregateKind::JsonObject, 2) => {
+            let value = arguments.pop().map(|value| match call.arguments.last() {
+                Some(ast::Expr::Literal(ast::Literal::Bool(truth))) => {
+                    crate::functions::truth_document(*truth)
+                }
+                _ => crate::functions::as_document(value),
+            });
+            arguments.extend(value);
+        }
+        (AggregateKind::JsonArray | AggregateKind::JsonObject, _) => {
+            return Err(SqlError::wrong_parameter_count(&call.name));
+        }
+        _ => {}
+    }
+    let several = matches!(kind, AggregateKind::GroupConcat | AggregateKind::JsonObject)
+        || kind == AggregateKind::Count && call.distinct;
     if !call.star && (arguments.is_empty() || arguments.len() > 1 && !several) {
         return Err(SqlError::wrong_parameter_count(&call.name));
     }
@@ -91,6 +108,7 @@ fn result_type(kind: AggregateKind, argument: &ColumnType, collation: Collation)
         AggregateKind::Sum => ExprType::nullable(sum_type(argument, 22, 0)),
         AggregateKind::Average => ExprType::nullable(sum_type(argument, 4, 4)),
         AggregateKind::Min | AggregateKind::Max => ExprType::nullable(settled(argument)),
+        AggregateKind::JsonArray | AggregateKind::JsonObject => ExprType::nullable(ColumnType::Json),
         AggregateKind::GroupConcat => {
             let collation = argument.collation().unwrap_or(collation);
             ExprType::nullable(ColumnType::Text { size: BlobSize::Normal, collation })

@@ -14,6 +14,7 @@ use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
 use super::query::{Aggregate, AggregateKind, CommonPlan, Filter, Subquery};
+use super::rollup;
 use super::scope::{Outside, Scope};
 use super::uses::Uses;
 use super::with::Named;
@@ -63,6 +64,10 @@ pub struct Block<'a, 'p> {
     pub seen_subqueries: Vec<(ast::Expr, Sight, Vec<Typed>)>,
     /// Aggregates that have a place.
     pub seen_aggregates: Vec<(FunctionCall, Typed)>,
+    /// Keys of GROUP BY, aliases and positions replaced.
+    pub group_keys: Vec<ast::Expr>,
+    /// The same under WITH ROLLUP.
+    pub rollup: Vec<rollup::Key>,
 }
 
 /// What a name can mean at some place: the clause, and the tables that ON sees.
@@ -83,6 +88,8 @@ impl<'a, 'p> Block<'a, 'p> {
             inserted_base: None,
             seen_subqueries: Vec::new(),
             seen_aggregates: Vec::new(),
+            group_keys: Vec::new(),
+            rollup: Vec::new(),
         }
     }
 
@@ -169,6 +176,9 @@ impl Resolver for Block<'_, '_> {
         {
             return expr::literal_parameter(*at as usize, self.context.eval);
         }
+        if let Some(meaning) = rollup::meaning(self, expr) {
+            return Some(meaning);
+        }
         let ast::Expr::Function(call) = expr else { return None };
         // A wrong call is left to the builder, which has the error for it.
         let waits = matches!(&*call.name, "sleep" | "get_lock") && call.schema.is_none();
@@ -177,6 +187,10 @@ impl Resolver for Block<'_, '_> {
 
     fn aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
         self.place_aggregate(call)
+    }
+
+    fn grouping(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        rollup::grouping(self, call)
     }
 
     fn subquery(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {

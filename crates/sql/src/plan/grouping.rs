@@ -101,6 +101,7 @@ pub fn unique_columns(plan: &QueryPlan) -> Vec<Vec<usize>> {
         found.push((0..plan.items.len()).collect());
     }
     match &plan.group {
+        Some(group) if !group.rollup.is_empty() => {}
         Some(group) => found.extend(group_columns(plan, group)),
         None => {
             let [step] = plan.steps.as_slice() else { return found };
@@ -143,6 +144,10 @@ struct Equality {
 
 fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -> HashSet<usize> {
     let mut known: HashSet<usize> = keys.iter().filter_map(|key| position(block, key)).collect();
+    if select.with_rollup {
+        // A row that sums over a key has no value of it to determine others by.
+        return known;
+    }
     let mut equalities = Vec::new();
     let mut list = Vec::new();
     select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
@@ -157,7 +162,7 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
     loop {
         let before = known.len();
         for Equality { condition, optional } in &equalities {
-            let ast::Expr::Binary { op: ast::BinaryOp::Equal, left, right } = condition else { continue };
+            let Some((left, right)) = sides(condition) else { continue };
             for (one, other) in [(left, right), (right, left)] {
                 let Some(told) = position(block, one) else { continue };
                 let is_told = optional.is_none_or(|(from, to)| {
@@ -167,12 +172,7 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
                 });
                 let fixed = match position(block, other) {
                     Some(at) => known.contains(&at),
-                    None => {
-                        optional.is_none()
-                            && !walk::any(other, &|e| {
-                                matches!(e, ast::Expr::Column(_) | ast::Expr::Subquery(_))
-                            })
-                    }
+                    None => optional.is_none() && !walk::any(other, &varies),
                 };
                 if fixed && is_told {
                     known.insert(told);
@@ -187,6 +187,26 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
         if known.len() == before {
             return known;
         }
+    }
+}
+
+/// Both sides of an equality; a list of one is one.
+fn sides(condition: &ast::Expr) -> Option<(&ast::Expr, &ast::Expr)> {
+    match condition {
+        ast::Expr::Binary { op: ast::BinaryOp::Equal, left, right } => Some((left, right)),
+        ast::Expr::InList { operand, list, negated: false } if list.len() == 1 => Some((operand, &list[0])),
+        _ => None,
+    }
+}
+
+/// Whether a part of an expression may have another value for the next row.
+fn varies(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Column(_) | ast::Expr::UserVariable(_) | ast::Expr::Assign { .. } => true,
+        ast::Expr::Function(call) => {
+            matches!(&*call.name, "rand" | "uuid" | "uuid_short" | "sleep" | "random_bytes" | "get_lock")
+        }
+        other => other.is_query(),
     }
 }
 
@@ -250,7 +270,7 @@ fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed<'_>) -> Op
         return None;
     }
     if let ast::Expr::Function(call) = expr
-        && (aggregate::is_aggregate(call) || aggregate::takes_any(call))
+        && (aggregate::is_aggregate(call) || aggregate::takes_any(call) || &*call.name == "grouping")
     {
         return None;
     }

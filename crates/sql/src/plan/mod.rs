@@ -11,6 +11,7 @@
 //! | `select`, `union` | whole queries |
 //! | `names`, `grouping` | what names behind WHERE mean, and which may stand beside GROUP BY |
 //! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by its primary key |
+//! | `rollup` | WITH ROLLUP and GROUPING() |
 //! | `distinct` | what a DISTINCT block may be sorted by |
 //! | `uses` | which columns are used, and what for |
 //! | `foreign_key` | what a change asks of parents and children |
@@ -30,6 +31,7 @@ mod insert_select;
 mod names;
 pub mod point;
 pub mod query;
+mod rollup;
 pub mod scope;
 mod select;
 mod steps;

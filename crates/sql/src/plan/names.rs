@@ -17,7 +17,7 @@ use super::block::Block;
 use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
-use super::{aggregate, walk};
+use super::{aggregate, rollup, walk};
 
 /// Lets inner blocks see the aliases of the select list.
 pub fn note_aliases(block: &Block<'_, '_>, items: &[Item]) {
@@ -38,6 +38,7 @@ pub fn group_keys(
     items: &[Item],
 ) -> SqlResult<Vec<(Expr, Collation)>> {
     let mut keys = Vec::with_capacity(select.group_by.len());
+    let mut bound_keys = Vec::with_capacity(select.group_by.len());
     for item in &select.group_by {
         let expr = group_key(block, &item.expr, items)?;
         let refused = || match items.iter().find(|item| item.expr == expr) {
@@ -54,7 +55,12 @@ pub fn group_keys(
         let bound = block.bind(&expr, "group statement");
         block.scope.aggregates.set(AggregateUse::Refused);
         let typed = bound.map_err(|error| if error.code == 1111 { refused() } else { error })?;
-        keys.push((typed.expr, typed.kind.column.collation().unwrap_or(Collation::Binary)));
+        keys.push((typed.expr.clone(), typed.kind.column.collation().unwrap_or(Collation::Binary)));
+        bound_keys.push((expr, typed));
+    }
+    block.group_keys = bound_keys.iter().map(|(expr, _)| expr.clone()).collect();
+    if select.with_rollup {
+        block.rollup = rollup::place(block, bound_keys);
     }
     Ok(keys)
 }
@@ -81,7 +87,11 @@ pub fn order_keys(
     let (mut meant, mut keys) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
     for item in order {
         let expr = order_key(block, &item.expr, items)?;
+        let before = block.aggregates.len();
         let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
+        if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
+            return Err(SqlError::aggregate_order_of_rows(meant.len() + 1));
+        }
         meant.push(expr);
         if typed.expr.is_constant() && typed.expr.columns().is_empty() {
             continue;

@@ -416,10 +416,23 @@ pub struct GroupPlan {
     pub aggregates: Vec<Aggregate>,
     /// Sub-queries that keys and aggregates read: they run for each row, before it goes into its group.
     pub subqueries: Vec<usize>,
+    /// WITH ROLLUP: what becomes of each key in rows that sum over it. Empty without.
+    pub rollup: Vec<RollupKey>,
     /// No GROUP BY: one row even when there are no rows.
     pub implicit: bool,
     /// The first row decides: MIN or MAX read from the end of an index.
     pub first_row_only: bool,
+}
+
+/// A key of WITH ROLLUP.
+#[derive(Debug)]
+pub struct RollupKey {
+    /// Frame position of its value behind GROUP BY.
+    pub place: usize,
+    /// Frame position of what GROUPING() of it gives.
+    pub flag: usize,
+    /// What fills the place, unless a column lies there.
+    pub computed: Option<Expr>,
 }
 
 /// One aggregate.

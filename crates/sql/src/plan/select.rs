@@ -19,7 +19,7 @@ use super::point::PointShape;
 use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
 use super::scope::{AggregateUse, Outside, Scope};
 use super::steps::{Condition, StepPlanner};
-use super::{distinct, finish, from, grouping, names, walk};
+use super::{distinct, finish, from, grouping, names, rollup, walk};
 
 /// What of a query surrounds its SELECT block.
 #[derive(Clone, Copy)]
@@ -49,9 +49,6 @@ pub fn plan(
     around: Around<'_>,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SelectPlan> {
-    if select.with_rollup {
-        return Err(SqlError::not_supported_yet("WITH ROLLUP"));
-    }
     let mut block = Block::new(context, parent);
     let joined = from::read(&mut block, &select.from)?;
     let items = expand(&block, &select.items)?;
@@ -71,10 +68,12 @@ pub fn plan(
         Some(condition) => vec![block.filter(condition, "having clause")?],
         None => Vec::new(),
     };
-    let (order_by, order) = names::order_keys(&mut block, around.order_by, &items)?;
+    let (order_by, mut order) = names::order_keys(&mut block, around.order_by, &items)?;
     if select.distinct && context.full_group_by {
         distinct::check(&block, &order_by, &items)?;
     }
+    let collations: Vec<Collation> = keys.iter().map(|(_, collation)| *collation).collect();
+    order.extend(rollup::order(&block.rollup, &collations));
     let grouped = !keys.is_empty() || !block.aggregates.is_empty();
     if grouped && context.full_group_by {
         let clauses = grouping::Clauses { items: &items, having: condition.as_ref(), order_by: &order_by };
@@ -158,7 +157,8 @@ fn group_plan(block: &mut Block<'_, '_>, keys: Vec<(Expr, Collation)>) -> GroupP
         read.extend(aggregate.order.iter().flat_map(|key| key.expr.columns()));
     }
     let subqueries = block.subqueries_for(read);
-    GroupPlan { implicit: keys.is_empty(), keys, aggregates, subqueries, first_row_only: false }
+    let rollup = rollup::plan(std::mem::take(&mut block.rollup));
+    GroupPlan { implicit: keys.is_empty(), keys, aggregates, subqueries, rollup, first_row_only: false }
 }
 
 /// The select list with `*` written out.

@@ -11,8 +11,9 @@ use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
 use super::query::{OrderKey, QueryPlan, SetPlan, ValuesPlan};
-use super::scope::Outside;
+use super::scope::{Outside, is_aggregated};
 use super::select::{Around, limit_plan};
+use super::walk;
 
 /// Plans a set operation.
 pub fn plan(
@@ -22,11 +23,65 @@ pub fn plan(
     around: Around<'_>,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
+    if around.order_by.iter().any(|item| walk::any(&item.expr, &ast::Expr::is_query)) {
+        return sorted(context, first, rest, around, parent);
+    }
     let mut members = vec![(SetOperator::UnionAll, super::plan_query(context, first, parent)?)];
     for (operator, query) in rest {
         members.push((*operator, super::plan_query(context, query, parent)?));
     }
     assemble(context, members, around, parent)
+}
+
+/// ORDER BY with sub-queries: `SELECT * FROM (the set operation) ORDER BY ..`, whose block can run them.
+fn sorted(
+    context: &PlanContext<'_>,
+    first: &ast::Query,
+    rest: &[(SetOperator, ast::Query)],
+    around: Around<'_>,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<QueryPlan> {
+    refuse_order(around.order_by)?;
+    let body = ast::QueryBody::SetOperation { first: Box::new(first.clone()), rest: rest.to_vec() };
+    let query = ast::Query {
+        with: None,
+        body,
+        order_by: Vec::new(),
+        limit: None,
+        locking: Vec::new(),
+        into: Vec::new(),
+    };
+    let derived = ast::TableRef::Derived {
+        query: Box::new(query),
+        alias: "".into(),
+        columns: Vec::new(),
+        lateral: false,
+    };
+    let select = ast::Select {
+        items: vec![ast::SelectItem::Wildcard { schema: None, table: None }],
+        from: vec![derived],
+        ..super::select_of_nothing()
+    };
+    Ok(QueryPlan::Select(Box::new(super::select::plan(context, &select, around, parent)?)))
+}
+
+/// What ORDER BY of a set operation may not have: an aggregate, and columns of the tables of one of its members.
+fn refuse_order(order: &[OrderItem]) -> SqlResult<()> {
+    for (nth, item) in order.iter().enumerate() {
+        if is_aggregated(&item.expr) {
+            return Err(SqlError::aggregate_order_of_union(nth + 1));
+        }
+        let mut table = None;
+        walk::each(&item.expr, &mut |one| {
+            if let ast::Expr::Column(name) = one {
+                table = table.take().or_else(|| name.table.clone());
+            }
+        });
+        if let Some(table) = table {
+            return Err(SqlError::table_in_global_order(table));
+        }
+    }
+    Ok(())
 }
 
 /// A set operation over queries that are planned.
@@ -132,6 +187,7 @@ fn tail(
     let mut block = Block::new(context, parent);
     block.scope.add_columns(columns);
     let mut order = Vec::new();
+    refuse_order(around.order_by)?;
     for OrderItem { expr, descending } in around.order_by {
         let typed = match expr {
             ast::Expr::Literal(ast::Literal::Int(position)) => {

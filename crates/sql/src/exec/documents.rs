@@ -1,0 +1,77 @@
+//! JSON_ARRAYAGG and JSON_OBJECTAGG: the document of a group while its rows come.
+//!
+//! Arguments that are values are documents already when they come here (`functions::as_document`); SQL NULL becomes
+//! `null`. Of several members of one name the last stays.
+
+use std::collections::BTreeMap;
+
+use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
+use crate::json;
+use crate::memory::Charge;
+use crate::value::{Value, to_text};
+
+/// A document under way; it is empty as long as no row has come.
+pub enum Document {
+    /// The parts so far, as the text of an array without its end.
+    Array(String),
+    /// Members by the length of their names, then by their bytes: the order of the normal form.
+    Object(BTreeMap<(usize, String), String>),
+}
+
+/// What a member takes besides its texts.
+const MEMBER_OVERHEAD: usize = 2 * size_of::<String>() + 2 * size_of::<usize>();
+
+/// A value as a part of a document.
+fn part(value: &Value) -> String {
+    if value.is_null() { "null".into() } else { to_text(value).to_string() }
+}
+
+impl Document {
+    /// Adds a row: the part, or name and value of a member. Error 3158 for a name that is NULL.
+    pub fn add(&mut self, values: &[Value], charge: &mut Charge) -> SqlResult<()> {
+        match (self, values) {
+            (Document::Array(text), [value]) => {
+                let part = part(value);
+                charge.add(part.len() + 2)?;
+                text.push_str(if text.is_empty() { "[" } else { ", " });
+                text.push_str(&part);
+            }
+            (Document::Object(members), [name, value]) => {
+                if name.is_null() {
+                    return Err(SqlError::json_member_name_null());
+                }
+                if matches!(name, Value::Bytes(_)) {
+                    return Err(SqlError::json_of_binary());
+                }
+                let name = to_text(name).to_string();
+                let part = part(value);
+                charge.add(name.len() + part.len() + MEMBER_OVERHEAD)?;
+                members.insert((name.len(), name), part);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The whole document; NULL if no row has come or it is too long (warning 1301).
+    pub fn result(self, name: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
+        let text = match self {
+            Document::Array(text) if text.is_empty() => return Ok(Value::Null),
+            Document::Array(text) => text + "]",
+            Document::Object(members) if members.is_empty() => return Ok(Value::Null),
+            Document::Object(members) => {
+                let mut text = String::new();
+                for ((_, name), value) in members {
+                    text.push_str(if text.is_empty() { "{" } else { ", " });
+                    let written = json::append_quoted(&name, &mut text);
+                    debug_assert!(written.is_ok(), "a text takes everything");
+                    text.push_str(": ");
+                    text.push_str(&value);
+                }
+                text + "}"
+            }
+        };
+        crate::functions::build_text(name, context, |out| out.push(text.as_bytes()))
+    }
+}

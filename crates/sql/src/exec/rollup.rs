@@ -1,0 +1,28 @@
+//! The keys of a group under WITH ROLLUP, as the select list, HAVING and ORDER BY see them.
+
+use super::tail::FrameRow;
+use crate::error::SqlResult;
+use crate::expr::EvalContext;
+use crate::plan::query::RollupKey;
+use crate::value::Value;
+
+/// Puts a group's keys in their places: those behind the first `level`, which its rows do not have in common, are NULL.
+pub fn fill(
+    keys: &[RollupKey],
+    level: usize,
+    frame: &mut [Value],
+    context: &EvalContext<'_>,
+) -> SqlResult<()> {
+    // What computes a key may read a column that is another key: all are computed before any is forgotten.
+    for key in &keys[..level.min(keys.len())] {
+        frame[key.flag] = Value::boolean(false);
+        if let Some(computed) = &key.computed {
+            frame[key.place] = computed.eval(&FrameRow(frame), context)?;
+        }
+    }
+    for key in keys.iter().skip(level) {
+        frame[key.flag] = Value::boolean(true);
+        frame[key.place] = Value::Null;
+    }
+    Ok(())
+}
