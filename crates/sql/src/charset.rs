@@ -3,16 +3,24 @@
 //! Text is UTF-8 inside, whatever its character set says: in values, rows and keys. A character set limits what a column takes
 //! and says what its bytes are where bytes are asked for: functions on bytes get them by `functions::in_own_bytes`, clients at the wire.
 
+mod multi_byte;
+#[cfg(test)]
+mod tests;
+
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
 use crate::collation::Collation;
+use crate::error::SqlError;
+use multi_byte::MultiByteSet;
+pub(crate) use multi_byte::{Code, Reader};
 
 /// A character set this server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Charset {
+    Big5,
     Dec8,
     Cp850,
     Hp8,
@@ -21,10 +29,16 @@ pub enum Charset {
     Latin2,
     Swe7,
     Ascii,
+    Ujis,
+    Sjis,
     Hebrew,
+    Tis620,
+    Euckr,
     Koi8u,
+    Gb2312,
     Greek,
     Cp1250,
+    Gbk,
     Latin5,
     Armscii8,
     Utf8mb3,
@@ -43,6 +57,9 @@ pub enum Charset {
     Utf32,
     Binary,
     Geostd8,
+    Cp932,
+    Eucjpms,
+    Gb18030,
     Utf8mb4,
 }
 
@@ -53,6 +70,8 @@ enum Encoding {
     Bytes,
     /// One byte a character; the place of its 256 code points in the table.
     EightBit(u8),
+    /// One to four bytes a character; the place of its table.
+    MultiByte(u8),
     Utf16,
     Utf16Le,
     Utf32,
@@ -70,6 +89,7 @@ struct Description {
 
 #[rustfmt::skip]
 const DESCRIPTIONS: &[Description] = &[
+    set(Charset::Big5, "big5", "Big5 Traditional Chinese", 1, 84, 2, Encoding::MultiByte(1)),
     set(Charset::Dec8, "dec8", "DEC West European", 3, 69, 1, Encoding::EightBit(17)),
     set(Charset::Cp850, "cp850", "DOS West European", 4, 80, 1, Encoding::EightBit(13)),
     set(Charset::Hp8, "hp8", "HP West European", 6, 72, 1, Encoding::EightBit(18)),
@@ -78,10 +98,16 @@ const DESCRIPTIONS: &[Description] = &[
     set(Charset::Latin2, "latin2", "ISO 8859-2 Central European", 9, 77, 1, Encoding::EightBit(2)),
     set(Charset::Swe7, "swe7", "7bit Swedish", 10, 82, 1, Encoding::EightBit(19)),
     set(Charset::Ascii, "ascii", "US ASCII", 11, 65, 1, Encoding::EightBit(1)),
+    set(Charset::Ujis, "ujis", "EUC-JP Japanese", 12, 91, 3, Encoding::MultiByte(3)),
+    set(Charset::Sjis, "sjis", "Shift-JIS Japanese", 13, 88, 2, Encoding::MultiByte(6)),
     set(Charset::Hebrew, "hebrew", "ISO 8859-8 Hebrew", 16, 71, 1, Encoding::EightBit(12)),
+    set(Charset::Tis620, "tis620", "TIS620 Thai", 18, 89, 1, Encoding::EightBit(16)),
+    set(Charset::Euckr, "euckr", "EUC-KR Korean", 19, 85, 2, Encoding::MultiByte(4)),
     set(Charset::Koi8u, "koi8u", "KOI8-U Ukrainian", 22, 75, 1, Encoding::EightBit(10)),
+    set(Charset::Gb2312, "gb2312", "GB2312 Simplified Chinese", 24, 86, 2, Encoding::MultiByte(5)),
     set(Charset::Greek, "greek", "ISO 8859-7 Greek", 25, 70, 1, Encoding::EightBit(11)),
     set(Charset::Cp1250, "cp1250", "Windows Central European", 26, 66, 1, Encoding::EightBit(5)),
+    set(Charset::Gbk, "gbk", "GBK Simplified Chinese", 28, 87, 2, Encoding::MultiByte(0)),
     set(Charset::Latin5, "latin5", "ISO 8859-9 Turkish", 30, 78, 1, Encoding::EightBit(3)),
     set(Charset::Armscii8, "armscii8", "ARMSCII-8 Armenian", 32, 64, 1, Encoding::EightBit(20)),
     set(Charset::Utf8mb3, "utf8mb3", "UTF-8 Unicode", 33, 83, 3, Encoding::Utf8),
@@ -100,6 +126,9 @@ const DESCRIPTIONS: &[Description] = &[
     set(Charset::Utf32, "utf32", "UTF-32 Unicode", 60, 61, 4, Encoding::Utf32),
     set(Charset::Binary, "binary", "Binary pseudo charset", 63, 63, 1, Encoding::Bytes),
     set(Charset::Geostd8, "geostd8", "GEOSTD8 Georgian", 92, 93, 1, Encoding::EightBit(21)),
+    set(Charset::Cp932, "cp932", "SJIS for Windows Japanese", 95, 96, 2, Encoding::MultiByte(2)),
+    set(Charset::Eucjpms, "eucjpms", "UJIS for Windows Japanese", 97, 98, 3, Encoding::MultiByte(7)),
+    set(Charset::Gb18030, "gb18030", "China National Standard GB18030", 248, 249, 4, Encoding::MultiByte(8)),
     set(Charset::Utf8mb4, "utf8mb4", "UTF-8 Unicode", 255, 46, 4, Encoding::Utf8),
 ];
 
@@ -136,6 +165,12 @@ impl Charset {
         self.entry().name
     }
 
+    /// True for the sets that MySQL warns of.
+    pub fn is_deprecated(self) -> bool {
+        use Charset::{Dec8, Hp8, Macce, Macroman, Ucs2, Utf8mb3};
+        matches!(self, Dec8 | Hp8 | Macce | Macroman | Ucs2 | Utf8mb3)
+    }
+
     /// What SHOW CHARACTER SET says of it.
     pub fn description(self) -> &'static str {
         self.entry().description
@@ -165,6 +200,19 @@ impl Charset {
         EightBitSet::get(nth).bytes.get(&character).copied()
     }
 
+    /// The bytes of a character in a set of one to four bytes a character; `None` if the set lacks it.
+    pub(crate) fn code_of(self, character: char) -> Option<Code> {
+        match self.entry().encoding {
+            Encoding::MultiByte(nth) => MultiByteSet::get(nth).code_of(character),
+            _ => self.byte_of(character).map(Code::single),
+        }
+    }
+
+    /// True if a character has up to four bytes which say where it ends.
+    pub(crate) fn is_multi_byte(self) -> bool {
+        matches!(self.entry().encoding, Encoding::MultiByte(_))
+    }
+
     /// True if the bytes of text are those of UTF-8, which it has inside.
     pub fn is_utf8(self) -> bool {
         matches!(self.entry().encoding, Encoding::Utf8 | Encoding::Bytes)
@@ -172,7 +220,7 @@ impl Charset {
 
     fn holds(self, character: char) -> bool {
         match self.entry().encoding {
-            Encoding::EightBit(_) => self.byte_of(character).is_some(),
+            Encoding::EightBit(_) | Encoding::MultiByte(_) => self.code_of(character).is_some(),
             _ => self == Charset::Utf8mb4 || self.entry().most_bytes == 4 || character <= '\u{FFFF}',
         }
     }
@@ -198,6 +246,14 @@ impl Charset {
             Encoding::EightBit(_) => {
                 text.chars().map(|character| self.byte_of(character).unwrap_or(b'?')).collect()
             }
+            Encoding::MultiByte(nth) => {
+                let set = MultiByteSet::get(nth);
+                let mut bytes = Vec::with_capacity(text.len());
+                for character in text.chars() {
+                    bytes.extend_from_slice(set.code_of(character).unwrap_or(Code::single(b'?')).bytes());
+                }
+                bytes
+            }
             Encoding::Utf16 if self == Charset::Ucs2 => {
                 self.fit(text).encode_utf16().flat_map(u16::to_be_bytes).collect()
             }
@@ -218,6 +274,7 @@ impl Charset {
                 let points = &EightBitSet::get(nth).points;
                 return bytes.iter().map(|byte| points[usize::from(*byte)]).collect();
             }
+            Encoding::MultiByte(nth) => return text_of(MultiByteSet::get(nth), bytes, None),
             Encoding::Utf32 => 4,
             Encoding::Utf16 | Encoding::Utf16Le => 2,
         };
@@ -238,6 +295,43 @@ impl Charset {
 }
 
 impl Charset {
+    fn unit_bytes(self) -> usize {
+        match self.entry().encoding {
+            Encoding::Utf32 => 4,
+            Encoding::Utf16 | Encoding::Utf16Le => 2,
+            _ => 1,
+        }
+    }
+
+    /// The text that bytes begin with and the place of the first that are none of this set.
+    pub fn decode_prefix(self, bytes: &[u8]) -> (String, usize) {
+        let mut text = String::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let (unit, most) = (self.unit_bytes(), self.entry().most_bytes as usize);
+            let character = (unit..=most.min(bytes.len() - at)).step_by(unit).find_map(|length| {
+                let character = self.decode(&bytes[at..at + length])?;
+                Some((character, length))
+            });
+            let Some((character, length)) = character else { break };
+            text.push_str(&character);
+            at += length;
+        }
+        (text, at)
+    }
+
+    /// The error that bytes are none of this set: it shows three of those that are not.
+    pub fn misfit(self, bytes: &[u8]) -> SqlError {
+        use std::fmt::Write;
+        let (_, place) = self.decode_prefix(bytes);
+        let mut shown = String::new();
+        for byte in bytes[place..].iter().take(3) {
+            let written = write!(shown, "{byte:02X}");
+            debug_assert!(written.is_ok());
+        }
+        SqlError::invalid_character_string(self.name(), shown)
+    }
+
     /// The text of bytes that a client sends; `?` for what is none of this set.
     pub fn decode_lossy(self, bytes: &[u8]) -> String {
         match self.entry().encoding {
@@ -245,6 +339,7 @@ impl Charset {
                 let points = &EightBitSet::get(nth).points;
                 bytes.iter().map(|byte| points[usize::from(*byte)].unwrap_or('?')).collect()
             }
+            Encoding::MultiByte(nth) => text_of(MultiByteSet::get(nth), bytes, Some('?')).unwrap_or_default(),
             _ => self.decode(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned()),
         }
     }
@@ -253,6 +348,18 @@ impl Charset {
     pub fn serves_clients(self) -> bool {
         !matches!(self.entry().encoding, Encoding::Utf32 | Encoding::Utf16 | Encoding::Utf16Le)
     }
+}
+
+/// The text of bytes of several for a character. A byte that begins none is the replacement, and without one there is no text.
+fn text_of(set: &MultiByteSet, bytes: &[u8], replacement: Option<char>) -> Option<String> {
+    let mut text = String::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (character, length) = set.first(rest).or(replacement.map(|mark| (mark, 1)))?;
+        text.push(character);
+        rest = &rest[length..];
+    }
+    Some(text)
 }
 
 /// One 8-bit set.
@@ -283,12 +390,18 @@ impl EightBitSet {
             let mut points = [None; 256];
             for byte in (0..=255u8).rev() {
                 let point = eight_bit_word(usize::from(nth) * 256 + usize::from(byte));
-                if point != 0xFFFF
-                    && let Some(character) = char::from_u32(point.into())
-                {
+                let Some(character) = char::from_u32(point.into()).filter(|_| point != 0xFFFF) else {
+                    continue;
+                };
+                if character != char::REPLACEMENT_CHARACTER {
                     bytes.insert(character, byte);
                     points[usize::from(byte)] = Some(character);
+                    continue;
                 }
+                // A byte that stands for nothing comes back as the same byte; the mark itself is written as the last of them.
+                bytes.entry(character).or_insert(byte);
+                points[usize::from(byte)] = char::from_u32(multi_byte::PRIVATE + u32::from(byte));
+                bytes.extend(points[usize::from(byte)].map(|private| (private, byte)));
             }
             EightBitSet { bytes, points }
         })

@@ -1,10 +1,11 @@
 //! Collations: how strings compare, and the bytes that stand for a string in an index key.
 //!
 //! Each collation has its own order, the one MySQL has under that name (`catalog.rs`); a name that is not there is refused. The tables
-//! are pinned files beside this module, written by `tables/generate_collations.py`, because an index written with one order
+//! are pinned files beside this module, written by `tables/generate_collations.py` and `generate_multi_byte.py`, because an index written with one order
 //! must never be read with another. `utf8mb4_unicode_ci` weighs by UCA 4.0.0, `unicode_520_ci` by 5.2.0, the `0900` family by
 //! 9.0.0 with one (`ai_ci`), two (`as_ci`) or three (`as_cs`) levels; languages are tailorings of 4.0.0 and 9.0.0;
-//! `general_ci` gives each character of the first plane one weight; 8-bit sets have a weight for each byte.
+//! `general_ci` gives each character of the first plane one weight; 8-bit sets have a weight for each byte; in Chinese, Japanese and
+//! Korean sets a character weighs bytes, mostly those of its code (`multi_byte.rs`); Thai and Czech texts weigh as wholes (`whole.rs`).
 //!
 //! PAD SPACE collations compare as if spaces went on for ever behind the end of each string: trailing spaces do not count, and
 //! a control character sorts before the end.
@@ -12,12 +13,14 @@
 mod catalog;
 mod fold;
 mod like;
+mod multi_byte;
 mod rules;
 mod shown;
 mod table;
 mod tailoring;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::cmp::Ordering;
 
@@ -148,23 +151,34 @@ impl Collation {
     /// Compares two strings (UTF-8; bytes for `binary`).
     pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
         let pads = self.pads_space();
+        if let Order::Whole(whole) = self.entry().order
+            && whole.pads()
+        {
+            // A mark moves behind the spaces at the end.
+            return rules::compare_padded_bytes(&whole.weights(left), &whole.weights(right));
+        }
         let (left, right) = if pads { (trim_spaces(left), trim_spaces(right)) } else { (left, right) };
         if left == right {
             return Ordering::Equal;
         }
-        match self.is_by_utf8() {
-            true if pads => rules::compare_padded_bytes(left, right),
-            true => left.cmp(right),
-            false => self.rules().compare(left, right),
+        match self.entry().order {
+            Order::Bytes if pads => rules::compare_padded_bytes(left, right),
+            Order::Bytes => left.cmp(right),
+            Order::Whole(whole) => whole.weights(left).cmp(&whole.weights(right)),
+            _ => self.rules().compare(left, right),
         }
     }
 
     /// Appends bytes whose memcmp order is the collation's order; equal strings give equal bytes. No terminator.
     pub fn append_weights(self, text: &[u8], out: &mut Vec<u8>) {
-        match self.is_by_utf8() {
-            true if self.pads_space() => rules::append_padded_bytes(text, out),
-            true => out.extend_from_slice(text),
-            false => self.rules().append_key(self.significant(text), out),
+        match self.entry().order {
+            Order::Bytes if self.pads_space() => rules::append_padded_bytes(text, out),
+            Order::Bytes => out.extend_from_slice(text),
+            Order::Whole(whole) if whole.pads() => {
+                rules::append_padded_bytes(&whole.weights(text), out);
+            }
+            Order::Whole(whole) => out.extend_from_slice(&whole.weights(self.significant(text))),
+            _ => self.rules().append_key(self.significant(text), out),
         }
     }
 
@@ -176,7 +190,15 @@ impl Collation {
         if self.is_by_utf8() {
             return false;
         }
+        if self.set().is_multi_byte() && !(left.is_ascii() && right.is_ascii()) {
+            // As MySQL: LIKE and its kin take characters of several bytes as they are.
+            return false;
+        }
         let (mut one, mut other) = ([0; 4], [0; 4]);
+        if let Order::Whole(whole) = self.entry().order {
+            let weights = |letter: char| whole.weights(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            return weights(left) == weights(right);
+        }
         self.rules().same(left.encode_utf8(&mut one).as_bytes(), right.encode_utf8(&mut other).as_bytes())
     }
 }

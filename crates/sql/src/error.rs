@@ -211,6 +211,10 @@ errors! {
     deprecated_syntax(old, new) = 1287 b"HY000" "'{old}' is deprecated and will be removed in a future release. Please use {new} instead";
     non_updatable_table(table, statement) = 1288 b"HY000" "The target table {table} of the {statement} is not updatable";
     feature_disabled(feature, needed) = 1289 b"HY000" "The '{feature}' feature is disabled; you need MySQL built with '{needed}' to have it working";
+    charset_alias() = 3719 b"HY000" "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.";
+    national_charset() = 3720 b"HY000" "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
+    deprecated_utf8mb3_collation(collation) = 3778 b"HY000" "'{collation}' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
+    deprecated_charset_collation(collation, charset) = 4079 b"HY000" "'{collation}' is a collation of the deprecated character set {charset}. Please consider using utf8mb4 with an appropriate collation instead.";
     table_without_primary_key() = 3750 b"HY000" "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
     using_other_engine(engine, table) = 1266 b"HY000" "Using storage engine {engine} for table '{table}'";
     illegal_engine_option(table) = 1031 b"HY000" "Table storage engine for '{table}' doesn't have this option";

@@ -114,6 +114,8 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     let text = text_arguments(entry);
     let bytes = BYTES_OF_FIRST.contains(&entry.name);
     let read = |(nth, typed)| match text.contains(&nth) {
+        // Characters of several bytes are told apart before they are bytes.
+        _ if nth == 0 && entry.name == "ord" && is_multi_byte(&typed) => typed,
         _ if nth == 0 && bytes => in_own_bytes(if text.contains(&nth) { as_shown(typed) } else { typed }),
         true => as_shown(typed),
         false => typed,
@@ -192,6 +194,10 @@ const BYTES_OF_FIRST: &[&str] = &[
     "compress",
     "aes_encrypt",
 ];
+
+fn is_multi_byte(typed: &Typed) -> bool {
+    typed.kind.column.collation().is_some_and(|own| own.set().is_multi_byte())
+}
 
 /// Text of a character set whose bytes are not those of UTF-8 as these bytes; every other operand as it is.
 pub(crate) fn in_own_bytes(typed: Typed) -> Typed {

@@ -4,6 +4,7 @@
 use super::Collation;
 use super::rules::Base::{General, Uca400, Uca520, Uca900};
 use super::rules::Order;
+use super::whole::Whole;
 use crate::charset::Charset;
 
 /// What is known of one collation.
@@ -45,6 +46,8 @@ const PLACES: [u16; NUMBERS] = {
 
 #[rustfmt::skip]
 const CATALOG: &[Entry] = &[
+    entry(1, "big5_chinese_ci", Charset::Big5, Order::MultiByte(1), 1),
+    entry(2, "latin2_czech_cs", Charset::Latin2, Order::Whole(Whole::CzechLatin2), 4),
     entry(3, "dec8_swedish_ci", Charset::Dec8, Order::EightBit(32), 1),
     entry(4, "cp850_general_ci", Charset::Cp850, Order::EightBit(29), 1),
     entry(5, "latin1_german1_ci", Charset::Latin1, Order::EightBit(1), 1),
@@ -54,21 +57,28 @@ const CATALOG: &[Entry] = &[
     entry(9, "latin2_general_ci", Charset::Latin2, Order::EightBit(8), 1),
     entry(10, "swe7_swedish_ci", Charset::Swe7, Order::EightBit(34), 1),
     entry(11, "ascii_general_ci", Charset::Ascii, Order::EightBit(7), 1),
+    entry(12, "ujis_japanese_ci", Charset::Ujis, Order::MultiByte(3), 1),
+    entry(13, "sjis_japanese_ci", Charset::Sjis, Order::MultiByte(2), 1),
     entry(14, "cp1251_bulgarian_ci", Charset::Cp1251, Order::EightBit(18), 1),
     entry(15, "latin1_danish_ci", Charset::Latin1, Order::EightBit(3), 1),
     entry(16, "hebrew_general_ci", Charset::Hebrew, Order::EightBit(28), 1),
+    entry(18, "tis620_thai_ci", Charset::Tis620, Order::Whole(Whole::Thai), 4),
+    entry(19, "euckr_korean_ci", Charset::Euckr, Order::MultiByte(4), 1),
     entry(20, "latin7_estonian_cs", Charset::Latin7, Order::EightBit(12), 1),
     entry(21, "latin2_hungarian_ci", Charset::Latin2, Order::EightBit(9), 1),
     entry(22, "koi8u_general_ci", Charset::Koi8u, Order::EightBit(26), 1),
     entry(23, "cp1251_ukrainian_ci", Charset::Cp1251, Order::EightBit(19), 1),
+    entry(24, "gb2312_chinese_ci", Charset::Gb2312, Order::MultiByte(5), 1),
     entry(25, "greek_general_ci", Charset::Greek, Order::EightBit(27), 1),
     entry(26, "cp1250_general_ci", Charset::Cp1250, Order::EightBit(15), 1),
     entry(27, "latin2_croatian_ci", Charset::Latin2, Order::EightBit(10), 1),
+    entry(28, "gbk_chinese_ci", Charset::Gbk, Order::MultiByte(0), 1),
     entry(29, "cp1257_lithuanian_ci", Charset::Cp1257, Order::EightBit(23), 1),
     entry(30, "latin5_turkish_ci", Charset::Latin5, Order::EightBit(11), 1),
     entry(31, "latin1_german2_ci", Charset::Latin1, Order::EightBit(2), 2),
     entry(32, "armscii8_general_ci", Charset::Armscii8, Order::EightBit(35), 1),
     entry(33, "utf8mb3_general_ci", Charset::Utf8mb3, Order::Table(General, 1), 1),
+    entry(34, "cp1250_czech_cs", Charset::Cp1250, Order::Whole(Whole::CzechCp1250), 2),
     entry(35, "ucs2_general_ci", Charset::Ucs2, Order::Table(General, 1), 1),
     entry(36, "cp866_general_ci", Charset::Cp866, Order::EightBit(31), 1),
     entry(37, "keybcs2_general_ci", Charset::Keybcs2, Order::EightBit(37), 1),
@@ -117,10 +127,21 @@ const CATALOG: &[Entry] = &[
     entry(81, "cp852_bin", Charset::Cp852, Order::Encoded, 1),
     entry(82, "swe7_bin", Charset::Swe7, Order::Encoded, 1),
     entry(83, "utf8mb3_bin", Charset::Utf8mb3, Order::Bytes, 1),
+    entry(84, "big5_bin", Charset::Big5, Order::Encoded, 1),
+    entry(85, "euckr_bin", Charset::Euckr, Order::Encoded, 1),
+    entry(86, "gb2312_bin", Charset::Gb2312, Order::Encoded, 1),
+    entry(87, "gbk_bin", Charset::Gbk, Order::Encoded, 1),
+    entry(88, "sjis_bin", Charset::Sjis, Order::Encoded, 1),
+    entry(89, "tis620_bin", Charset::Tis620, Order::Encoded, 1),
     entry(90, "ucs2_bin", Charset::Ucs2, Order::Bytes, 1),
+    entry(91, "ujis_bin", Charset::Ujis, Order::Encoded, 1),
     entry(92, "geostd8_general_ci", Charset::Geostd8, Order::EightBit(36), 1),
     entry(93, "geostd8_bin", Charset::Geostd8, Order::Encoded, 1),
     entry(94, "latin1_spanish_ci", Charset::Latin1, Order::EightBit(6), 1),
+    entry(95, "cp932_japanese_ci", Charset::Cp932, Order::MultiByte(2), 1),
+    entry(96, "cp932_bin", Charset::Cp932, Order::Encoded, 1),
+    entry(97, "eucjpms_japanese_ci", Charset::Eucjpms, Order::MultiByte(3), 1),
+    entry(98, "eucjpms_bin", Charset::Eucjpms, Order::Encoded, 1),
     entry(99, "cp1250_polish_ci", Charset::Cp1250, Order::EightBit(17), 1),
     entry(101, "utf16_unicode_ci", Charset::Utf16, Order::Table(Uca400, 1), 8),
     entry(102, "utf16_icelandic_ci", Charset::Utf16, Order::Tailored(0, 1), 8),
@@ -242,6 +263,9 @@ const CATALOG: &[Entry] = &[
     entry(245, "utf8mb4_croatian_ci", Charset::Utf8mb4, Order::Tailored(20, 1), 8),
     entry(246, "utf8mb4_unicode_520_ci", Charset::Utf8mb4, Order::Table(Uca520, 1), 8),
     entry(247, "utf8mb4_vietnamese_ci", Charset::Utf8mb4, Order::Tailored(21, 1), 8),
+    entry(248, "gb18030_chinese_ci", Charset::Gb18030, Order::MultiByte(6), 2),
+    entry(249, "gb18030_bin", Charset::Gb18030, Order::Encoded, 1),
+    entry(250, "gb18030_unicode_520_ci", Charset::Gb18030, Order::Table(Uca520, 1), 8),
     entry(255, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, Order::Table(Uca900, 1), 0),
     entry(256, "utf8mb4_de_pb_0900_ai_ci", Charset::Utf8mb4, Order::Tailored(22, 1), 0),
     entry(257, "utf8mb4_is_0900_ai_ci", Charset::Utf8mb4, Order::Tailored(23, 1), 0),

@@ -4,8 +4,10 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
+use super::multi_byte::{CodeOrder, bytes_found};
 use super::table::{self, Found, Table};
 use super::tailoring::Tailoring;
+use super::whole::Whole;
 use super::{catalog, first_character, trim_spaces};
 use crate::charset::{Charset, eight_bit_weight};
 
@@ -54,6 +56,10 @@ pub(super) enum Order {
     Tailored(u8, u8),
     /// By a weight for each byte of an 8-bit set.
     EightBit(u8),
+    /// By the weights of the codes of a set of several bytes.
+    MultiByte(u8),
+    /// As a whole.
+    Whole(Whole),
 }
 
 /// Where a level's weights come from.
@@ -62,6 +68,7 @@ enum Source {
     Table(&'static Table),
     Tailored(&'static Table, &'static Tailoring, usize),
     EightBit(Charset, u8),
+    MultiByte(Charset, &'static CodeOrder),
     Encoded(Charset),
 }
 
@@ -107,9 +114,10 @@ impl Rules {
                 (0..usize::from(levels)).map(level).collect()
             }
             Order::EightBit(nth) => vec![Level::new(Source::EightBit(charset, nth))],
-            Order::Encoded | Order::Bytes => vec![Level::new(Source::Encoded(charset))],
+            Order::MultiByte(nth) => vec![Level::new(Source::MultiByte(charset, CodeOrder::get(nth)))],
+            Order::Encoded | Order::Bytes | Order::Whole(_) => vec![Level::new(Source::Encoded(charset))],
         };
-        let narrow = matches!(order, Order::EightBit(_) | Order::Encoded);
+        let narrow = matches!(order, Order::EightBit(_) | Order::MultiByte(_) | Order::Encoded);
         let space = levels[0].ascii[usize::from(b' ')];
         let above = levels[0].ascii[0x21..].iter().all(|weight| *weight == 0 || *weight > space);
         Rules { levels, pad: pads.then_some(space), plain_above_space: above, narrow }
@@ -201,7 +209,7 @@ impl Level {
         let skips_zero = match source {
             Source::Table(table) => !std::ptr::eq(table, &table::GENERAL_CI),
             Source::Tailored(..) => true,
-            Source::EightBit(..) | Source::Encoded(_) => false,
+            Source::EightBit(..) | Source::MultiByte(..) | Source::Encoded(_) => false,
         };
         let mut level = Level { source, ascii: [NOT_PLAIN; 128], skips_zero, contracts };
         level.ascii = std::array::from_fn(|byte| level.plain_weight(byte as u8));
@@ -241,13 +249,16 @@ impl Level {
                     return (missing(character), None, length);
                 };
                 let weight = eight_bit_weight(nth, byte);
-                let weights = [weight & 0xFF, weight >> 8, 0];
+                let weights = [weight & 0xFF, weight >> 8, 0, 0];
                 (Found::Derived(weights, if weight > 0xFF { 2 } else { 1 }), None, length)
+            }
+            Source::MultiByte(charset, order) => {
+                (order.weights(charset, character).unwrap_or_else(|| missing(character)), None, length)
             }
             Source::Encoded(charset) => {
                 let found = charset
-                    .byte_of(character)
-                    .map_or_else(|| missing(character), |byte| Found::One(byte.into()));
+                    .code_of(character)
+                    .map_or_else(|| missing(character), |code| bytes_found(code.bytes()));
                 (found, None, length)
             }
         }
@@ -331,7 +342,7 @@ struct Weights<'a> {
 /// Weights of one character still to be delivered.
 struct Pending {
     many: &'static [u16],
-    derived: [u16; 3],
+    derived: [u16; 4],
     at: u8,
     count: u8,
     moving: Option<Moving>,
@@ -343,8 +354,8 @@ type Moving = (&'static Tailoring, usize);
 impl Pending {
     fn new((found, moving, _): (Found, Option<Moving>, usize)) -> Pending {
         let (many, derived, count): (&'static [u16], _, _) = match found {
-            Found::One(weight) => (&[], [weight, 0, 0], 1),
-            Found::Many(many) => (many, [0; 3], 0),
+            Found::One(weight) => (&[], [weight, 0, 0, 0], 1),
+            Found::Many(many) => (many, [0; 4], 0),
             Found::Derived(weights, count) => (&[], weights, count),
         };
         Pending { many, derived, at: 0, count, moving }
@@ -391,7 +402,7 @@ impl Iterator for Weights<'_> {
 /// the set.
 fn missing(character: char) -> Found {
     let point = u32::from(character);
-    Found::Derived([0x1FF, 0x100 | (point >> 8) as u16, 0x100 | (point & 0xFF) as u16], 3)
+    Found::Derived([0x1FF, 0x100 | (point >> 8) as u16, 0x100 | (point & 0xFF) as u16, 0], 3)
 }
 
 /// Compares by bytes with spaces behind the end of the shorter text.

@@ -3,6 +3,7 @@
 use super::rules::Base::{General, Uca900};
 use super::rules::Order;
 use super::tailoring::Tailoring;
+use super::whole::Whole;
 use super::{Collation, first_character};
 use crate::charset::Charset;
 
@@ -27,6 +28,8 @@ enum Shape {
     Points(usize),
     /// As words of the weight table.
     Words,
+    /// As the weights of the whole.
+    Whole(Whole),
 }
 
 /// Characters of an ideograph's or a letter's expansion under UCA 9.0.0.
@@ -38,8 +41,9 @@ impl Collation {
             Order::Bytes if !self.pads_space() => Shape::Bytes,
             Order::Bytes if matches!(self.set(), Charset::Ucs2 | Charset::Utf8mb3) => Shape::Points(2),
             Order::Bytes => Shape::Points(3),
-            Order::Encoded | Order::EightBit(_) => Shape::Narrow,
+            Order::Encoded | Order::EightBit(_) | Order::MultiByte(_) => Shape::Narrow,
             Order::Table(..) | Order::Tailored(..) => Shape::Words,
+            Order::Whole(whole) => Shape::Whole(whole),
         }
     }
 
@@ -49,7 +53,7 @@ impl Collation {
         let (base, levels) = match self.entry().order {
             Order::Table(base, levels) => (base, levels),
             Order::Tailored(nth, levels) => (Tailoring::get(nth).base, levels),
-            Order::Bytes | Order::Encoded | Order::EightBit(_) => {
+            Order::Bytes | Order::Encoded | Order::EightBit(_) | Order::MultiByte(_) | Order::Whole(_) => {
                 return match self.shape() {
                     Shape::Points(width) => characters.saturating_mul(width as u64),
                     _ => bytes.saturating_mul(u64::from(self.sort_length()).max(1)),
@@ -122,7 +126,7 @@ impl Collation {
     fn shown_space(self) -> Vec<u8> {
         let mut space = Vec::new();
         match self.shape() {
-            Shape::Narrow => space.push(b' '),
+            Shape::Narrow | Shape::Whole(_) => space.push(b' '),
             Shape::Words if self.pads_space() => self.append_shown_weights(b" ", &mut space),
             Shape::Points(_) => self.append_shown_weights(b" ", &mut space),
             Shape::Bytes | Shape::Words => space.push(0),
@@ -134,6 +138,7 @@ impl Collation {
     pub(super) fn append_shown_weights(self, text: &[u8], out: &mut Vec<u8>) {
         match self.shape() {
             Shape::Bytes => out.extend_from_slice(text),
+            Shape::Whole(whole) => out.extend_from_slice(&whole.weights(text)),
             Shape::Narrow | Shape::Words => self.rules().append_shown(text, out),
             Shape::Points(width) => {
                 let mut rest = text;

@@ -27,7 +27,7 @@ pub(super) enum Found {
     One(u16),
     Many(&'static [u16]),
     /// Derived ones: so many of the array.
-    Derived([u16; 3], u8),
+    Derived([u16; 4], u8),
 }
 
 macro_rules! tables {
@@ -87,17 +87,17 @@ impl Table {
             _ => {
                 let modern = rule == RULE_UCA_900;
                 if modern && (0x17000..=0x18AFF).contains(&point) {
-                    return Found::Derived([0xFB00, (point - 0x17000) as u16 | 0x8000, 0], 2);
+                    return Found::Derived([0xFB00, (point - 0x17000) as u16 | 0x8000, 0, 0], 2);
                 }
                 let base = ideograph_base(point, modern);
-                Found::Derived([base + (point >> 15) as u16, (point & 0x7FFF) as u16 | 0x8000, 0], 2)
+                Found::Derived([base + (point >> 15) as u16, (point & 0x7FFF) as u16 | 0x8000, 0, 0], 2)
             }
         }
     }
 
     fn letters(&'static self, syllable: u32) -> Found {
         let parts = [0x1100 + syllable / 588, 0x1161 + syllable % 588 / 28, 0x11A7 + syllable % 28];
-        let mut weights = [0; 3];
+        let mut weights = [0; 4];
         for (weight, part) in weights.iter_mut().zip(parts) {
             if let Some(Found::One(found)) = char::from_u32(part).map(|letter| self.weights(letter)) {
                 *weight = found;

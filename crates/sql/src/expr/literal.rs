@@ -79,9 +79,8 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
         return Ok(typed(Value::bytes(string.bytes.to_vec()), ColumnType::Varbinary { length }));
     }
     if string.introducer.is_some() && !collation.set().is_utf8() {
-        let text = collation.set().decode(&string.bytes).ok_or_else(|| {
-            SqlError::invalid_character_string(collation.charset(), crate::value::shown(&string.bytes))
-        })?;
+        let set = collation.set();
+        let text = set.decode(&string.bytes).ok_or_else(|| set.misfit(&string.bytes))?;
         let length = text.chars().count() as u32;
         return Ok(typed(Value::from(text), ColumnType::Varchar { length, collation }));
     }
@@ -90,6 +89,7 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
             let length = text.chars().count() as u32;
             Ok(typed(Value::text(text), ColumnType::Varchar { length, collation }))
         }
+        Err(_) if string.introducer.is_some() => Err(collation.set().misfit(&string.bytes)),
         Err(_) => {
             // Kept as bytes: storing it into a character column reports 1366 with the column's name.
             let length = string.bytes.len() as u32;

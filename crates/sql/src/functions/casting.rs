@@ -118,10 +118,7 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
                 Value::Bytes(bytes) => match set.decode(bytes) {
                     Some(text) => text.into(),
                     None => {
-                        context.warn(SqlError::invalid_character_string(
-                            set.name(),
-                            crate::value::shown(bytes),
-                        ))?;
+                        context.warn(set.misfit(bytes))?;
                         return Ok(Value::Null);
                     }
                 },
@@ -132,7 +129,8 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
             }
             match text.char_indices().nth(*length as usize) {
                 Some((end, _)) => {
-                    cut_warning(true, "CHAR", *length, value, context)?;
+                    // MySQL's warning counts bytes.
+                    cut_warning(true, "CHAR", set.encode(&text[..end]).len() as u32, value, context)?;
                     Value::text(&text[..end])
                 }
                 None => Value::Str(text),

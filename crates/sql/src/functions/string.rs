@@ -384,8 +384,16 @@ fn ascii(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value>
     Ok(Value::Int(to_bytes(&arguments[0]).first().map_or(0, |byte| i64::from(*byte))))
 }
 
-fn ord(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn ord(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
+    if let (Value::Str(text), set) = (&arguments[0], call.collation.set())
+        && set.is_multi_byte()
+    {
+        let code = text.chars().next().and_then(|first| set.code_of(first));
+        let number =
+            |code: crate::charset::Code| code.bytes().iter().fold(0, |sum, byte| sum << 8 | i64::from(*byte));
+        return Ok(Value::Int(code.map_or(0, number)));
+    }
     let bytes = to_bytes(&arguments[0]);
     let length =
         if is_binary(arguments) { 1 } else { first_character(&bytes).map_or(0, |(_, length)| length) };

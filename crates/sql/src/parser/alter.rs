@@ -60,8 +60,9 @@ impl Parser<'_> {
                 if !self.eat_charset()? {
                     return Err(self.unexpected());
                 }
-                let charset = if self.eat(Keyword::Default) { None } else { Some(self.charset_name()?) };
-                let collation = if self.eat(Keyword::Collate) { Some(self.charset_name()?) } else { None };
+                let charset = if self.eat(Keyword::Default) { None } else { Some(self.warned_charset()?) };
+                let collation =
+                    if self.eat(Keyword::Collate) { Some(self.warned_collation()?) } else { None };
                 actions.push(AlterAction::ConvertCharset { charset, collation });
             }
             Keyword::Enable | Keyword::Disable => {

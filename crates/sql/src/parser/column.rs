@@ -1,7 +1,7 @@
 //! Column types and column definitions.
 
 use super::name::lower;
-use super::{Parse, Parser};
+use super::{Deprecated, Parse, Parser, deprecated};
 use crate::ast::{
     CheckDef, Clause, ColumnDef, ColumnType, DefaultClause, Expr, Generated, Literal, Name, StringLiteral,
     TypeKind, UnaryOp,
@@ -88,7 +88,7 @@ impl Parser<'_> {
             }
             Keyword::Collate => {
                 self.advance();
-                column.column_type.collation = Some(self.charset_name()?);
+                column.column_type.collation = Some(self.warned_collation()?);
             }
             _ => return self.rare_column_attribute(keyword, column, checks),
         }
@@ -272,6 +272,7 @@ impl Parser<'_> {
         }
         if matches!(first, Keyword::National | Keyword::Nchar | Keyword::Nvarchar) {
             column_type.charset = Some("utf8mb3".into());
+            self.note_deprecated(Some(Deprecated::National));
         }
         column_type.kind = kind;
         column_type.length = self.optional_length()?;
@@ -355,20 +356,29 @@ impl Parser<'_> {
                     column_type.zerofill = true;
                     column_type.unsigned = true;
                 }
-                Keyword::Binary if is_text => column_type.binary_collation = true,
-                Keyword::Ascii if is_text => column_type.charset = Some("latin1".into()),
-                Keyword::Unicode if is_text => column_type.charset = Some("ucs2".into()),
+                Keyword::Binary if is_text => {
+                    column_type.binary_collation = true;
+                    self.note_deprecated(Some(deprecated::BINARY));
+                }
+                Keyword::Ascii if is_text => {
+                    column_type.charset = Some("latin1".into());
+                    self.note_deprecated(Some(deprecated::ASCII));
+                }
+                Keyword::Unicode if is_text => {
+                    column_type.charset = Some("ucs2".into());
+                    self.note_deprecated(Some(deprecated::UNICODE));
+                }
                 Keyword::Byte if is_text => column_type.charset = Some("binary".into()),
                 Keyword::Charset | Keyword::Character | Keyword::Char if is_text => {
                     if !self.eat_charset()? {
                         return Err(self.unexpected());
                     }
-                    column_type.charset = Some(self.charset_name()?);
+                    column_type.charset = Some(self.warned_charset()?);
                     continue;
                 }
                 Keyword::Collate if is_text => {
                     self.advance();
-                    column_type.collation = Some(lower(self.charset_name()?));
+                    column_type.collation = Some(lower(self.warned_collation()?));
                     continue;
                 }
                 _ => break,

@@ -108,10 +108,10 @@ impl Parser<'_> {
             let default = self.eat(Keyword::Default);
             if self.eat_charset()? {
                 self.eat_kind(TokenKind::Equal);
-                options.charset = Some(self.charset_name()?);
+                options.charset = Some(self.warned_charset()?);
             } else if self.eat(Keyword::Collate) {
                 self.eat_kind(TokenKind::Equal);
-                options.collation = Some(self.charset_name()?);
+                options.collation = Some(self.warned_collation()?);
             } else if self.eat(Keyword::Encryption) {
                 self.eat_kind(TokenKind::Equal);
                 options.encryption = Some(self.utf8_text()?);
@@ -421,11 +421,11 @@ impl Parser<'_> {
         }
         if self.eat_charset()? {
             self.eat_kind(TokenKind::Equal);
-            return Ok(Some(TableOption::Charset(self.charset_name()?)));
+            return Ok(Some(TableOption::Charset(self.warned_charset()?)));
         }
         if self.eat(Keyword::Collate) {
             self.eat_kind(TokenKind::Equal);
-            return Ok(Some(TableOption::Collation(self.charset_name()?)));
+            return Ok(Some(TableOption::Collation(self.warned_collation()?)));
         }
         if has_default {
             return Err(self.unexpected());

@@ -1,7 +1,7 @@
 //! Function calls: plain ones, those with a syntax of their own, and those whose names are reserved words.
 
 use super::name::lower;
-use super::{Parse, Parser};
+use super::{Deprecated, Parse, Parser, deprecated};
 use crate::ast::{
     BinaryOp, CastType, Expr, FunctionCall, IntervalUnit, Literal, Name, StringLiteral, TrimSide,
 };
@@ -187,7 +187,7 @@ impl Parser<'_> {
         self.advance();
         self.expect_kind(TokenKind::LeftParen)?;
         let arguments = self.comma_list(Self::expression)?;
-        let charset = if self.eat(Keyword::Using) { Some(self.charset_name()?) } else { None };
+        let charset = if self.eat(Keyword::Using) { Some(self.warned_charset()?) } else { None };
         self.close()?;
         // Character sets whose bytes are not those of UTF-8: such a call gives the text itself.
         let decoded = match charset.as_deref() {
@@ -264,7 +264,7 @@ impl Parser<'_> {
         self.expect_kind(TokenKind::LeftParen)?;
         let operand = Box::new(self.expression()?);
         let expr = if self.eat(Keyword::Using) {
-            Expr::ConvertUsing { operand, charset: self.charset_name()? }
+            Expr::ConvertUsing { operand, charset: self.warned_charset()? }
         } else {
             self.expect_kind(TokenKind::Comma)?;
             Expr::Cast { operand, target: self.cast_type()? }
@@ -415,6 +415,7 @@ impl Parser<'_> {
             Keyword::Binary => CastType::Binary(self.optional_length()?),
             Keyword::Char | Keyword::Character => self.cast_char()?,
             Keyword::Nchar => {
+                self.note_deprecated(Some(Deprecated::National));
                 CastType::Char { length: self.optional_length()?, charset: Some("utf8mb3".into()) }
             }
             Keyword::Signed | Keyword::Unsigned => {
@@ -443,10 +444,16 @@ impl Parser<'_> {
     fn cast_char(&mut self) -> Parse<CastType> {
         let length = self.optional_length()?;
         let charset = match self.eat_any(&[Keyword::Ascii, Keyword::Unicode, Keyword::Binary]) {
-            Some(Keyword::Ascii) => Some("latin1".into()),
-            Some(Keyword::Unicode) => Some("ucs2".into()),
+            Some(Keyword::Ascii) => {
+                self.note_deprecated(Some(deprecated::ASCII));
+                Some("latin1".into())
+            }
+            Some(Keyword::Unicode) => {
+                self.note_deprecated(Some(deprecated::UNICODE));
+                Some("ucs2".into())
+            }
             Some(_) => Some("binary".into()),
-            None if self.eat_charset()? => Some(self.charset_name()?),
+            None if self.eat_charset()? => Some(self.warned_charset()?),
             None => None,
         };
         Ok(CastType::Char { length, charset })

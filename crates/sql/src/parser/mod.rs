@@ -15,6 +15,7 @@ mod alter;
 mod column;
 mod data_change;
 mod definition;
+mod deprecated;
 mod error;
 mod expression;
 mod function;
@@ -29,6 +30,7 @@ mod table_reference;
 #[cfg(test)]
 mod tests;
 
+pub use deprecated::Deprecated;
 pub use error::{ParseError, ParseErrorKind};
 pub use hint::Hint;
 
@@ -100,6 +102,8 @@ pub struct Aside {
     pub hints: Vec<Hint>,
     /// Clauses that have no node, in order.
     pub clauses: Vec<Clause>,
+    /// Old names, in order.
+    pub deprecated: Vec<Deprecated>,
 }
 
 /// Parses the statement at the start of `text`.

@@ -2,7 +2,7 @@
 
 use super::expression::{ADD, call};
 use super::name::lower;
-use super::{Parse, ParseErrorKind, Parser};
+use super::{Deprecated, Parse, ParseErrorKind, Parser};
 use crate::ast::{Expr, IntervalUnit, Literal, Name, StringLiteral, UnaryOp, VariableScope};
 use crate::lexer::{Keyword, TokenKind, literal};
 
@@ -77,6 +77,7 @@ impl Parser<'_> {
             TokenKind::NationalString => {
                 let bytes = literal::unquote(&span[1..], !self.options.no_backslash_escapes);
                 self.first_part = bytes.len();
+                self.note_deprecated(Some(Deprecated::National));
                 Literal::String(StringLiteral { bytes, introducer: Some("utf8mb3".into()) })
             }
             TokenKind::HexString => Literal::Hex(literal::hex_bytes(&span[2..span.len() - 1])),
@@ -147,6 +148,7 @@ impl Parser<'_> {
     fn introduced(&mut self) -> Parse<Expr> {
         let token = self.advance();
         let introducer = lower(self.name_of(token)?[1..].into());
+        self.note_deprecated(Deprecated::of_charset(&introducer));
         let bytes = match self.literal()? {
             Literal::String(string) => string.bytes,
             Literal::Hex(bytes) | Literal::Bit(bytes) => bytes,

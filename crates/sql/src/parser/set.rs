@@ -103,8 +103,8 @@ impl Parser<'_> {
         if self.eat(Keyword::Default) {
             return Ok(SetItem::Names { charset: None, collation: None });
         }
-        let charset = Some(self.charset_name()?);
-        let collation = if self.eat(Keyword::Collate) { Some(self.charset_name()?) } else { None };
+        let charset = Some(self.warned_charset()?);
+        let collation = if self.eat(Keyword::Collate) { Some(self.warned_collation()?) } else { None };
         Ok(SetItem::Names { charset, collation })
     }
 

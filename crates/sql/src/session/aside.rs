@@ -7,7 +7,7 @@ use super::Session;
 use crate::ast::{Decision, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
-use crate::parser::{Aside, Hint};
+use crate::parser::{Aside, Deprecated, Hint};
 use crate::variables::{self, SessionVariables, VARIABLES};
 
 /// Variables that SET_VAR may set.
@@ -62,6 +62,7 @@ impl Session {
         aside: &Aside,
         statement: &Statement,
     ) -> Option<Box<SessionVariables>> {
+        self.warn_of(&aside.deprecated);
         let table = table_of(statement);
         for clause in &aside.clauses {
             if let Decision::Told(level, error) = clause.decision(table) {
@@ -117,6 +118,13 @@ impl Session {
             Arc::make_mut(&mut self.settings).max_execution_ms = ms;
         }
         saved
+    }
+
+    /// Warns of old names.
+    pub(super) fn warn_of(&mut self, names: &[Deprecated]) {
+        for name in names {
+            self.state.warnings.push(WarningLevel::Warning, name.warning());
+        }
     }
 
     /// Gives the session its variables back.

@@ -98,7 +98,8 @@ impl Session {
         Ok(Prepared { id, params, columns, warnings: self.state.warnings.count() })
     }
 
-    fn parse_one(&self, text: &[u8]) -> SqlResult<Statement> {
+    /// Parses a text to prepare. MySQL warns of old names here and not when the statement runs.
+    fn parse_one(&mut self, text: &[u8]) -> SqlResult<Statement> {
         let parsed = parse(text, self.parse_options(true))?;
         if parsed.next < text.len() {
             let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
@@ -114,7 +115,11 @@ impl Session {
         if params > usize::from(u16::MAX) {
             return Err(SqlError::prepared_too_many_parameters());
         }
-        let aside = parsed.aside;
+        let mut aside = parsed.aside;
+        if let Some(said) = &mut aside {
+            self.warn_of(&std::mem::take(&mut said.deprecated));
+        }
+        let aside = aside.filter(|said| **said != Aside::default());
         Ok(Statement { text: Some(text.into()), aside, ..Statement::new(parsed.statement, params) })
     }
 

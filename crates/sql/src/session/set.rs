@@ -100,6 +100,7 @@ impl Session {
         let value = match value {
             Some(value) => {
                 let (accepted, cut) = definition.accept(&value)?;
+                self.warn_of(definition.deprecated_name(&value, &accepted).as_slice());
                 if cut && self.settings.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
                     return Err(SqlError::wrong_value_for_variable(definition.name, to_text(&value)));
                 }

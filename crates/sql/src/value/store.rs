@@ -361,9 +361,20 @@ fn store_text(
 ) -> SqlResult<Value> {
     let mut text: Arc<str> = match value {
         // Bytes are taken as the column's own.
-        Value::Bytes(bytes) if !collation.set().is_utf8() && collation.set().decode(bytes).is_some() => {
-            collation.set().decode(bytes).unwrap_or_default().into()
-        }
+        Value::Bytes(bytes) if !collation.set().is_utf8() => match collation.set().decode(bytes) {
+            Some(text) => text.into(),
+            None => {
+                let (text, place) = collation.set().decode_prefix(bytes);
+                let bad = shown_misfit(&bytes[place..]);
+                context.misfit(SqlError::incorrect_value_for_field(
+                    "string",
+                    bad,
+                    context.column,
+                    context.row,
+                ))?;
+                text.into()
+            }
+        },
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(error) => {

@@ -13,6 +13,7 @@ use turnstile_sys::disk::Disk;
 use crate::collation::Collation;
 use crate::datetime::TimeZone;
 use crate::error::{SqlError, SqlResult};
+use crate::parser::Deprecated;
 use crate::value::Value;
 
 mod effect;
@@ -242,6 +243,16 @@ impl Definition {
                     Err(SqlError::unknown_storage_engine(&name))
                 }
             }
+        }
+    }
+
+    /// The old character set that a value of this variable names.
+    pub fn deprecated_name(&self, given: &Value, accepted: &Value) -> Option<Deprecated> {
+        let name = crate::value::to_text(if matches!(given, Value::Str(_)) { given } else { accepted });
+        match self.kind {
+            Kind::Charset | Kind::CharsetOrNull => Deprecated::of_charset(&name),
+            Kind::Collation => Deprecated::of_collation(&name),
+            _ => None,
         }
     }
 

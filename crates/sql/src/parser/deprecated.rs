@@ -1,0 +1,82 @@
+//! Old character sets and spellings of them, which MySQL warns of where they are named.
+
+use super::{Parse, Parser};
+use crate::ast::Name;
+use crate::charset::Charset;
+use crate::collation::Collation;
+use crate::error::SqlError;
+
+/// One that a statement names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deprecated {
+    /// `utf8`.
+    Alias,
+    /// A character set.
+    Charset(Charset),
+    /// A collation of such a set.
+    Collation(Collation),
+    /// NATIONAL, NCHAR, NVARCHAR, N'...'.
+    National,
+    /// An attribute of a type, and what stands for it.
+    Attribute(&'static str, &'static str),
+}
+
+/// ASCII behind a type.
+pub(super) const ASCII: Deprecated = Deprecated::Attribute("ASCII", "CHARACTER SET charset_name");
+/// UNICODE behind a type.
+pub(super) const UNICODE: Deprecated = Deprecated::Attribute("UNICODE", "CHARACTER SET charset_name");
+/// BINARY behind a type of text.
+pub(super) const BINARY: Deprecated =
+    Deprecated::Attribute("BINARY as attribute of a type", "a CHARACTER SET clause with _bin collation");
+
+impl Deprecated {
+    /// What MySQL says of a character set's name.
+    pub fn of_charset(name: &str) -> Option<Deprecated> {
+        if name.eq_ignore_ascii_case("utf8") {
+            return Some(Deprecated::Alias);
+        }
+        let set = Charset::by_name(name).filter(|set| set.is_deprecated())?;
+        Some(Deprecated::Charset(set))
+    }
+
+    /// What MySQL says of a collation's name.
+    pub fn of_collation(name: &str) -> Option<Deprecated> {
+        let collation = Collation::by_name(name).filter(|one| one.set().is_deprecated())?;
+        Some(Deprecated::Collation(collation))
+    }
+
+    /// The warning.
+    pub fn warning(self) -> SqlError {
+        match self {
+            Deprecated::Alias => SqlError::charset_alias(),
+            Deprecated::Charset(set) => SqlError::deprecated_syntax(set.name(), "utf8mb4"),
+            Deprecated::Collation(one) if one.set() == Charset::Utf8mb3 => {
+                SqlError::deprecated_utf8mb3_collation(one.name())
+            }
+            Deprecated::Collation(one) => SqlError::deprecated_charset_collation(one.name(), one.charset()),
+            Deprecated::National => SqlError::national_charset(),
+            Deprecated::Attribute(old, new) => SqlError::deprecated_syntax(old, new),
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// Hands over something that MySQL warns of.
+    pub(super) fn note_deprecated(&mut self, deprecated: Option<Deprecated>) {
+        self.aside.deprecated.extend(deprecated);
+    }
+
+    /// A character set's name, of which MySQL warns if it is an old one.
+    pub(super) fn warned_charset(&mut self) -> Parse<Name> {
+        let name = self.charset_name()?;
+        self.note_deprecated(Deprecated::of_charset(&name));
+        Ok(name)
+    }
+
+    /// A collation's name, likewise.
+    pub(super) fn warned_collation(&mut self) -> Parse<Name> {
+        let name = self.charset_name()?;
+        self.note_deprecated(Deprecated::of_collation(&name));
+        Ok(name)
+    }
+}
