@@ -182,6 +182,11 @@ impl Collation {
         }
     }
 
+    /// True for characters of several bytes: as in MySQL, LIKE and its kin take them as they are, whatever they weigh.
+    pub(crate) fn takes_as_it_is(self, character: char) -> bool {
+        !character.is_ascii() && self.set().is_multi_byte()
+    }
+
     /// True if the two characters count as the same (LIKE, INSTR, REPLACE work character by character).
     pub fn same_character(self, left: char, right: char) -> bool {
         if left == right {
@@ -190,8 +195,7 @@ impl Collation {
         if self.is_by_utf8() {
             return false;
         }
-        if self.set().is_multi_byte() && !(left.is_ascii() && right.is_ascii()) {
-            // As MySQL: LIKE and its kin take characters of several bytes as they are.
+        if self.takes_as_it_is(left) || self.takes_as_it_is(right) {
             return false;
         }
         let (mut one, mut other) = ([0; 4], [0; 4]);

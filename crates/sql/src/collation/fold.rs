@@ -43,6 +43,10 @@ impl Fold {
         if let Some(known) = known {
             return known;
         }
+        if self.collation.takes_as_it_is(character) {
+            self.others.insert(character, character);
+            return character;
+        }
         // A digit behind it: a space at the end of a text weighs nothing, and digits join with nothing.
         self.key.clear();
         let mut text = [0; 5];

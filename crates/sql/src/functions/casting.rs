@@ -119,7 +119,10 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
                     Some(text) => text.into(),
                     None => {
                         context.warn(set.misfit(bytes))?;
-                        return Ok(Value::Null);
+                        if context.settings.sql_mode.is_strict() {
+                            return Ok(Value::Null);
+                        }
+                        set.decode_prefix(bytes).0.into()
                     }
                 },
                 other => to_text(other),

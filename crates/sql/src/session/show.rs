@@ -224,7 +224,9 @@ impl Session {
                     ("Sortlen", 'n'),
                     ("Pad_attribute", 's'),
                 ];
-                from(VirtualTable::Collations, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6])
+                let mut table = from(VirtualTable::Collations, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6])?;
+                table.rows.sort_by_cached_key(|row| crate::value::to_text(&row[0]));
+                Ok(table)
             }
             ShowWhat::Plugins => {
                 let names = ["Name", "Status", "Type", "Library", "License"];
