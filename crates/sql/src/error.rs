@@ -205,8 +205,10 @@ errors! {
     null_to_not_null(column, row) = 1263 b"22004" "Column set to default value; NULL supplied to NOT NULL column '{column}' at row {row}";
     out_of_range_column(column, row) = 1264 b"22003" "Out of range value for column '{column}' at row {row}";
     data_truncated(column, row) = 1265 b"01000" "Data truncated for column '{column}' at row {row}";
-    mix_of_collations(function) = 1267 b"HY000" "Illegal mix of collations for operation '{function}'";
-    mix_of_collations_two(first, first_how, second, second_how, function) = 1267 b"HY000" "Illegal mix of collations ({first},{first_how}) and ({second},{second_how}) for operation '{function}'";
+    mix_of_two_collations(both, operation) = 1267 b"HY000" "Illegal mix of collations {both} for operation '{operation}'";
+    mix_of_three_collations(all, operation) = 1270 b"HY000" "Illegal mix of collations {all} for operation '{operation}'";
+    mix_of_collations(operation) = 1271 b"HY000" "Illegal mix of collations for operation '{operation}'";
+    cannot_convert_string(text, from, to) = 3854 b"HY000" "Cannot convert string '{text}' from {from} to {to}";
     unknown_collation(name) = 1273 b"HY000" "Unknown collation: '{name}'";
     deprecated_syntax(old, new) = 1287 b"HY000" "'{old}' is deprecated and will be removed in a future release. Please use {new} instead";
     non_updatable_table(table, statement) = 1288 b"HY000" "The target table {table} of the {statement} is not updatable";

@@ -10,7 +10,10 @@
 mod aggregate;
 mod arithmetic;
 mod build;
+mod choice;
+mod condition;
 mod context;
+mod conversion;
 mod eval;
 mod infer;
 mod literal;
@@ -21,7 +24,8 @@ mod row;
 mod tests;
 
 pub use aggregate::AggregateKind;
-pub use build::{Builder, Resolver, bind, bind_for, compare_typed};
+pub use build::{Builder, Resolver, bind, bind_for};
+pub(crate) use choice::unified_agreed;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,

@@ -43,6 +43,7 @@ use std::sync::Arc;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
+use crate::mixing;
 use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::Value;
 
@@ -121,43 +122,19 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         false => typed,
     };
     let arguments: Vec<Typed> = arguments.into_iter().enumerate().map(read).collect();
-    let mut collation = None;
-    for argument in &arguments {
-        if let Some(own) = argument.kind.column.collation()
-            && (collation.is_none() || !matches!(argument.expr, Expr::Literal(_)))
-        {
-            collation = Some(own);
-        }
-    }
-    // LOCATE and INSTR search as the searched text is compared, whatever the text searched for.
-    let searched = match entry.name {
-        "locate" => arguments.get(1),
-        "instr" => arguments.first(),
-        _ => None,
-    };
-    if let Some(own) = searched.and_then(|typed| typed.kind.column.collation()) {
-        collation = Some(own);
-    }
-    let binary = match searched {
-        Some(typed) => typed.kind.column.is_binary_string(),
-        None => arguments.iter().any(|argument| argument.kind.column.is_binary_string()),
-    };
-    let collation =
-        if binary { Collation::Binary } else { collation.unwrap_or(settings.connection_collation) };
-    let mut kind = (entry.result)(&arguments);
-    if kind.is_character() {
-        kind = kind.with_collation(if binary { settings.connection_collation } else { collation });
-    }
+    let settled = mixing::settle(entry.name, arguments, settings.connection_collation)?;
+    let (arguments, collation) = (settled.arguments, settled.collation);
+    let kind = settled.result.of((entry.result)(&arguments), settings.connection_collation);
     let nullable = entry.traits & NEVER_NULL == 0;
     let call = Call {
         name: entry.name,
         function: entry.function,
         arguments: arguments.into_iter().map(|argument| argument.expr).collect(),
         collation,
-        kind: kind.clone(),
+        kind: kind.column.clone(),
         deterministic: entry.traits & VOLATILE == 0,
     };
-    Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, nullable } })
+    Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { nullable, ..kind } })
 }
 
 /// What one part of a document takes when it is parsed, about.
@@ -213,7 +190,7 @@ pub(crate) fn in_own_bytes(typed: Typed) -> Typed {
         kind: ColumnType::Varbinary { length },
         deterministic: true,
     };
-    let kind = ExprType { column: ColumnType::Varbinary { length }, nullable: typed.kind.nullable };
+    let kind = ExprType { column: ColumnType::Varbinary { length }, ..typed.kind };
     Typed { expr: Expr::Call(Arc::new(call)), kind }
 }
 
@@ -231,6 +208,10 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
         return typed;
     }
     let length = typed.kind.column.wire_length();
+    let column = match typed.kind.column {
+        ColumnType::Bit { bits } => ColumnType::Varbinary { length: u32::from(bits).div_ceil(8) },
+        _ => ColumnType::varchar(length),
+    };
     let call = Call {
         name: "text",
         function: shown,
@@ -239,7 +220,7 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
         kind: typed.kind.column,
         deterministic: true,
     };
-    let kind = ExprType { column: ColumnType::varchar(length), nullable: typed.kind.nullable };
+    let kind = ExprType { column, nullable: typed.kind.nullable, traits: typed.kind.traits };
     Typed { expr: Expr::Call(Arc::new(call)), kind }
 }
 

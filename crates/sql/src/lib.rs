@@ -23,6 +23,7 @@ mod key_codec;
 pub mod lexer;
 pub mod mdl;
 pub mod memory;
+pub mod mixing;
 pub mod parser;
 mod plan;
 pub mod query_log;

@@ -379,6 +379,7 @@ impl Session {
         self.ask_for_fields(&schema, table)?;
         let table = self.db.dictionary().table(&schema, table)?;
         let column = |(at, column): (usize, &crate::dictionary::Column)| ColumnMeta {
+            traits: crate::mixing::Traits::of(&column.kind),
             schema: table.definition.schema.clone(),
             table: table.definition.name.clone(),
             org_table: table.definition.name.clone(),

@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::SqlError;
+use crate::mixing::Traits;
 use crate::types::{ColumnType, column_flag};
 use crate::value::Value;
 
@@ -51,6 +52,8 @@ pub struct ColumnMeta {
     pub column_type: ColumnType,
     /// [`crate::types::column_flag`] bits that come from the table definition: NOT_NULL, PRIMARY_KEY and so on.
     pub flags: u16,
+    /// What it has besides its collation where it meets other texts.
+    pub traits: Traits,
     /// Its description as it was sent, for plans that run again.
     pub packet: KeptPacket,
 }
@@ -102,7 +105,9 @@ impl PartialEq for KeptPacket {
 impl ColumnMeta {
     /// A column that belongs to no table.
     pub fn computed(name: &str, column_type: ColumnType, nullable: bool) -> ColumnMeta {
+        let traits = Traits::of(&column_type);
         ColumnMeta {
+            traits,
             schema: "".into(),
             table: "".into(),
             org_table: "".into(),
@@ -112,6 +117,13 @@ impl ColumnMeta {
             flags: if nullable { 0 } else { column_flag::NOT_NULL },
             packet: KeptPacket::default(),
         }
+    }
+}
+
+impl ColumnMeta {
+    /// The same with other traits.
+    pub fn with_traits(self, traits: Traits) -> ColumnMeta {
+        ColumnMeta { traits, ..self }
     }
 }
 

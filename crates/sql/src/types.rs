@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::collation::Collation;
+use crate::mixing::Traits;
 use crate::value::EnumNames;
 
 /// Width of an integer column.
@@ -531,16 +532,29 @@ pub struct ExprType {
     pub column: ColumnType,
     /// False when the expression can never be NULL.
     pub nullable: bool,
+    /// What it has besides its collation where it meets other texts.
+    pub traits: Traits,
 }
 
 impl ExprType {
+    /// A result that has the traits of a column of its type.
+    pub fn new(column: ColumnType, nullable: bool) -> ExprType {
+        let traits = Traits::of(&column);
+        ExprType { column, nullable, traits }
+    }
+
+    /// The same with other traits.
+    pub fn with_traits(self, traits: Traits) -> ExprType {
+        ExprType { traits, ..self }
+    }
+
     /// A nullable result.
     pub fn nullable(column: ColumnType) -> ExprType {
-        ExprType { column, nullable: true }
+        ExprType::new(column, true)
     }
 
     /// A result that is never NULL.
     pub fn not_null(column: ColumnType) -> ExprType {
-        ExprType { column, nullable: false }
+        ExprType::new(column, false)
     }
 }

@@ -26,6 +26,7 @@ pub(crate) use convert::{apply_offset, shown};
 pub use display::{
     between_columns, column_text, format_double, format_float, is_shown_by_column, write_text,
 };
+pub(crate) use store::shown_misfit;
 pub use store::{StoreContext, store};
 
 use crate::datetime::{Date, DateTime, Time};

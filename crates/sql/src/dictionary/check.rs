@@ -89,6 +89,6 @@ impl Resolver for Columns<'_> {
         let found = self.0.columns.iter().position(|column| column.name.eq_ignore_ascii_case(&name.column));
         let at = found.ok_or_else(|| SqlError::unknown_column(&name.column, "check constraint"))?;
         let column = &self.0.columns[at];
-        Ok((at, ExprType { column: column.kind.clone(), nullable: column.nullable }))
+        Ok((at, ExprType::new(column.kind.clone(), column.nullable)))
     }
 }

@@ -1,14 +1,15 @@
 //! From syntax to bound expressions. Names, aggregates and subqueries are the resolver's; types, collations and
 //! functions are settled here.
 
-use super::infer::{arithmetic_type, common_collation, unified_all, unified_type};
+use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
-use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, SqlMode, Typed};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
+use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
@@ -84,7 +85,7 @@ pub fn bind_for(
 }
 
 /// A quotient carries more digits than its type shows; they go once it leaves arithmetic.
-fn round_quotient(typed: &mut Typed, resolver: &dyn Resolver) {
+pub(super) fn round_quotient(typed: &mut Typed, resolver: &dyn Resolver) {
     let mut divides = false;
     typed.expr.walk(&mut |node| {
         divides |= match node {
@@ -109,17 +110,17 @@ pub struct Builder<'a> {
 
 /// BIGINT of width 1: truth values.
 fn truth_type(nullable: bool) -> ExprType {
-    ExprType {
-        column: ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false },
+    ExprType::new(
+        ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false },
         nullable,
-    }
+    )
 }
 
 pub(super) fn truth(expr: Expr, nullable: bool) -> Typed {
     Typed { expr, kind: truth_type(nullable) }
 }
 
-fn boxed(typed: Typed) -> Box<Expr> {
+pub(super) fn boxed(typed: Typed) -> Box<Expr> {
     Box::new(typed.expr)
 }
 
@@ -143,7 +144,7 @@ impl Builder<'_> {
                 let value = self.build(value)?;
                 let name = variable.to_lowercase().into_boxed_str();
                 let expr = Expr::AssignVariable { name, value: Box::new(value.expr) };
-                Ok(Typed { expr, kind: value.kind })
+                Ok(Typed { expr, kind: ExprType::new(value.kind.column, value.kind.nullable) })
             }
             ast::Expr::Unary { op, operand } => self.unary(*op, operand),
             ast::Expr::Binary { op, left, right } => self.binary(*op, left, right),
@@ -166,7 +167,7 @@ impl Builder<'_> {
             | ast::Expr::Like { .. }
             | ast::Expr::Regexp { .. } => self.predicate(expr),
             ast::Expr::Case { operand, branches, otherwise } => {
-                self.case(operand.as_deref(), branches, otherwise.as_deref())
+                self.case("case", operand.as_deref(), branches, otherwise.as_deref())
             }
             ast::Expr::Cast { .. } | ast::Expr::ConvertUsing { .. } | ast::Expr::Collate { .. } => {
                 self.conversion(expr)
@@ -191,7 +192,8 @@ impl Builder<'_> {
         let collation = self.settings.connection_collation;
         Typed {
             expr: Expr::Parameter(position as usize),
-            kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation }),
+            kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation })
+                .with_traits(Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode }),
         }
     }
 
@@ -223,17 +225,17 @@ impl Builder<'_> {
     }
 
     /// Binds what is true or false: a document is true unless it is the number 0.
-    fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+    pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         let typed = self.number(expr)?;
         if typed.kind.column != ColumnType::Json {
             return Ok(typed);
         }
         let zero = bind_literal(&ast::Literal::Int(0), self.settings)?;
-        Ok(compare_typed(CompareOp::NotEqual, typed, zero, None))
+        self.compare_typed(CompareOp::NotEqual, typed, zero)
     }
 
     /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes otherwise.
-    fn build_alike(&mut self, parts: &[&ast::Expr]) -> SqlResult<Vec<Typed>> {
+    pub(super) fn build_alike(&mut self, parts: &[&ast::Expr]) -> SqlResult<Vec<Typed>> {
         let mut bound = parts.iter().map(|part| self.build(part)).collect::<SqlResult<Vec<_>>>()?;
         let is_hex = |part: &ast::Expr| number_of_hex(part).is_some();
         let mut others = parts.iter().zip(&bound).filter(|(part, _)| !is_hex(part)).peekable();
@@ -248,7 +250,7 @@ impl Builder<'_> {
     }
 
     /// Binds an operand of arithmetic or a condition: hex literals are numbers here.
-    fn number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+    pub(super) fn number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         match number_of_hex(expr) {
             Some(number) => Ok(number),
             None => self.build(expr),
@@ -281,7 +283,14 @@ impl Builder<'_> {
             .resolver
             .variable_type(source)
             .unwrap_or(ColumnType::Text { size: BlobSize::Medium, collation });
-        Ok(Typed { expr, kind: ExprType::nullable(column) })
+        let kind = ExprType::nullable(column);
+        Ok(match &expr {
+            Expr::SystemVariable { .. } if kind.column.is_character() => {
+                let column = kind.column.with_collation(Collation::Utf8mb3GeneralCi);
+                Typed { expr, kind: ExprType::nullable(column).with_traits(Traits::SYSTEM) }
+            }
+            _ => Typed { expr, kind },
+        })
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &ast::Expr) -> SqlResult<Typed> {
@@ -312,14 +321,14 @@ impl Builder<'_> {
             UnaryOp::Not => truth(Expr::Not(boxed(operand)), nullable),
             UnaryOp::BitNot => Typed {
                 expr: Expr::BitNot(boxed(operand)),
-                kind: ExprType { column: ColumnType::BIGINT_UNSIGNED, nullable },
+                kind: ExprType::new(ColumnType::BIGINT_UNSIGNED, nullable),
             },
             UnaryOp::Binary => {
                 let to =
                     ColumnType::Varbinary { length: operand.kind.column.text_length().saturating_mul(4) };
                 Typed {
                     expr: Expr::Coerce { operand: Box::new(operand.expr), to: to.clone() },
-                    kind: ExprType { column: to, nullable },
+                    kind: ExprType::new(to, nullable),
                 }
             }
             UnaryOp::Negate => {
@@ -331,7 +340,7 @@ impl Builder<'_> {
                     kind if kind.is_temporal() => ColumnType::DOUBLE,
                     kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind),
                 };
-                Typed { expr: Expr::Negate(Box::new(operand.expr)), kind: ExprType { column, nullable } }
+                Typed { expr: Expr::Negate(Box::new(operand.expr)), kind: ExprType::new(column, nullable) }
             }
         })
     }
@@ -344,7 +353,7 @@ impl Builder<'_> {
                 matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
             let nullable = divides || left.kind.nullable || right.kind.nullable;
             let expr = Expr::Arithmetic { op, left: boxed(left), right: boxed(right) };
-            return Ok(Typed { expr, kind: ExprType { column, nullable } });
+            return Ok(Typed { expr, kind: ExprType::new(column, nullable) });
         }
         match op {
             BinaryOp::Xor => {
@@ -355,248 +364,7 @@ impl Builder<'_> {
                 let arguments = vec![self.build(left)?, self.build(right)?];
                 functions::bind_function("concat", arguments, self.settings)
             }
-            _ => self.comparison(compare_op(op), left, right),
-        }
-    }
-
-    pub(super) fn comparison(
-        &mut self,
-        op: CompareOp,
-        left: &ast::Expr,
-        right: &ast::Expr,
-    ) -> SqlResult<Typed> {
-        if let Some(rows) = self.row_comparison(op, left, right)? {
-            return Ok(rows);
-        }
-        let explicit = self.explicit_collation(&[left, right])?;
-        let (mut one, mut other) = (self.build(left)?, self.build(right)?);
-        if one.kind.column.is_numeric()
-            && let Some(number) = number_of_hex(right)
-        {
-            other = number;
-        } else if other.kind.column.is_numeric()
-            && let Some(number) = number_of_hex(left)
-        {
-            one = number;
-        }
-        if let ast::Expr::Literal(ast::Literal::Bool(value)) = right
-            && one.kind.column == ColumnType::Json
-        {
-            other = functions::truth_document(*value);
-        }
-        Ok(compare_typed(op, one, other, explicit))
-    }
-
-    /// The collation an operand names with COLLATE, if any.
-    pub(super) fn explicit_collation(&self, operands: &[&ast::Expr]) -> SqlResult<Option<Collation>> {
-        for operand in operands {
-            if let ast::Expr::Collate { collation, .. } = operand {
-                return Collation::by_name(collation)
-                    .map(Some)
-                    .ok_or_else(|| SqlError::unknown_collation(collation));
-            }
-        }
-        Ok(None)
-    }
-
-    fn predicate(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
-        match expr {
-            ast::Expr::Between { operand, low, high, negated } => {
-                let explicit = self.explicit_collation(&[operand, low, high])?;
-                let bound = self.build_alike(&[&**operand, &**low, &**high])?;
-                let documents = bound.iter().any(|part| part.kind.column == ColumnType::Json);
-                let bound =
-                    if documents { bound.into_iter().map(functions::as_order).collect() } else { bound };
-                let [operand, low, high] = <[Typed; 3]>::try_from(bound).expect("three were bound");
-                let collation = pair_collation(&operand, &low, explicit);
-                Ok(truth(
-                    Expr::Between {
-                        operand: boxed(operand),
-                        low: boxed(low),
-                        high: boxed(high),
-                        collation,
-                        negated: *negated,
-                    },
-                    true,
-                ))
-            }
-            ast::Expr::InList { operand, list, negated } => self.in_list(operand, list, *negated),
-            ast::Expr::Like { operand, pattern, escape, negated } => {
-                let explicit = self.explicit_collation(&[operand, pattern])?;
-                let operand = functions::as_shown(self.build(operand)?);
-                let pattern = self.build(pattern)?;
-                let collation = pair_collation(&operand, &pattern, explicit);
-                let escape = match escape {
-                    Some(escape) => {
-                        let escape = self.build(escape)?;
-                        if !escape.expr.is_constant() {
-                            return Err(SqlError::wrong_arguments("ESCAPE"));
-                        }
-                        if let Expr::Literal(value) = &escape.expr {
-                            super::predicate::escape_character(value)?;
-                        }
-                        Some(boxed(escape))
-                    }
-                    None if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
-                    None => Some(Box::new(Expr::Literal(Value::text("\\")))),
-                };
-                let (operand, pattern) = (boxed(operand), boxed(pattern));
-                Ok(truth(Expr::Like { operand, pattern, escape, collation, negated: *negated }, true))
-            }
-            ast::Expr::Regexp { operand, pattern, negated } => {
-                let explicit = self.explicit_collation(&[operand, pattern])?;
-                let (operand, pattern) = (self.build(operand)?, self.build(pattern)?);
-                let collation = pair_collation(&operand, &pattern, explicit);
-                let (operand, pattern) = (boxed(operand), boxed(pattern));
-                Ok(truth(Expr::Regexp { operand, pattern, collation, negated: *negated }, true))
-            }
-            _ => Err(SqlError::not_supported_yet("this predicate")),
-        }
-    }
-
-    fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Typed> {
-        if let Some(rows) = self.row_in_list(operand, list, negated)? {
-            return Ok(rows);
-        }
-        let explicit = self.explicit_collation(&[operand])?;
-        let operand = if number_of_hex(operand).is_some() {
-            let parts: Vec<&ast::Expr> = std::iter::once(operand).chain(list).collect();
-            self.build_alike(&parts)?.swap_remove(0)
-        } else {
-            self.build(operand)?
-        };
-        let numeric = operand.kind.column.is_numeric();
-        let of_documents = operand.kind.column == ColumnType::Json;
-        let operand = functions::in_order(operand);
-        let mut candidates = Vec::new();
-        let mut collation = explicit;
-        let mut bytes = operand.kind.column.is_binary_string();
-        for candidate in list {
-            let candidate = if numeric { self.number(candidate)? } else { self.build(candidate)? };
-            let candidate = if of_documents { functions::as_order(candidate) } else { candidate };
-            collation.get_or_insert_with(|| pair_collation(&operand, &candidate, None));
-            bytes |= candidate.kind.column.is_binary_string();
-            candidates.push(candidate.expr);
-        }
-        let mut collation = collation.unwrap_or(Collation::Binary);
-        if bytes && explicit.is_none() {
-            collation = Collation::Binary;
-        }
-        Ok(truth(Expr::InList { operand: boxed(operand), list: candidates, collation, negated }, true))
-    }
-
-    fn case(
-        &mut self,
-        operand: Option<&ast::Expr>,
-        branches: &[(ast::Expr, ast::Expr)],
-        otherwise: Option<&ast::Expr>,
-    ) -> SqlResult<Typed> {
-        let mut bound = Vec::new();
-        let mut kind = ColumnType::Null;
-        let mut nullable = otherwise.is_none();
-        for (when, then) in branches {
-            let when = match operand {
-                // CASE compares a document as its text.
-                Some(operand) => match self.build(operand)? {
-                    document if document.kind.column == ColumnType::Json => {
-                        let text =
-                            ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin };
-                        let kind = ExprType { column: text, nullable: document.kind.nullable };
-                        compare_typed(CompareOp::Equal, Typed { kind, ..document }, self.build(when)?, None)
-                    }
-                    _ => self.comparison(CompareOp::Equal, operand, when)?,
-                },
-                None => self.condition(when)?,
-            };
-            let then = self.build(then)?;
-            kind = unified_type(&kind, &then.kind.column);
-            nullable |= then.kind.nullable;
-            bound.push((when.expr, then));
-        }
-        let otherwise = otherwise.map(|otherwise| self.build(otherwise)).transpose()?;
-        if let Some(otherwise) = &otherwise {
-            kind = unified_type(&kind, &otherwise.kind.column);
-            nullable |= otherwise.kind.nullable;
-        }
-        let bound = bound.into_iter().map(|(when, then)| (when, shown_in(then, &kind))).collect();
-        let otherwise = otherwise.map(|otherwise| Box::new(shown_in(otherwise, &kind)));
-        let expr = Expr::Case { branches: bound, otherwise, kind: kind.clone() };
-        Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
-    }
-
-    fn cast_expression(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
-        let numeric = matches!(
-            target,
-            ast::CastType::Signed
-                | ast::CastType::Unsigned
-                | ast::CastType::Decimal { .. }
-                | ast::CastType::Float(_)
-                | ast::CastType::Double
-        );
-        if matches!(target, ast::CastType::Json)
-            && let ast::Expr::Literal(ast::Literal::Bool(value)) = operand
-        {
-            return Ok(functions::truth_document(*value));
-        }
-        let mut operand = if numeric { self.number(operand)? } else { self.build(operand)? };
-        if matches!(target, ast::CastType::Json) {
-            return Ok(functions::cast_as_document(operand));
-        }
-        if !numeric {
-            round_quotient(&mut operand, &*self.resolver);
-        }
-        let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
-        let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
-        let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
-        // The value is as long as was asked for; its type is one of any length.
-        let kind = ExprType::nullable(match &to {
-            ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
-            other => other.clone(),
-        });
-        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
-    }
-
-    fn conversion(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
-        match expr {
-            ast::Expr::Cast { operand, target } => self.cast_expression(operand, target),
-            ast::Expr::ConvertUsing { operand, charset } => {
-                let collation = Collation::default_of_charset(charset)
-                    .ok_or_else(|| SqlError::unknown_character_set(charset))?;
-                let operand = self.build(operand)?;
-                let length = operand.kind.column.text_length();
-                let (to, operand) = if collation == Collation::Binary {
-                    (ColumnType::Varbinary { length }, functions::in_own_bytes(operand))
-                } else {
-                    (ColumnType::Varchar { length, collation }, operand)
-                };
-                let kind = ExprType { column: to.clone(), nullable: operand.kind.nullable };
-                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
-            }
-            ast::Expr::Collate { operand, collation } => {
-                let wanted =
-                    Collation::by_name(collation).ok_or_else(|| SqlError::unknown_collation(collation))?;
-                let operand = self.build(operand)?;
-                if let Some(own) = operand.kind.column.collation()
-                    && own.charset() != wanted.charset()
-                {
-                    return Err(SqlError::collation_charset_mismatch(wanted.name(), own.charset()));
-                }
-                let length = operand.kind.column.text_length();
-                let column = if operand.kind.column.is_character() {
-                    operand.kind.column.clone().with_collation(wanted)
-                } else {
-                    ColumnType::Varchar { length, collation: wanted }
-                };
-                let nullable = operand.kind.nullable;
-                let to = column.clone();
-                let expr = if operand.kind.column.is_character() {
-                    operand.expr
-                } else {
-                    Expr::Coerce { operand: boxed(operand), to }
-                };
-                Ok(Typed { expr, kind: ExprType { column, nullable } })
-            }
-            _ => Err(SqlError::not_supported_yet("this conversion")),
+            _ => self.comparison(CompareOp::of(op), left, right),
         }
     }
 
@@ -617,7 +385,8 @@ impl Builder<'_> {
             }
             _ => return Err(SqlError::not_supported_yet("this date expression")),
         };
-        Ok(Typed { expr, kind: ExprType::nullable(column) })
+        let traits = if column.is_character() { Traits::ASCII } else { Traits::of(&column) };
+        Ok(Typed { expr, kind: ExprType::nullable(column).with_traits(traits) })
     }
 
     fn function(&mut self, call: &ast::FunctionCall) -> SqlResult<Typed> {
@@ -635,28 +404,17 @@ impl Builder<'_> {
             "if" => {
                 count(3)?;
                 let branch = (call.arguments[0].clone(), call.arguments[1].clone());
-                self.case(None, std::slice::from_ref(&branch), Some(&call.arguments[2]))
+                self.case("if", None, std::slice::from_ref(&branch), Some(&call.arguments[2]))
             }
             "ifnull" | "coalesce" => {
                 if call.name.as_ref() == "ifnull" {
                     count(2)?;
                 }
-                let arguments = self.build_all(&call.arguments)?;
-                if arguments.is_empty() {
-                    return Err(SqlError::wrong_parameter_count("COALESCE"));
-                }
-                let kind = unified_all(&arguments);
-                let nullable = arguments.iter().all(|argument| argument.kind.nullable);
-                let arguments = arguments.into_iter().map(|argument| shown_in(argument, &kind)).collect();
-                let expr = Expr::Coalesce { arguments, kind: kind.clone() };
-                Ok(Typed { expr, kind: ExprType { column: kind, nullable } })
+                self.coalesce(&call.name, &call.arguments)
             }
             "nullif" => {
                 count(2)?;
-                let (left, right) = (self.build(&call.arguments[0])?, self.build(&call.arguments[1])?);
-                let collation = pair_collation(&left, &right, None);
-                let kind = ExprType::nullable(left.kind.column.clone());
-                Ok(Typed { expr: Expr::NullIf { left: boxed(left), right: boxed(right), collation }, kind })
+                self.null_if(&call.arguments[0], &call.arguments[1])
             }
             "grouping" => self.resolver.grouping(call),
             // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
@@ -705,44 +463,6 @@ impl Builder<'_> {
     }
 }
 
-/// One of several alternatives whose common type is `kind`.
-fn shown_in(typed: Typed, kind: &ColumnType) -> Expr {
-    if kind.is_string() { functions::as_shown(typed).expr } else { typed.expr }
-}
-
-/// Collation two operands are compared with.
-fn pair_collation(left: &Typed, right: &Typed, explicit: Option<Collation>) -> Collation {
-    if let Some(explicit) = explicit {
-        return explicit;
-    }
-    // A column's collation wins over a literal's: literals and parameters are the most coercible.
-    let soft =
-        |typed: &Typed| matches!(typed.expr, Expr::Literal(_) | Expr::Parameter(_) | Expr::UserVariable(_));
-    match (soft(left), soft(right)) {
-        (false, true) => left.kind.column.collation(),
-        (true, false) => right.kind.column.collation(),
-        _ => None,
-    }
-    .unwrap_or_else(|| common_collation(&left.kind.column, &right.kind.column))
-}
-
-/// If one operand is a document, both as what orders documents.
-fn as_documents(left: Typed, right: Typed) -> (Typed, Typed) {
-    let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
-    if is_document(&left) || is_document(&right) {
-        return (functions::as_order(left), functions::as_order(right));
-    }
-    (left, right)
-}
-
-/// A comparison of two bound operands, with the collation their types ask for.
-pub fn compare_typed(op: CompareOp, left: Typed, right: Typed, explicit: Option<Collation>) -> Typed {
-    let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
-    let (left, right) = as_documents(left, right);
-    let collation = pair_collation(&left, &right, explicit);
-    truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable)
-}
-
 /// A negative literal that is negated again, or one that no BIGINT holds: a decimal.
 fn negated_literal(operand: &Typed) -> Option<Typed> {
     let number = match &operand.expr {
@@ -753,7 +473,7 @@ fn negated_literal(operand: &Typed) -> Option<Typed> {
     let precision = number.precision().max(1);
     let column = ColumnType::Decimal { precision, scale: 0, unsigned: false };
     let expr = Expr::Literal(Value::Decimal(number.negate()));
-    Some(Typed { expr, kind: ExprType { column, nullable: false } })
+    Some(Typed { expr, kind: ExprType::new(column, false) })
 }
 
 fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {
@@ -771,16 +491,4 @@ fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {
         BinaryOp::ShiftRight => ArithmeticOp::ShiftRight,
         _ => return None,
     })
-}
-
-fn compare_op(op: BinaryOp) -> CompareOp {
-    match op {
-        BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
-        BinaryOp::NotEqual => CompareOp::NotEqual,
-        BinaryOp::Less => CompareOp::Less,
-        BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
-        BinaryOp::Greater => CompareOp::Greater,
-        BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
-        _ => CompareOp::Equal,
-    }
 }

@@ -7,6 +7,7 @@ use crate::datetime::{self, DateRules};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::lexer::literal;
+use crate::mixing::Traits;
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
@@ -14,8 +15,12 @@ use crate::value::Value;
 const PARAMETER_LENGTH: u32 = 16_383;
 
 fn typed(value: Value, column: ColumnType) -> Typed {
-    let nullable = value.is_null();
-    Typed { expr: Expr::Literal(value), kind: ExprType { column, nullable } }
+    let traits = match value.as_raw_bytes() {
+        Some(bytes) => Traits::literal(bytes),
+        None => Traits::of(&column),
+    };
+    let kind = ExprType::new(column, value.is_null()).with_traits(traits);
+    Typed { expr: Expr::Literal(value), kind }
 }
 
 fn whole(value: Value, digits: usize) -> Typed {
@@ -130,7 +135,8 @@ fn string_value(bytes: &[u8], collation: Collation) -> Value {
 /// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which only result columns
 /// would show.
 pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> {
-    let kind = match context.parameters.get(at)? {
+    let value = context.parameters.get(at)?;
+    let kind = match value {
         Value::Int(_) => {
             ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(20), zerofill: false }
         }
@@ -141,7 +147,8 @@ pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> 
         Value::Bytes(_) => ColumnType::Varbinary { length: PARAMETER_LENGTH },
         _ => return None,
     };
-    Some(Typed { expr: Expr::Parameter(at), kind: ExprType { column: kind, nullable: false } })
+    let traits = value.as_raw_bytes().map_or_else(|| Traits::of(&kind), Traits::literal);
+    Some(Typed { expr: Expr::Parameter(at), kind: ExprType::new(kind, false).with_traits(traits) })
 }
 
 /// A hex or bit literal read as a number, as numeric context wants it.

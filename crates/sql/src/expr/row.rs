@@ -1,11 +1,12 @@
 //! Comparisons of rows: `(a, b) = (c, d)`, `(a, b) < (SELECT ..)`, `(a, (b, c)) IN (..)`. They are taken apart into comparisons
 //! of values.
 
-use super::build::{Builder, compare_typed, truth};
+use super::build::{Builder, truth};
 use super::{CompareOp, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
+use crate::mixing::{Meeting, Party, Purpose, is_text};
 
 /// One operand of a comparison.
 #[derive(Clone)]
@@ -56,15 +57,36 @@ impl Builder<'_> {
         let plain = |side: &Side<'_>| matches!(side, Side::Written(one) if !may_be_row(one));
         if parts.iter().chain(rows.iter().flatten()).all(plain) {
             let operand = self.build_sides(&parts)?;
-            let collation =
-                operand.iter().find_map(|part| part.kind.column.collation()).unwrap_or(Collation::Binary);
-            let bare = |row: Vec<Typed>| row.into_iter().map(|part| part.expr).collect::<Vec<_>>();
-            let list = rows.iter().map(|row| self.build_sides(row).map(bare)).collect::<SqlResult<_>>()?;
-            return Ok(Some(truth(Expr::InRows { operand: bare(operand), list, collation, negated }, true)));
+            let list = rows.iter().map(|row| self.build_sides(row)).collect::<SqlResult<Vec<_>>>()?;
+            if let Some(collation) = self.one_collation(&operand, &list)? {
+                let bare = |row: Vec<Typed>| row.into_iter().map(|part| part.expr).collect::<Vec<_>>();
+                let (operand, list) = (bare(operand), list.into_iter().map(bare).collect());
+                return Ok(Some(truth(Expr::InRows { operand, list, collation, negated }, true)));
+            }
         }
         let equal = |row: &Vec<Side<'_>>| self.compare_rows(CompareOp::Equal, &parts, row);
         let any = Expr::Or(rows.iter().map(equal).collect::<SqlResult<_>>()?);
         Ok(Some(truth(if negated { Expr::Not(Box::new(any)) } else { any }, true)))
+    }
+
+    /// The one collation that all texts of these rows are compared by as they are; None if there are several, or texts have to be
+    /// converted.
+    fn one_collation(&self, operand: &[Typed], list: &[Vec<Typed>]) -> SqlResult<Option<Collation>> {
+        let mut common = None;
+        for (left, right) in list.iter().flat_map(|row| operand.iter().zip(row)) {
+            if !is_text(left) || !is_text(right) {
+                continue;
+            }
+            let parts = [Party::of(&left.kind), Party::of(&right.kind)];
+            let connection = self.settings.connection_collation;
+            let meeting = Meeting { operation: "=", purpose: Purpose::Operator, connection };
+            let agreed = meeting.agree(&parts)?.collation;
+            let alike = parts.iter().all(|part| part.collation.set() == agreed.set());
+            if !alike || *common.get_or_insert(agreed) != agreed {
+                return Ok(None);
+            }
+        }
+        Ok(Some(common.unwrap_or(Collation::Binary)))
     }
 
     /// The values of a row; None if it is a single value.
@@ -88,17 +110,13 @@ impl Builder<'_> {
     }
 
     fn compare_sides(&mut self, op: CompareOp, left: &Side<'_>, right: &Side<'_>) -> SqlResult<Expr> {
-        let (left, right, explicit) = match (left, right) {
+        let (left, right) = match (left, right) {
             (Side::Written(left), Side::Written(right)) => return Ok(self.comparison(op, left, right)?.expr),
-            (Side::Written(left), Side::Bound(right)) => {
-                (self.build(left)?, right.clone(), self.explicit_collation(&[left])?)
-            }
-            (Side::Bound(left), Side::Written(right)) => {
-                (left.clone(), self.build(right)?, self.explicit_collation(&[right])?)
-            }
-            (Side::Bound(left), Side::Bound(right)) => (left.clone(), right.clone(), None),
+            (Side::Written(left), Side::Bound(right)) => (self.build(left)?, right.clone()),
+            (Side::Bound(left), Side::Written(right)) => (left.clone(), self.build(right)?),
+            (Side::Bound(left), Side::Bound(right)) => (left.clone(), right.clone()),
         };
-        Ok(compare_typed(op, left, right, explicit).expr)
+        Ok(self.compare_typed(op, left, right)?.expr)
     }
 
     fn compare_rows(&mut self, op: CompareOp, left: &[Side<'_>], right: &[Side<'_>]) -> SqlResult<Expr> {

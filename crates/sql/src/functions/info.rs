@@ -1,7 +1,6 @@
 //! Functions that report on the session and on values.
 
 use super::{Entry, NEVER_NULL, VOLATILE, bigint, entry, text_short, unsigned};
-use crate::collation::Collation;
 use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_u64_bits};
@@ -23,8 +22,9 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("is_free_lock", (1, 1), is_free_lock, bigint, VOLATILE),
     entry("is_used_lock", (1, 1), is_used_lock, unsigned, VOLATILE),
     entry("load_file", (1, 1), load_file, text_short, 0),
-    entry("charset", (1, 1), charset, text_short, NEVER_NULL),
-    entry("collation", (1, 1), collation, text_short, NEVER_NULL),
+    entry("charset", (1, 1), of_expression, text_short, NEVER_NULL),
+    entry("collation", (1, 1), of_expression, text_short, NEVER_NULL),
+    entry("coercibility", (1, 1), of_expression, bigint, NEVER_NULL),
 ];
 
 fn release_lock(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -91,17 +91,7 @@ fn found_rows(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Val
     Ok(Value::UInt(context.session.found_rows()))
 }
 
-fn shown_collation(call: &Call, value: &Value) -> Collation {
-    match value {
-        Value::Str(_) | Value::Enum(_) => call.collation,
-        _ => Collation::Binary,
-    }
-}
-
-fn charset(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::text(shown_collation(call, &arguments[0]).charset()))
-}
-
-fn collation(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::text(shown_collation(call, &arguments[0]).name()))
+/// CHARSET, COLLATION and COERCIBILITY: what a call is bound with is the answer.
+fn of_expression(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(arguments[0].clone())
 }

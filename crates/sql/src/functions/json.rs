@@ -48,7 +48,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
 /// `true` and `false` as documents: bound, TRUE is the number 1.
 pub(crate) fn truth(truth: bool) -> Typed {
     let expr = Expr::Literal(Value::text(if truth { "true" } else { "false" }));
-    Typed { expr, kind: ExprType { column: ColumnType::Json, nullable: false } }
+    Typed { expr, kind: ExprType::new(ColumnType::Json, false) }
 }
 
 /// Whether an argument is meant as a value, not as a document, a path or a word.
@@ -88,10 +88,7 @@ fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: C
         kind: kind.clone(),
         deterministic: true,
     };
-    Typed {
-        expr: Expr::Call(Arc::new(call)),
-        kind: ExprType { column: kind, nullable: argument.kind.nullable },
-    }
+    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(kind, argument.kind.nullable) }
 }
 
 /// A value as a document: a text is a string, TRUE and comparisons are `true` and `false`.

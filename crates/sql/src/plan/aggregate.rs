@@ -5,6 +5,7 @@ use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed};
+use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 use super::block::{Block, settled};
@@ -72,8 +73,8 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
     });
     let order = order.collect::<SqlResult<Vec<_>>>()?;
-    let first = arguments.first().map_or(ColumnType::BIGINT, |one| one.kind.column.clone());
-    let result = result_type(kind, &first, block.context.collation);
+    let connection = block.context.eval.settings.connection_collation;
+    let (first, result) = typed_result(kind, &mut arguments, connection)?;
     let separator =
         call.separator.as_deref().map_or(",".into(), |bytes| String::from_utf8_lossy(bytes).into_owned());
     let aggregate = Aggregate {
@@ -95,29 +96,64 @@ fn named(typed: Typed) -> Typed {
         return typed;
     };
     let to = ColumnType::Char { length: typed.kind.column.text_length(), collation };
-    let kind = ExprType { column: to.clone(), nullable: typed.kind.nullable };
+    let kind = ExprType { column: to.clone(), ..typed.kind };
     Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
 }
 
-fn result_type(kind: AggregateKind, argument: &ColumnType, collation: Collation) -> ExprType {
-    match kind {
+/// The types of the first argument and of the result; what GROUP_CONCAT joins agrees on a collation.
+fn typed_result(
+    kind: AggregateKind,
+    arguments: &mut Vec<Typed>,
+    connection: Collation,
+) -> SqlResult<(ColumnType, ExprType)> {
+    let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), |one| one.kind.clone());
+    if kind != AggregateKind::GroupConcat {
+        let result = result_type(kind, &first)?;
+        return Ok((first.column, result));
+    }
+    let meeting = Meeting { operation: "group_concat", purpose: Purpose::Result, connection };
+    let (converted, agreed) = met(std::mem::take(arguments), &meeting, Use::Result)?;
+    *arguments = converted;
+    Ok((first.column, concatenated(arguments, agreed, connection)))
+}
+
+/// GROUP_CONCAT of texts that have agreed.
+fn concatenated(arguments: &[Typed], agreed: Party, connection: Collation) -> ExprType {
+    let size = BlobSize::Normal;
+    let bytes = arguments.iter().any(|one| one.kind.column.is_binary_string());
+    let column = match agreed.collation {
+        Collation::Binary if bytes => ColumnType::Blob { size },
+        Collation::Binary => ColumnType::Text { size, collation: connection },
+        collation => ColumnType::Text { size, collation },
+    };
+    ExprType::nullable(column).with_traits(agreed.traits)
+}
+
+fn result_type(kind: AggregateKind, of: &ExprType) -> SqlResult<ExprType> {
+    let argument = &of.column;
+    let smallest = matches!(kind, AggregateKind::Min | AggregateKind::Max);
+    if smallest && of.traits.derivation == Derivation::None {
+        let operation = if kind == AggregateKind::Min { "min" } else { "max" };
+        let meeting = Meeting { operation, purpose: Purpose::Comparison, connection: Collation::DEFAULT };
+        return Err(meeting.refused(&[Party::of(of), Party::of(of)]));
+    }
+    Ok(match kind {
         AggregateKind::CountRows | AggregateKind::Count => ExprType::not_null(ColumnType::BIGINT),
         AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
             ExprType::not_null(ColumnType::BIGINT_UNSIGNED)
         }
         AggregateKind::Sum => ExprType::nullable(sum_type(argument, 22, 0)),
         AggregateKind::Average => ExprType::nullable(sum_type(argument, 4, 4)),
-        AggregateKind::Min | AggregateKind::Max => ExprType::nullable(settled(argument)),
         AggregateKind::JsonArray | AggregateKind::JsonObject => ExprType::nullable(ColumnType::Json),
-        AggregateKind::GroupConcat => {
-            let collation = argument.collation().unwrap_or(collation);
-            ExprType::nullable(ColumnType::Text { size: BlobSize::Normal, collation })
+        AggregateKind::Min | AggregateKind::Max => {
+            ExprType::nullable(settled(argument)).with_traits(of.traits)
         }
-        AggregateKind::StdDevPopulation
+        AggregateKind::GroupConcat
+        | AggregateKind::StdDevPopulation
         | AggregateKind::StdDevSample
         | AggregateKind::VariancePopulation
         | AggregateKind::VarianceSample => ExprType::nullable(ColumnType::DOUBLE),
-    }
+    })
 }
 
 /// SUM and AVG: exact numbers stay exact and grow, everything else is a double.

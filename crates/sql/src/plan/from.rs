@@ -7,6 +7,7 @@ use crate::ast::{self, IndexHintKind, Join, JoinCondition, JoinKind, TableFactor
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::information_schema::{VirtualTable, viewed};
+use crate::mixing::Traits;
 
 use super::block::Block;
 use super::grouping;
@@ -144,6 +145,7 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
         let base = block.scope.reserve(columns.len());
         let columns = columns.into_iter().map(|(name, kind, nullable)| ScopeColumn {
             name: name.into(),
+            traits: Traits::of(&kind),
             kind,
             nullable,
             flags: 0,

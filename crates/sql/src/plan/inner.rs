@@ -7,6 +7,8 @@ use crate::ast::{self, FunctionCall, Quantifier};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{CompareOp, Expr, Typed};
+use crate::mixing::{Meeting, Party, Purpose};
+use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType};
 
 use super::block::{Block, PlanContext, settled};
@@ -157,7 +159,7 @@ impl Block<'_, '_> {
             let fits = row || places.len() == 1;
             return if fits { Ok(places.clone()) } else { Err(SqlError::operand_columns(1)) };
         }
-        let (kind, query) = self.kind_of_subquery(expr)?;
+        let (mut kind, query, operands) = self.kind_of_subquery(expr)?;
         let whole = matches!(expr, ast::Expr::InSubquery { .. } | ast::Expr::Quantified { .. });
         if whole && query.limit.is_some() {
             return Err(SqlError::not_supported_yet("LIMIT & IN/ALL/ANY/SOME subquery"));
@@ -177,11 +179,10 @@ impl Block<'_, '_> {
             return Err(SqlError::operand_columns(wanted));
         }
         let columns = plan.columns().clone();
-        let truth = |nullable| vec![ExprType { column: ColumnType::BIGINT, nullable }];
+        self.agree(&mut kind, &operands, &columns)?;
+        let truth = |nullable| vec![ExprType::new(ColumnType::BIGINT, nullable)];
         let kinds = match &kind {
-            SubqueryKind::Scalar => {
-                columns.iter().map(|one| ExprType::nullable(settled(&one.column_type))).collect()
-            }
+            SubqueryKind::Scalar => columns.iter().map(value_type).collect(),
             SubqueryKind::Exists => truth(false),
             _ => truth(true),
         };
@@ -194,17 +195,21 @@ impl Block<'_, '_> {
     }
 
     /// What is asked of a sub-query, its operand bound.
-    fn kind_of_subquery<'q>(&mut self, expr: &'q ast::Expr) -> SqlResult<(SubqueryKind, &'q ast::Query)> {
+    fn kind_of_subquery<'q>(
+        &mut self,
+        expr: &'q ast::Expr,
+    ) -> SqlResult<(SubqueryKind, &'q ast::Query, Vec<ExprType>)> {
         Ok(match expr {
-            ast::Expr::Subquery(query) => (SubqueryKind::Scalar, query),
-            ast::Expr::Exists(query) => (SubqueryKind::Exists, query),
+            ast::Expr::Subquery(query) => (SubqueryKind::Scalar, query, Vec::new()),
+            ast::Expr::Exists(query) => (SubqueryKind::Exists, query, Vec::new()),
             ast::Expr::InSubquery { operand, query, negated } => {
-                (SubqueryKind::In { operand: self.operand(operand)?, negated: *negated }, query)
+                let (operand, kinds) = self.operand(operand)?;
+                (SubqueryKind::In { operand, negated: *negated }, query, kinds)
             }
             ast::Expr::Quantified { operand, op, quantifier, query } => {
                 let op = compare_op(*op)?;
                 let all = *quantifier == Quantifier::All;
-                let mut operand = self.operand(operand)?;
+                let (mut operand, kinds) = self.operand(operand)?;
                 let kind = match (operand.len(), op, all) {
                     (1, ..) => {
                         let (operand, collation) = operand.swap_remove(0);
@@ -214,14 +219,14 @@ impl Block<'_, '_> {
                     (_, CompareOp::NotEqual, true) => SubqueryKind::In { operand, negated: true },
                     _ => return Err(SqlError::operand_columns(1)),
                 };
-                (kind, query)
+                (kind, query, kinds)
             }
             _ => return Err(SqlError::not_supported_yet("this kind of sub-query")),
         })
     }
 
     /// What a sub-query's rows are compared with.
-    fn operand(&mut self, operand: &ast::Expr) -> SqlResult<Vec<(Expr, Collation)>> {
+    fn operand(&mut self, operand: &ast::Expr) -> SqlResult<(Operands, Vec<ExprType>)> {
         let clause = self.scope.clause.get();
         let bound = match operand {
             ast::Expr::Row(parts) => {
@@ -231,8 +236,28 @@ impl Block<'_, '_> {
             one => vec![self.bind(one, clause)?],
         };
         let otherwise = self.context.collation;
-        let part = |typed: Typed| (typed.expr, typed.kind.column.collation().unwrap_or(otherwise));
-        Ok(bound.into_iter().map(part).collect())
+        let part = |typed: Typed| {
+            let collation = typed.kind.column.collation().unwrap_or(otherwise);
+            ((typed.expr, collation), typed.kind)
+        };
+        Ok(bound.into_iter().map(part).unzip())
+    }
+
+    /// Texts and the columns of the sub-query that they are compared with agree on collations.
+    fn agree(&self, kind: &mut SubqueryKind, operands: &[ExprType], columns: &[ColumnMeta]) -> SqlResult<()> {
+        let (operation, collations): (_, Vec<&mut Collation>) = match kind {
+            SubqueryKind::In { operand, .. } => ("=", operand.iter_mut().map(|(_, own)| own).collect()),
+            SubqueryKind::Quantified { collation, op, .. } => (op.symbol(), vec![collation]),
+            _ => return Ok(()),
+        };
+        let connection = self.context.eval.settings.connection_collation;
+        let meeting = Meeting { operation, purpose: Purpose::Operator, connection };
+        for ((own, operand), column) in collations.into_iter().zip(operands).zip(columns) {
+            if operand.column.is_string() && column.column_type.is_string() {
+                *own = meeting.agree(&[Party::of(operand), Party::of(&value_type(column))])?.collation;
+            }
+        }
+        Ok(())
     }
 
     /// A function that waits gets a place that is filled for each row after the wait.
@@ -256,7 +281,7 @@ impl Block<'_, '_> {
         if let Some(waiting) = self.subqueries.last_mut() {
             waiting.correlated = true;
         }
-        let kind = ExprType { column: ColumnType::BIGINT, nullable };
+        let kind = ExprType::new(ColumnType::BIGINT, nullable);
         Ok(Typed { expr: Expr::Column(position), kind })
     }
 
@@ -271,6 +296,14 @@ impl Block<'_, '_> {
         let correlated = changes || !reads.is_empty();
         self.subqueries.push(Subquery { position, width, correlated, kind, plan, reads, inputs });
     }
+}
+
+/// What a sub-query's rows are compared with, and by which collations.
+type Operands = Vec<(Expr, Collation)>;
+
+/// The type of a value that a sub-query gives.
+fn value_type(column: &ColumnMeta) -> ExprType {
+    ExprType::nullable(settled(&column.column_type)).with_traits(column.traits)
 }
 
 /// In the place of a query, where there is none.

@@ -55,6 +55,7 @@ pub fn with_tables(
         let column = ScopeColumn {
             name: name.clone(),
             kind: column.column_type.clone(),
+            traits: column.traits,
             nullable: true,
             flags,
             hidden: false,

@@ -22,6 +22,7 @@ use crate::accounts::Privileges;
 use crate::ast::{self, ColumnName, FunctionCall};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
+use crate::mixing::Traits;
 use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::uses::Uses;
@@ -35,6 +36,8 @@ pub struct ScopeColumn {
     pub kind: ColumnType,
     /// It can be NULL.
     pub nullable: bool,
+    /// What it has besides its collation where it meets other texts.
+    pub traits: Traits,
     /// Flags for the client.
     pub flags: u16,
     /// Left out of `*`.
@@ -90,6 +93,7 @@ impl ScopeTable {
             name: column.name.clone(),
             kind: column.kind.clone(),
             nullable: column.nullable,
+            traits: Traits::of(&column.kind),
             flags: column_flags(table, at),
             hidden: column.invisible,
         });
@@ -578,7 +582,7 @@ fn resolved(table: &ScopeTable, at: usize) -> Resolved {
     let column = &table.columns[at];
     Resolved {
         position: table.base + at,
-        kind: ExprType { column: column.kind.clone(), nullable: column.nullable },
+        kind: ExprType { column: column.kind.clone(), nullable: column.nullable, traits: column.traits },
     }
 }
 
@@ -590,6 +594,7 @@ impl Scope<'_> {
             name: column.name.clone(),
             kind: column.column_type.clone(),
             nullable: true,
+            traits: column.traits,
             flags: 0,
             hidden: false,
         });

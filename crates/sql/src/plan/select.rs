@@ -242,13 +242,13 @@ pub fn limit_plan(block: &mut Block<'_, '_>, limit: Option<&Limit>) -> SqlResult
 
 /// Describes a result column to the client.
 fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
-    let ExprType { column, nullable } = &typed.kind;
+    let ExprType { column, nullable, traits } = &typed.kind;
     let place = match (&typed.expr, &item.expr) {
         (Expr::Column(at) | Expr::TimestampColumn(at), ast::Expr::Column(_)) => scope.column_at(*at),
         _ => None,
     };
     let Some((table, one)) = place else {
-        return ColumnMeta::computed(&item.name, column.clone(), *nullable);
+        return ColumnMeta::computed(&item.name, column.clone(), *nullable).with_traits(*traits);
     };
     ColumnMeta {
         schema: table.schema.clone(),
@@ -257,6 +257,7 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         name: item.name.clone(),
         org_name: one.name.clone(),
         column_type: column.clone(),
+        traits: *traits,
         flags: if *nullable { one.flags & !column_flag::NOT_NULL } else { one.flags },
         packet: KeptPacket::default(),
     }

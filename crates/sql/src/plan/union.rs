@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed, unified_type};
+use crate::expr::{Expr, Typed, unified_agreed, unified_type};
+use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, converted};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
 
@@ -87,12 +88,12 @@ fn refuse_order(order: &[OrderItem]) -> SqlResult<()> {
 /// A set operation over queries that are planned.
 pub fn assemble(
     context: &PlanContext<'_>,
-    members: Vec<(SetOperator, QueryPlan)>,
+    mut members: Vec<(SetOperator, QueryPlan)>,
     around: Around<'_>,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     let head = members[0].1.columns().clone();
-    let mut kinds: Vec<(ColumnType, bool)> = Vec::new();
+    let mut kinds: Vec<ExprType> = Vec::new();
     for (_, member) in &members {
         let columns = member.columns();
         if columns.len() != head.len() {
@@ -100,23 +101,55 @@ pub fn assemble(
         }
         for (nth, column) in columns.iter().enumerate() {
             let nullable = column.flags & column_flag::NOT_NULL == 0;
+            let own = ExprType::new(settled(&column.column_type), nullable).with_traits(column.traits);
             match kinds.get_mut(nth) {
-                Some((kind, any)) => {
-                    *kind = unified_type(kind, &settled(&column.column_type));
-                    *any |= nullable;
-                }
-                None => kinds.push((settled(&column.column_type), nullable)),
+                Some(kind) => *kind = common_kind(context, kind, &own)?,
+                None => kinds.push(own),
             }
         }
     }
     let columns: Arc<[ColumnMeta]> = head
         .iter()
         .zip(&kinds)
-        .map(|(column, (kind, nullable))| ColumnMeta::computed(&column.name, kind.clone(), *nullable))
+        .map(|(column, kind)| {
+            ColumnMeta::computed(&column.name, kind.column.clone(), kind.nullable).with_traits(kind.traits)
+        })
         .collect();
+    for (_, member) in &mut members {
+        convert_literals(member, &kinds)?;
+    }
     let (order, limit) = tail(context, &columns, around, parent)?;
-    let kinds = kinds.into_iter().map(|(kind, _)| kind).collect();
+    let kinds = kinds.into_iter().map(|kind| kind.column).collect();
     Ok(QueryPlan::Set(Box::new(SetPlan { members, columns, kinds, order, limit })))
+}
+
+/// Literals of a member that become text of the character set of their column.
+fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()> {
+    let QueryPlan::Select(plan) = member else { return Ok(()) };
+    for (item, kind) in plan.items.iter_mut().zip(kinds) {
+        if let (Expr::Literal(_), Some(collation)) = (&item.expr, kind.column.collation()) {
+            *item = converted(item.clone(), collation, Use::Result)?;
+        }
+    }
+    Ok(())
+}
+
+/// The type of a column of which one query's values are of one type, another's of another.
+fn common_kind(context: &PlanContext<'_>, one: &ExprType, other: &ExprType) -> SqlResult<ExprType> {
+    let nullable = one.nullable || other.nullable;
+    let kind = unified_type(&one.column, &other.column);
+    if !kind.is_string() {
+        return Ok(ExprType::new(kind, nullable));
+    }
+    let connection = context.eval.settings.connection_collation;
+    let meeting = Meeting { operation: "UNION", purpose: Purpose::Result, connection };
+    let parties = [Party::of(one), Party::of(other)];
+    let agreed = meeting.agree(&parties)?;
+    if agreed.traits.derivation == Derivation::None {
+        return Err(SqlError::mix_of_collations("UNION"));
+    }
+    let kind = unified_agreed(&one.column, &other.column, agreed);
+    Ok(ExprType { nullable, ..kind })
 }
 
 /// Plans VALUES.

@@ -154,6 +154,7 @@ pub fn columns(result: &[ColumnMeta], names: &[ast::Name]) -> SqlResult<Vec<Scop
     let column = |(nth, meta): (usize, &ColumnMeta)| ScopeColumn {
         name: names.get(nth).cloned().unwrap_or_else(|| meta.name.clone()),
         kind: settled(&meta.column_type),
+        traits: meta.traits,
         nullable: meta.flags & column_flag::NOT_NULL == 0,
         flags: meta.flags & column_flag::NOT_NULL,
         hidden: false,

@@ -8,8 +8,10 @@ use super::LITERALS_MAX;
 
 /// In a key: here stood a whole number.
 const NUMBER: u8 = 1;
-/// In a key: here stood a string.
+/// In a key: here stood a string of ASCII characters.
 const STRING: u8 = 2;
+/// In a key: here stood another string, which not every character set can hold.
+const WIDE_STRING: u8 = 3;
 /// Whole numbers of so many digits fit an `i64` with either sign.
 const DIGITS_MAX: usize = 18;
 
@@ -109,7 +111,10 @@ impl Scan {
 
     /// The key with `?` for the marks.
     pub(super) fn marked_text(&self) -> Vec<u8> {
-        self.key.iter().map(|byte| if matches!(*byte, NUMBER | STRING) { b'?' } else { *byte }).collect()
+        self.key
+            .iter()
+            .map(|byte| if matches!(*byte, NUMBER | STRING | WIDE_STRING) { b'?' } else { *byte })
+            .collect()
     }
 }
 
@@ -213,7 +218,7 @@ impl Reader<'_, '_> {
                     plain = false;
                     self.at += 1;
                 }
-                NUMBER | STRING => return Err(NoKey),
+                NUMBER | STRING | WIDE_STRING => return Err(NoKey),
                 _ => {}
             }
         }
@@ -233,7 +238,7 @@ impl Reader<'_, '_> {
             Ok(text) => Value::text(text),
             Err(_) => return Err(NoKey),
         };
-        self.take(start, STRING, value)
+        self.take(start, if bytes.is_ascii() { STRING } else { WIDE_STRING }, value)
     }
 
     fn quoted_name(&mut self) -> Result<(), NoKey> {

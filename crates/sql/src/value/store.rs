@@ -424,7 +424,7 @@ fn store_text(
 }
 
 /// The first bytes of what does not fit, as error 1366 shows them.
-fn shown_misfit(bytes: &[u8]) -> String {
+pub(crate) fn shown_misfit(bytes: &[u8]) -> String {
     let one = |byte: &u8| match byte {
         0x20..0x7F => char::from(*byte).to_string(),
         _ => format!("\\x{byte:02X}"),

@@ -264,12 +264,13 @@ fn all_shapes(pair: &mut Pair, random: &mut Random, rounds: usize) -> u32 {
     let taken: Vec<&str> = LITERALS.iter().filter(is_taken).copied().collect();
     let numbers: Vec<&str> =
         taken.iter().filter(|one| one.bytes().all(|b| b.is_ascii_digit())).copied().collect();
-    let strings: Vec<&str> = taken.iter().filter(|one| one.starts_with('\'')).copied().collect();
+    let strings: Vec<&str> =
+        taken.iter().filter(|one| one.starts_with('\'') && one.is_ascii()).copied().collect();
     let mut served = 0;
     for round in 0..rounds {
         for (shape, sure) in SHAPES {
             let columns: Vec<&str> = (0..4).map(|_| random.pick(&COLUMNS)).collect();
-            // Of one key: numbers only, or strings only. Then whatever comes.
+            // Of one key: numbers only, or strings of ASCII characters only. Then whatever comes.
             for kinds in [&numbers, &strings] {
                 for nth in 0..4 {
                     let text = random.text(shape, &columns, kinds);

@@ -1,0 +1,124 @@
+//! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL and NULLIF. The texts among the values agree on a
+//! collation (`mixing`).
+
+use super::build::{Builder, boxed};
+use super::condition::exactly;
+use super::infer::{unified_all, unified_type};
+use super::{CompareOp, Expr, Typed};
+use crate::ast;
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::functions;
+use crate::mixing::{Meeting, Party, Purpose, Use, met};
+use crate::types::{BlobSize, ColumnType, ExprType};
+
+impl Builder<'_> {
+    /// `CASE` and `IF`, which is called `operation`.
+    pub(super) fn case(
+        &mut self,
+        operation: &'static str,
+        operand: Option<&ast::Expr>,
+        branches: &[(ast::Expr, ast::Expr)],
+        otherwise: Option<&ast::Expr>,
+    ) -> SqlResult<Typed> {
+        let whens = match operand {
+            Some(operand) => self.case_of(operand, branches)?,
+            None => {
+                branches.iter().map(|(when, _)| Ok(self.condition(when)?.expr)).collect::<SqlResult<_>>()?
+            }
+        };
+        let mut values = Vec::with_capacity(branches.len() + 1);
+        for value in branches.iter().map(|(_, then)| then).chain(otherwise) {
+            values.push(self.build(value)?);
+        }
+        let nullable = otherwise.is_none() || values.iter().any(|value| value.kind.nullable);
+        let (mut values, kind) = self.alternatives(operation, values, nullable)?;
+        let otherwise = otherwise.and_then(|_| values.pop()).map(Box::new);
+        let branches = whens.into_iter().zip(values).collect();
+        Ok(Typed { expr: Expr::Case { branches, otherwise, kind: kind.column.clone() }, kind })
+    }
+
+    /// The comparisons of `CASE operand WHEN ..`.
+    fn case_of(&mut self, operand: &ast::Expr, branches: &[(ast::Expr, ast::Expr)]) -> SqlResult<Vec<Expr>> {
+        let bound = self.build(operand)?;
+        if bound.kind.column == ColumnType::Json {
+            // CASE compares a document as its text.
+            let text = ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin };
+            let kind = ExprType { column: text, ..bound.kind };
+            let document = Typed { kind, ..bound };
+            let equal = |this: &mut Self, when| {
+                let when = this.build(when)?;
+                Ok(this.compare_typed(CompareOp::Equal, document.clone(), when)?.expr)
+            };
+            return branches.iter().map(|(when, _)| equal(self, when)).collect();
+        }
+        let mut parts = vec![bound];
+        for (when, _) in branches {
+            parts.push(self.build(when)?);
+        }
+        if parts.iter().any(|part| part.kind.column.is_numeric()) {
+            let equal = |(when, _): &(ast::Expr, ast::Expr)| self.comparison(CompareOp::Equal, operand, when);
+            return branches.iter().map(equal).map(|one| Ok(one?.expr)).collect();
+        }
+        let (parts, collation) = self.agreed("case", Purpose::Comparison, parts)?;
+        let mut parts = parts.into_iter().map(boxed);
+        let operand = parts.next().expect("the operand is the first");
+        let equal = |right| Expr::Compare { op: CompareOp::Equal, left: operand.clone(), right, collation };
+        Ok(parts.map(equal).collect())
+    }
+
+    /// `COALESCE` and `IFNULL`.
+    pub(super) fn coalesce(&mut self, operation: &str, arguments: &[ast::Expr]) -> SqlResult<Typed> {
+        let operation = if operation == "ifnull" { "ifnull" } else { "coalesce" };
+        let arguments = self.build_all(arguments)?;
+        if arguments.is_empty() {
+            return Err(SqlError::wrong_parameter_count("COALESCE"));
+        }
+        let nullable = arguments.iter().all(|argument| argument.kind.nullable);
+        let (arguments, kind) = self.alternatives(operation, arguments, nullable)?;
+        Ok(Typed { expr: Expr::Coalesce { arguments, kind: kind.column.clone() }, kind })
+    }
+
+    /// `NULLIF`: the first value, unless it is equal to the second.
+    pub(super) fn null_if(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
+        let parts = vec![self.build(left)?, self.build(right)?];
+        let kind = ExprType { nullable: true, ..parts[0].kind.clone() };
+        let (parts, collation) = self.agreed("nullif", Purpose::Operator, parts)?;
+        let [left, right] = exactly(parts).map(boxed);
+        Ok(Typed { expr: Expr::NullIf { left, right, collation }, kind })
+    }
+
+    /// Values of which one is given, as values of their common type.
+    fn alternatives(
+        &self,
+        operation: &'static str,
+        values: Vec<Typed>,
+        nullable: bool,
+    ) -> SqlResult<(Vec<Expr>, ExprType)> {
+        let kind = unified_all(&values);
+        if !kind.is_string() {
+            return Ok((values.into_iter().map(|value| value.expr).collect(), ExprType::new(kind, nullable)));
+        }
+        let meeting =
+            Meeting { operation, purpose: Purpose::Result, connection: self.settings.connection_collation };
+        let (values, agreed) = met(values, &meeting, Use::Result)?;
+        let kind = with_agreed(unified_all(&values), agreed, nullable);
+        let shown = values.into_iter().map(|value| functions::as_shown(value).expr).collect();
+        Ok((shown, kind))
+    }
+}
+
+/// The type of a text whose parts have agreed.
+fn with_agreed(kind: ColumnType, agreed: Party, nullable: bool) -> ExprType {
+    let kind = if kind.is_character() && agreed.collation != Collation::Binary {
+        kind.with_collation(agreed.collation)
+    } else {
+        kind
+    };
+    ExprType::new(kind, nullable).with_traits(agreed.traits)
+}
+
+/// The common type of two columns of a set operation whose texts have agreed.
+pub(crate) fn unified_agreed(left: &ColumnType, right: &ColumnType, agreed: Party) -> ExprType {
+    with_agreed(unified_type(left, right), agreed, true)
+}

@@ -1,0 +1,193 @@
+//! From syntax to bound comparisons: operators, BETWEEN, IN, LIKE and REGEXP. Texts that are compared agree on a collation here
+//! (`mixing`).
+
+use super::build::{Builder, boxed, truth};
+use super::literal::number_of_hex;
+use super::{CompareOp, Expr, SqlMode, Typed};
+use crate::ast::{self, BinaryOp};
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::functions;
+use crate::mixing::{Meeting, Purpose, Use, is_text, met};
+use crate::types::ColumnType;
+use crate::value::Value;
+
+impl CompareOp {
+    /// The comparison that an operator of the syntax means.
+    pub(super) fn of(op: BinaryOp) -> CompareOp {
+        match op {
+            BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
+            BinaryOp::NotEqual => CompareOp::NotEqual,
+            BinaryOp::Less => CompareOp::Less,
+            BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
+            BinaryOp::Greater => CompareOp::Greater,
+            BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
+            _ => CompareOp::Equal,
+        }
+    }
+
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CompareOp::Equal => "=",
+            CompareOp::NullSafeEqual => "<=>",
+            CompareOp::NotEqual => "<>",
+            CompareOp::Less => "<",
+            CompareOp::LessOrEqual => "<=",
+            CompareOp::Greater => ">",
+            CompareOp::GreaterOrEqual => ">=",
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// `left op right`, of values or of rows.
+    pub(super) fn comparison(
+        &mut self,
+        op: CompareOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+    ) -> SqlResult<Typed> {
+        if let Some(rows) = self.row_comparison(op, left, right)? {
+            return Ok(rows);
+        }
+        let (mut one, mut other) = (self.build(left)?, self.build(right)?);
+        if one.kind.column.is_numeric()
+            && let Some(number) = number_of_hex(right)
+        {
+            other = number;
+        } else if other.kind.column.is_numeric()
+            && let Some(number) = number_of_hex(left)
+        {
+            one = number;
+        }
+        if let ast::Expr::Literal(ast::Literal::Bool(value)) = right
+            && one.kind.column == ColumnType::Json
+        {
+            other = functions::truth_document(*value);
+        }
+        self.compare_typed(op, one, other)
+    }
+
+    /// A comparison of two bound operands.
+    pub(super) fn compare_typed(&self, op: CompareOp, left: Typed, right: Typed) -> SqlResult<Typed> {
+        let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
+        let (left, right) = as_documents(left, right);
+        let (parts, collation) = self.agreed(op.symbol(), Purpose::Operator, vec![left, right])?;
+        let [left, right] = exactly(parts);
+        Ok(truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable))
+    }
+
+    /// Values that are compared with one another: the texts among them converted to the collation that these agree on.
+    pub(super) fn agreed(
+        &self,
+        operation: &'static str,
+        purpose: Purpose,
+        parts: Vec<Typed>,
+    ) -> SqlResult<(Vec<Typed>, Collation)> {
+        let texts = parts.iter().filter(|part| is_text(part)).count();
+        // Beside a number or a date a text is no text.
+        if purpose == Purpose::Operator && texts < parts.len() {
+            let collation = parts.iter().find_map(|part| part.kind.column.collation());
+            return Ok((parts, collation.unwrap_or(Collation::Binary)));
+        }
+        let meeting = Meeting { operation, purpose, connection: self.settings.connection_collation };
+        let (parts, agreed) = met(parts, &meeting, Use::Comparison)?;
+        Ok((parts, agreed.collation))
+    }
+
+    /// BETWEEN, IN, LIKE and REGEXP.
+    pub(super) fn predicate(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        match expr {
+            ast::Expr::Between { operand, low, high, negated } => {
+                self.between(&[&**operand, &**low, &**high], *negated)
+            }
+            ast::Expr::InList { operand, list, negated } => self.in_list(operand, list, *negated),
+            ast::Expr::Like { operand, pattern, escape, negated } => {
+                self.like(operand, pattern, escape.as_deref(), *negated)
+            }
+            ast::Expr::Regexp { operand, pattern, negated } => {
+                let parts = vec![self.build(operand)?, self.build(pattern)?];
+                let (parts, collation) = self.agreed("regexp_like", Purpose::Comparison, parts)?;
+                let [operand, pattern] = exactly(parts).map(boxed);
+                Ok(truth(Expr::Regexp { operand, pattern, collation, negated: *negated }, true))
+            }
+            _ => Err(SqlError::not_supported_yet("this predicate")),
+        }
+    }
+
+    fn between(&mut self, parts: &[&ast::Expr], negated: bool) -> SqlResult<Typed> {
+        let bound = self.build_alike(parts)?;
+        let documents = bound.iter().any(|part| part.kind.column == ColumnType::Json);
+        let bound = if documents { bound.into_iter().map(functions::as_order).collect() } else { bound };
+        let (bound, collation) = self.agreed("between", Purpose::Comparison, bound)?;
+        let [operand, low, high] = exactly(bound).map(boxed);
+        Ok(truth(Expr::Between { operand, low, high, collation, negated }, true))
+    }
+
+    fn like(
+        &mut self,
+        operand: &ast::Expr,
+        pattern: &ast::Expr,
+        escape: Option<&ast::Expr>,
+        negated: bool,
+    ) -> SqlResult<Typed> {
+        let mut parts = vec![functions::as_shown(self.build(operand)?), self.build(pattern)?];
+        if let Some(escape) = escape {
+            let escape = self.build(escape)?;
+            if let Expr::Literal(value) = &escape.expr {
+                super::predicate::escape_character(value)?;
+            }
+            parts.push(escape);
+        }
+        let (mut parts, collation) = self.agreed("like", Purpose::Comparison, parts)?;
+        let escape = if parts.len() > 2 { parts.pop() } else { None };
+        if escape.as_ref().is_some_and(|escape| !escape.expr.is_constant()) {
+            return Err(SqlError::wrong_arguments("ESCAPE"));
+        }
+        let escape = match escape {
+            Some(escape) => Some(boxed(escape)),
+            None if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
+            None => Some(Box::new(Expr::Literal(Value::text("\\")))),
+        };
+        let [operand, pattern] = exactly(parts).map(boxed);
+        Ok(truth(Expr::Like { operand, pattern, escape, collation, negated }, true))
+    }
+
+    fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Typed> {
+        if let Some(rows) = self.row_in_list(operand, list, negated)? {
+            return Ok(rows);
+        }
+        let operand = if number_of_hex(operand).is_some() {
+            let parts: Vec<&ast::Expr> = std::iter::once(operand).chain(list).collect();
+            self.build_alike(&parts)?.swap_remove(0)
+        } else {
+            self.build(operand)?
+        };
+        let numeric = operand.kind.column.is_numeric();
+        let of_documents = operand.kind.column == ColumnType::Json;
+        let mut parts = vec![functions::in_order(operand)];
+        for candidate in list {
+            let candidate = if numeric { self.number(candidate)? } else { self.build(candidate)? };
+            parts.push(if of_documents { functions::as_order(candidate) } else { candidate });
+        }
+        let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
+        let mut parts = parts.into_iter().map(|part| part.expr);
+        let operand = Box::new(parts.next().expect("the operand is the first"));
+        Ok(truth(Expr::InList { operand, list: parts.collect(), collation, negated }, true))
+    }
+}
+
+/// As many as were put in.
+pub(super) fn exactly<const COUNT: usize>(parts: Vec<Typed>) -> [Typed; COUNT] {
+    <[Typed; COUNT]>::try_from(parts).expect("as many come out as were put in")
+}
+
+/// If one operand is a document, both as what orders documents.
+fn as_documents(left: Typed, right: Typed) -> (Typed, Typed) {
+    let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
+    if is_document(&left) || is_document(&right) {
+        return (functions::as_order(left), functions::as_order(right));
+    }
+    (left, right)
+}

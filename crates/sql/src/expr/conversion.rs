@@ -1,0 +1,90 @@
+//! From syntax to bound conversions: CAST, CONVERT and COLLATE.
+
+use super::build::{Builder, boxed, round_quotient};
+use super::{Expr, Typed};
+use crate::ast;
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::functions;
+use crate::mixing::{Derivation, Traits};
+use crate::types::{ColumnType, ExprType};
+
+impl Builder<'_> {
+    fn cast_expression(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
+        let numeric = matches!(
+            target,
+            ast::CastType::Signed
+                | ast::CastType::Unsigned
+                | ast::CastType::Decimal { .. }
+                | ast::CastType::Float(_)
+                | ast::CastType::Double
+        );
+        if matches!(target, ast::CastType::Json)
+            && let ast::Expr::Literal(ast::Literal::Bool(value)) = operand
+        {
+            return Ok(functions::truth_document(*value));
+        }
+        let mut operand = if numeric { self.number(operand)? } else { self.build(operand)? };
+        if matches!(target, ast::CastType::Json) {
+            return Ok(functions::cast_as_document(operand));
+        }
+        if !numeric {
+            round_quotient(&mut operand, &*self.resolver);
+        }
+        let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
+        let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
+        let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
+        // The value is as long as was asked for; its type is one of any length.
+        let kind = ExprType::nullable(match &to {
+            ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
+            other => other.clone(),
+        });
+        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+    }
+
+    /// CAST, CONVERT .. USING and COLLATE.
+    pub(super) fn conversion(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        match expr {
+            ast::Expr::Cast { operand, target } => self.cast_expression(operand, target),
+            ast::Expr::ConvertUsing { operand, charset } => {
+                let collation = Collation::default_of_charset(charset)
+                    .ok_or_else(|| SqlError::unknown_character_set(charset))?;
+                let operand = self.build(operand)?;
+                let length = operand.kind.column.text_length();
+                let (to, operand) = if collation == Collation::Binary {
+                    (ColumnType::Varbinary { length }, functions::in_own_bytes(operand))
+                } else {
+                    (ColumnType::Varchar { length, collation }, operand)
+                };
+                let kind = ExprType::new(to.clone(), operand.kind.nullable);
+                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+            }
+            ast::Expr::Collate { operand, collation } => {
+                let wanted =
+                    Collation::by_name(collation).ok_or_else(|| SqlError::unknown_collation(collation))?;
+                let operand = self.build(operand)?;
+                if let Some(own) = operand.kind.column.collation()
+                    && own.charset() != wanted.charset()
+                {
+                    return Err(SqlError::collation_charset_mismatch(wanted.name(), own.charset()));
+                }
+                let length = operand.kind.column.text_length();
+                let column = if operand.kind.column.is_character() {
+                    operand.kind.column.clone().with_collation(wanted)
+                } else {
+                    ColumnType::Varchar { length, collation: wanted }
+                };
+                let traits = Traits { derivation: Derivation::Explicit, ..operand.kind.traits };
+                let kind = ExprType::new(column.clone(), operand.kind.nullable).with_traits(traits);
+                let to = column;
+                let expr = if operand.kind.column.is_character() {
+                    operand.expr
+                } else {
+                    Expr::Coerce { operand: boxed(operand), to }
+                };
+                Ok(Typed { expr, kind })
+            }
+            _ => Err(SqlError::not_supported_yet("this conversion")),
+        }
+    }
+}
