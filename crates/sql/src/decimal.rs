@@ -18,7 +18,7 @@ use wide::Wide;
 pub const MAX_PRECISION: u8 = 65;
 /// Most digits after the point.
 pub const MAX_SCALE: u8 = 30;
-/// Digits a division adds to the dividend's scale (`div_precision_increment`).
+/// Digits a division adds to the dividend's scale, unless `div_precision_increment` says otherwise.
 pub const DIVISION_SCALE: u8 = 4;
 
 /// An exact decimal number.
@@ -378,9 +378,9 @@ impl Decimal {
         Decimal::checked(negative, scale, digits)
     }
 
-    /// Quotient with [`DIVISION_SCALE`] more digits than the dividend, kept to whole groups of nine as MySQL's
+    /// Quotient with so many `more` digits than the dividend, kept to whole groups of nine as MySQL's
     /// intermediate results are; whoever shows it rounds to the expression's scale. `None` for division by zero.
-    pub fn div(&self, other: &Decimal) -> Option<Result<Decimal, Overflow>> {
+    pub fn div(&self, other: &Decimal, more: u8) -> Option<Result<Decimal, Overflow>> {
         if other.is_zero() {
             return None;
         }
@@ -388,7 +388,7 @@ impl Decimal {
         let left_scale = groups(self.scale());
         let right_scale = groups(other.scale());
         let padding = left_scale - self.scale() + right_scale - other.scale();
-        let extra = DIVISION_SCALE.saturating_sub(padding);
+        let extra = more.saturating_sub(padding);
         let scale = groups(left_scale + right_scale + extra).min(MAX_SCALE);
         // quotient * 10^scale = left / 10^ls * 10^rs / right * 10^scale
         let shift = i32::from(scale) + i32::from(other.scale()) - i32::from(self.scale());

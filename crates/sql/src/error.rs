@@ -190,6 +190,7 @@ errors! {
     wrong_type_for_variable(name) = 1232 b"42000" "Incorrect argument type to variable '{name}'";
     variable_cannot_be_read(name) = 1233 b"HY000" "Variable '{name}' can only be set, not read";
     not_supported_yet(what) = 1235 b"42000" "This version of Turnstile doesn't yet support '{what}'";
+    hint_without_effect(name) = 1235 b"42000" "The optimizer hint {name} has no effect in this server";
     variable_without_effect(name) = 1235 b"42000" "The system variable '{name}' is kept and has no effect in this server";
     incorrect_global_local_variable(name, scope) = 1238 b"HY000" "Variable '{name}' is a {scope} variable";
     wrong_foreign_key_definition(name) = 1239 b"42000" "Incorrect foreign key definition for '{name}': Key reference and table reference don't match";

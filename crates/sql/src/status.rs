@@ -109,6 +109,11 @@ impl Status {
         }
     }
 
+    /// FLUSH STATUS: the most connections at once are counted anew, from those there are now.
+    pub fn forget_most_connections(&self, now: u64) {
+        self.max_used_connections.store(now, Ordering::Relaxed);
+    }
+
     /// A client was refused.
     pub fn refused(&self) {
         self.aborted_connects.fetch_add(1, Ordering::Relaxed);

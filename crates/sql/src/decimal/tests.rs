@@ -27,9 +27,9 @@ fn arithmetic_scales() {
     assert_eq!(dec("1.5").add(&dec("2.25")).unwrap().to_string(), "3.75");
     assert_eq!(dec("1.5").sub(&dec("2.25")).unwrap().to_string(), "-0.75");
     assert_eq!(dec("1.50").mul(&dec("2.0")).unwrap().to_string(), "3.000");
-    assert_eq!(dec("1").div(&dec("3")).unwrap().unwrap().round_to(4).to_string(), "0.3333");
-    assert_eq!(dec("2").div(&dec("3")).unwrap().unwrap().round_to(4).to_string(), "0.6667");
-    assert!(dec("1").div(&dec("0.00")).is_none());
+    assert_eq!(dec("1").div(&dec("3"), DIVISION_SCALE).unwrap().unwrap().round_to(4).to_string(), "0.3333");
+    assert_eq!(dec("2").div(&dec("3"), DIVISION_SCALE).unwrap().unwrap().round_to(4).to_string(), "0.6667");
+    assert!(dec("1").div(&dec("0.00"), DIVISION_SCALE).is_none());
     assert_eq!(dec("-7.5").rem(&dec("2")).unwrap().to_string(), "-1.5");
     assert_eq!(dec("7.9").div_integer(&dec("-2")).unwrap().to_string(), "-3");
     assert_eq!(dec("2.5").round_to(0).to_string(), "3");

@@ -201,7 +201,8 @@ impl Accumulator {
 
     /// The result.
     pub fn result(self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<Value> {
-        let average = aggregate.kind == AggregateKind::Average;
+        let divides = aggregate.kind == AggregateKind::Average;
+        let average = divides.then_some(context.settings.division_digits);
         Ok(match self.state {
             State::Count(count) => Value::Int(count as i64),
             State::Whole { count: 0, .. }
@@ -209,7 +210,7 @@ impl Accumulator {
             | State::Double { count: 0, .. } => Value::Null,
             State::Whole { sum, count } => exact(&Decimal::from_scaled_i128(sum, 0), count, average)?,
             State::Exact { sum, count } => exact(&sum, count, average)?,
-            State::Double { sum, count } => Value::Double(if average { sum / count as f64 } else { sum }),
+            State::Double { sum, count } => Value::Double(if divides { sum / count as f64 } else { sum }),
             State::Extreme(value) => value,
             State::Bits(bits) => Value::UInt(bits),
             State::Texts(list) => list.result(aggregate, context),
@@ -222,11 +223,10 @@ impl Accumulator {
     }
 }
 
-fn exact(sum: &Decimal, count: u64, average: bool) -> SqlResult<Value> {
-    if !average {
-        return Ok(Value::Decimal(sum.clone()));
-    }
-    match sum.div(&Decimal::from(count)) {
+/// A sum, or with the digits that a division adds, an average.
+fn exact(sum: &Decimal, count: u64, average: Option<u8>) -> SqlResult<Value> {
+    let Some(more) = average else { return Ok(Value::Decimal(sum.clone())) };
+    match sum.div(&Decimal::from(count), more) {
         // As a quotient it keeps more digits than its type shows; they go once it leaves arithmetic.
         Some(Ok(quotient)) => Ok(Value::Decimal(quotient)),
         Some(Err(_)) => Err(SqlError::value_out_of_range("DECIMAL", "avg")),

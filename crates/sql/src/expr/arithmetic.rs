@@ -158,7 +158,9 @@ fn decimals(
             context.division_by_zero()?;
             return Ok(Value::Null);
         }
-        ArithmeticOp::Divide => left.div(right).unwrap_or(Ok(Decimal::ZERO)),
+        ArithmeticOp::Divide => {
+            left.div(right, context.settings.division_digits).unwrap_or(Ok(Decimal::ZERO))
+        }
         _ => Ok(left.rem(right).unwrap_or(Decimal::ZERO)),
     };
     checked.map(Value::Decimal).map_err(|_| overflow("DECIMAL"))

@@ -338,7 +338,7 @@ impl Builder<'_> {
                     }
                     kind if kind.is_integer() => ColumnType::BIGINT,
                     kind if kind.is_temporal() => ColumnType::DOUBLE,
-                    kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind),
+                    kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0),
                 };
                 Typed { expr: Expr::Negate(Box::new(operand.expr)), kind: ExprType::new(column, nullable) }
             }
@@ -348,7 +348,8 @@ impl Builder<'_> {
     fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
         if let Some(op) = arithmetic_op(op) {
             let (left, right) = (self.number(left)?, self.number(right)?);
-            let column = arithmetic_type(op, &left.kind.column, &right.kind.column);
+            let digits = self.settings.division_digits;
+            let column = arithmetic_type(op, &left.kind.column, &right.kind.column, digits);
             let divides =
                 matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
             let nullable = divides || left.kind.nullable || right.kind.nullable;

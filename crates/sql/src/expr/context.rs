@@ -314,6 +314,8 @@ pub struct EvalSettings {
     pub recursion_rounds_max: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
+    /// `div_precision_increment`: digits that a division adds.
+    pub division_digits: u8,
     /// True inside INSERT, UPDATE, DELETE under strict mode without IGNORE: what is a warning in SELECT is an error.
     pub strict_change: bool,
 }
@@ -329,6 +331,7 @@ impl Default for EvalSettings {
             group_concat_bytes_max: 1024,
             recursion_rounds_max: 1000,
             default_week_format: 0,
+            division_digits: crate::decimal::DIVISION_SCALE,
             strict_change: false,
         }
     }

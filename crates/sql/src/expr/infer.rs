@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ArithmeticOp, EvalContext, Typed};
 use crate::collation::Collation;
-use crate::decimal::{DIVISION_SCALE, MAX_PRECISION, MAX_SCALE};
+use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::SqlResult;
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{Value, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time};
@@ -48,8 +48,13 @@ fn is_decimal_class(kind: &ColumnType) -> bool {
     }
 }
 
-/// Type of `left op right`.
-pub(crate) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &ColumnType) -> ColumnType {
+/// Type of `left op right`; a quotient has so many `division_digits` more than what is divided.
+pub(crate) fn arithmetic_type(
+    op: ArithmeticOp,
+    left: &ColumnType,
+    right: &ColumnType,
+    division_digits: u8,
+) -> ColumnType {
     use ArithmeticOp as Op;
     let unsigned = left.is_unsigned() || right.is_unsigned();
     // A remainder has the sign of what is divided; other exact results can be negative if an operand can.
@@ -75,7 +80,7 @@ pub(crate) fn arithmetic_type(op: ArithmeticOp, left: &ColumnType, right: &Colum
     let exact = is_decimal_class(left) || is_decimal_class(right);
     match op {
         Op::Divide => {
-            let scale = (left_scale + DIVISION_SCALE).min(MAX_SCALE);
+            let scale = (left_scale + division_digits).min(MAX_SCALE);
             decimal(left_precision.saturating_add(right_scale) - left_scale, scale, exact_unsigned)
         }
         Op::Multiply if exact => decimal(left_whole + right_whole, left_scale + right_scale, exact_unsigned),

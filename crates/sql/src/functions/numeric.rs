@@ -60,7 +60,8 @@ fn like_number(arguments: &[Typed]) -> ColumnType {
 /// MOD's type is that of the operator.
 fn modulo_type(arguments: &[Typed]) -> ColumnType {
     let [left, right] = arguments else { return ColumnType::DOUBLE };
-    crate::expr::arithmetic_type(crate::expr::ArithmeticOp::Modulo, &left.kind.column, &right.kind.column)
+    let modulo = crate::expr::ArithmeticOp::Modulo;
+    crate::expr::arithmetic_type(modulo, &left.kind.column, &right.kind.column, 0)
 }
 
 /// An argument as a function computes with it: what is announced as a double is one.

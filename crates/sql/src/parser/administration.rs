@@ -129,6 +129,9 @@ impl Parser<'_> {
             let name = upper(self.name()?);
             return if &*name == "USER_RESOURCES" { Ok(FlushTarget::Other(name)) } else { Err(place) };
         };
+        if keyword == Keyword::Hosts {
+            return Err(self.unexpected());
+        }
         self.advance();
         Ok(match keyword {
             Keyword::Tables | Keyword::Table => {
@@ -149,7 +152,7 @@ impl Parser<'_> {
                 self.expect(Keyword::Logs)?;
                 FlushTarget::Logs
             }
-            Keyword::Hosts | Keyword::OptimizerCosts => FlushTarget::Other(keyword.text().into()),
+            Keyword::OptimizerCosts => FlushTarget::Other(keyword.text().into()),
             _ => return Err(self.unexpected()),
         })
     }

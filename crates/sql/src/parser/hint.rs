@@ -23,7 +23,7 @@ pub enum Hint {
     Wrong(Box<str>),
 }
 
-/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are accepted without a word.
+/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are accepted with a warning.
 const ADVICE: &[&str] = &[
     "BKA",
     "BNL",

@@ -4,7 +4,7 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed};
+use crate::expr::{EvalSettings, Expr, Typed};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
@@ -73,8 +73,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Ok(OrderKey { expr: typed.expr, descending: item.descending, collation })
     });
     let order = order.collect::<SqlResult<Vec<_>>>()?;
-    let connection = block.context.eval.settings.connection_collation;
-    let (first, result) = typed_result(kind, &mut arguments, connection)?;
+    let (first, result) = typed_result(kind, &mut arguments, &block.context.eval.settings)?;
     let separator =
         call.separator.as_deref().map_or(",".into(), |bytes| String::from_utf8_lossy(bytes).into_owned());
     let aggregate = Aggregate {
@@ -104,11 +103,12 @@ fn named(typed: Typed) -> Typed {
 fn typed_result(
     kind: AggregateKind,
     arguments: &mut Vec<Typed>,
-    connection: Collation,
+    settings: &EvalSettings,
 ) -> SqlResult<(ColumnType, ExprType)> {
+    let connection = settings.connection_collation;
     let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), |one| one.kind.clone());
     if kind != AggregateKind::GroupConcat {
-        let result = result_type(kind, &first)?;
+        let result = result_type(kind, &first, settings.division_digits)?;
         return Ok((first.column, result));
     }
     let meeting = Meeting { operation: "group_concat", purpose: Purpose::Result, connection };
@@ -129,7 +129,7 @@ fn concatenated(arguments: &[Typed], agreed: Party, connection: Collation) -> Ex
     ExprType::nullable(column).with_traits(agreed.traits)
 }
 
-fn result_type(kind: AggregateKind, of: &ExprType) -> SqlResult<ExprType> {
+fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlResult<ExprType> {
     let argument = &of.column;
     let smallest = matches!(kind, AggregateKind::Min | AggregateKind::Max);
     if smallest && of.traits.derivation == Derivation::None {
@@ -143,7 +143,7 @@ fn result_type(kind: AggregateKind, of: &ExprType) -> SqlResult<ExprType> {
             ExprType::not_null(ColumnType::BIGINT_UNSIGNED)
         }
         AggregateKind::Sum => ExprType::nullable(sum_type(argument, 22, 0)),
-        AggregateKind::Average => ExprType::nullable(sum_type(argument, 4, 4)),
+        AggregateKind::Average => ExprType::nullable(sum_type(argument, division_digits, division_digits)),
         AggregateKind::JsonArray | AggregateKind::JsonObject => ExprType::nullable(ColumnType::Json),
         AggregateKind::Min | AggregateKind::Max => {
             ExprType::nullable(settled(argument)).with_traits(of.traits)

@@ -104,7 +104,7 @@ impl Session {
                     Ok(())
                 }
                 // Advice about how to find rows, which never changes what is found.
-                Hint::Advice(..) => Ok(()),
+                Hint::Advice(name, _) => Err(SqlError::hint_without_effect(name)),
             };
             if let Err(error) = told {
                 self.state.warnings.push(WarningLevel::Warning, error);

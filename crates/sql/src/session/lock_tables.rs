@@ -206,8 +206,13 @@ impl Session {
                         .map_err(|error| SqlError::unknown_error(error.to_string()))?;
                     continue;
                 }
-                // What is flushed is never out of date: accounts, the memory of hosts, costs.
-                FlushTarget::Privileges | FlushTarget::Status | FlushTarget::Other(_) => continue,
+                FlushTarget::Status => {
+                    let now = self.db.registry().len() as u64;
+                    self.db.status().forget_most_connections(now);
+                    continue;
+                }
+                // What is flushed is never out of date: accounts, and costs, of which there are no tables.
+                FlushTarget::Privileges | FlushTarget::Other(_) => continue,
             };
             if *export {
                 return Err(SqlError::not_supported_yet("FLUSH TABLES ... FOR EXPORT"));

@@ -151,6 +151,10 @@ impl Session {
             let Some(schema) = table.schema_in(current.as_deref()) else { continue };
             match table.asked {
                 Asked::All(wanted) => self.ask_table(wanted, schema, &table.name)?,
+                Asked::ReadAnd(wanted) => {
+                    self.ask_table(P::SELECT, schema, &table.name)?;
+                    self.ask_table(wanted, schema, &table.name)?;
+                }
                 // Which of the tables are changed is only known when the columns are.
                 Asked::SomeOf(wanted) => {
                     if !self.holds_some(wanted, schema, &table.name) {

@@ -86,6 +86,7 @@ pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettin
         group_concat_bytes_max: settings.group_concat_max_len,
         recursion_rounds_max: settings.cte_max_recursion_depth,
         default_week_format: settings.default_week_format,
+        division_digits: settings.division_digits,
         strict_change: false,
     }
 }

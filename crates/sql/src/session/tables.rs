@@ -15,6 +15,8 @@ pub enum Asked {
     All(Privileges),
     /// One of these; the rest is known with the columns.
     SomeOf(Privileges),
+    /// SELECT, and these after it: a table of several that rows are deleted from.
+    ReadAnd(Privileges),
 }
 
 /// A table that is used.
@@ -101,7 +103,9 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
             let changed = |factor: &TableFactor| {
                 delete.targets.is_empty() || delete.targets.iter().any(|target| names(target, factor))
             };
+            let several = !delete.targets.is_empty();
             let how = |factor: &TableFactor| match changed(factor) {
+                true if several => (true, Asked::ReadAnd(Privileges::DELETE)),
                 true => (true, Asked::All(Privileges::DELETE)),
                 false => READ,
             };

@@ -81,6 +81,8 @@ pub struct SessionSettings {
     pub results: Option<Collation>,
     pub max_allowed_packet: u64,
     pub default_week_format: u8,
+    /// `div_precision_increment`
+    pub division_digits: u8,
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
     pub sql_safe_updates: bool,
@@ -165,6 +167,7 @@ impl SessionSettings {
                 .map(Charset::default_collation),
             max_allowed_packet: number("max_allowed_packet"),
             default_week_format: number("default_week_format") as u8,
+            division_digits: number("div_precision_increment") as u8,
             auto_increment_increment: number("auto_increment_increment").max(1),
             auto_increment_offset: number("auto_increment_offset").max(1),
             sql_safe_updates: on("sql_safe_updates"),
@@ -181,7 +184,9 @@ impl SessionSettings {
             log_off: on("sql_log_off"),
             require_primary_key: on("sql_require_primary_key"),
             auto_is_null: on("sql_auto_is_null"),
-            plans_anew: on("sql_auto_is_null") || number("sql_select_limit") != u64::MAX,
+            plans_anew: on("sql_auto_is_null")
+                || number("sql_select_limit") != u64::MAX
+                || number("div_precision_increment") != u64::from(crate::decimal::DIVISION_SCALE),
             fixed_now_us: match variables.named("timestamp") {
                 Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
                 _ => None,

@@ -112,7 +112,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "default_tmp_storage_engine" Both Kind::Engine, "InnoDB", one, "Likewise.";
     "default_week_format" Both uint(0, 7), "0", live("sql/src/variables/settings.rs"), "Default mode of WEEK().";
     "delay_key_write" Global Kind::Text, "ON", fixed, "Reported only.";
-    "div_precision_increment" Both uint(0, 30), "4", inert, "Digits a division adds.";
+    "div_precision_increment" Both uint(0, 30), "4", live("sql/src/variables/settings.rs"), "Digits that a division, or AVG, adds to those of what is divided.";
     "end_markers_in_json" Both Kind::Bool, "OFF", inert, "No effect.";
     "eq_range_index_dive_limit" Both uint(0, U32), "200", inert, "No effect.";
     "error_count" Session uint(0, 65535), "0", fixed, "Errors of the last statement.";

@@ -41,7 +41,11 @@ pub(super) struct Alteration {
     pub(super) origins: Vec<Option<usize>>,
     /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
     old_names: Vec<Box<str>>,
-    rebuild: bool,
+    pub(super) rebuild: bool,
+    /// A column changes its type so that its values change their bytes.
+    pub(super) retyped: bool,
+    /// The dictionary alone changes, in a way that MySQL calls in place and not instant.
+    pub(super) in_place: bool,
     /// Rows that stay where they are have to meet constraints that they need not have met before.
     verify: bool,
     rename: Option<TableName>,
@@ -73,7 +77,7 @@ impl Session {
         definition::check(&work.definition)?;
         self.check_has_primary(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
-        online::check(&alter.online, &work.needs(alter))?;
+        online::check(&alter.online, &work.needs(alter, self.settings.foreign_key_checks))?;
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
@@ -286,15 +290,22 @@ fn counts_rows(action: &AlterAction) -> bool {
 
 impl Alteration {
     /// What the change takes.
-    fn needs(&self, alter: &AlterTable) -> Needs {
-        let converts = |one: &AlterAction| {
-            matches!(one, AlterAction::ChangeColumn { .. } | AlterAction::ConvertCharset { .. })
-        };
+    fn needs(&self, alter: &AlterTable, checks_foreign: bool) -> Needs {
+        let actions = &alter.actions;
+        let adds_primary =
+            |one: &AlterAction| matches!(one, AlterAction::AddKey(key) if key.kind == KeyKind::Primary);
+        let without_primary = actions.iter().any(|one| matches!(one, AlterAction::DropPrimaryKey))
+            && !actions.iter().any(adds_primary);
+        let in_place = self.in_place || actions.iter().any(online::is_in_place);
         match self.rebuild {
-            true if alter.actions.iter().any(converts) => Needs::Conversion,
+            true if self.retyped => Needs::Conversion,
+            true if without_primary => Needs::WithoutPrimary,
             true => Needs::Copy,
+            // The rows are looked at, but MySQL copies them for a CHECK.
+            false if self.verify => Needs::Copy,
+            false if self.definition.foreign_keys.len() > self.known && checks_foreign => Needs::ForeignKeys,
             false if self.definition.keys.iter().any(|key| key.index == NO_TREE) => Needs::Look,
-            false if self.verify || self.definition.foreign_keys.len() > self.known => Needs::Look,
+            false if in_place || self.definition.foreign_keys.len() > self.known => Needs::Dictionary,
             false => Needs::Nothing,
         }
     }
@@ -306,6 +317,8 @@ impl Alteration {
             origins: (0..table.columns().len()).map(Some).collect(),
             old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
             rebuild: false,
+            retyped: false,
+            in_place: false,
             verify: false,
             rename: None,
             foreign: Vec::new(),
@@ -491,7 +504,11 @@ impl Alteration {
             .any(|key| key.primary && key.parts.iter().any(|part| part.column == at));
         let column = definition::column::column(written, self.definition.collation, in_primary, eval)?;
         let old = &self.definition.columns[at];
-        self.rebuild |= old.kind != column.kind || old.nullable != column.nullable;
+        let stays = online::keeps_rows(&old.kind, &column.kind);
+        let indexed = self.definition.keys.iter().any(|key| key.parts.iter().any(|part| part.column == at));
+        self.rebuild |= !stays || old.nullable != column.nullable;
+        self.retyped |= !stays;
+        self.in_place |= stays && indexed && old.kind != column.kind;
         self.definition.columns[at] = column;
         if let Some(position) = position {
             self.move_column(at, position)?;
@@ -545,8 +562,6 @@ impl Alteration {
                     .map_err(|error| definition::column::default_error(name, error))?
             }
         };
-        // The default of a column also stands for rows that are older than the column; rewriting them fixes theirs.
-        self.rebuild = true;
         Ok(())
     }
 
@@ -640,7 +655,7 @@ impl Alteration {
         for column in &mut self.definition.columns {
             column.kind = column.kind.clone().with_collation(collation);
         }
-        self.rebuild = true;
+        (self.rebuild, self.retyped) = (true, true);
         Ok(())
     }
 }

@@ -4,14 +4,23 @@
 //! the dictionary takes a moment, and nobody notices: that is INSTANT, and any LOCK. Filling an index or looking at the rows is
 //! INPLACE, copying the rows COPY, and both keep readers and writers out for as long as they take.
 
-use crate::ast::Online;
+use crate::ast::{AlterAction, Online};
 use crate::error::{SqlError, SqlResult};
+use crate::row_codec::fixed_width;
+use crate::types::ColumnType;
 
 /// What a change of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// The dictionary alone.
     Nothing,
+    /// The dictionary alone, for a change that is INPLACE in MySQL and not INSTANT: statements that ask for the one or the other
+    /// get the same answer here.
+    Dictionary,
+    /// Foreign keys are added, and the rows are looked at for their parents.
+    ForeignKeys,
+    /// The rows are copied because they lose their primary key.
+    WithoutPrimary,
     /// All rows are read, for a new index or a constraint.
     Look,
     /// All rows are copied.
@@ -48,7 +57,19 @@ pub fn check(online: &Online, needs: &Needs) -> SqlResult<()> {
         |what: &str, why: &str, instead: &str| Err(SqlError::alter_not_supported_reason(what, why, instead));
     let copies = is(&online.algorithm, "COPY");
     match needs {
-        Needs::Look if is(&online.algorithm, "INSTANT") => {
+        Needs::ForeignKeys if is(&online.algorithm, "INSTANT") || is(&online.algorithm, "INPLACE") => {
+            let asked = if is(&online.algorithm, "INSTANT") { "INSTANT" } else { "INPLACE" };
+            let instead = if asked == "INSTANT" { "ALGORITHM=COPY/INPLACE" } else { "ALGORITHM=COPY" };
+            let why = "Adding foreign keys needs foreign_key_checks=OFF";
+            return because(&format!("ALGORITHM={asked}"), why, instead);
+        }
+        Needs::WithoutPrimary if is(&online.algorithm, "INSTANT") || is(&online.algorithm, "INPLACE") => {
+            let asked =
+                if is(&online.algorithm, "INSTANT") { "ALGORITHM=INSTANT" } else { "ALGORITHM=INPLACE" };
+            let why = "Dropping a primary key is not allowed without also adding a new primary key";
+            return because(asked, why, "ALGORITHM=COPY");
+        }
+        Needs::Look | Needs::Dictionary if is(&online.algorithm, "INSTANT") => {
             return no("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE");
         }
         Needs::Copy if is(&online.algorithm, "INSTANT") => return no("ALGORITHM=INSTANT", "ALGORITHM=COPY"),
@@ -70,8 +91,61 @@ pub fn check(online: &Online, needs: &Needs) -> SqlResult<()> {
     };
     match needs {
         _ if copies && lock == "LOCK=NONE" => because(lock, "COPY algorithm requires a lock", "LOCK=SHARED"),
-        Needs::Nothing => Ok(()),
-        Needs::Look => no(lock, "LOCK=EXCLUSIVE"),
-        Needs::Copy | Needs::Conversion => because(lock, "COPY algorithm requires a lock", "LOCK=EXCLUSIVE"),
+        Needs::Nothing | Needs::Dictionary => Ok(()),
+        Needs::Look | Needs::ForeignKeys => no(lock, "LOCK=EXCLUSIVE"),
+        Needs::Copy | Needs::Conversion | Needs::WithoutPrimary => {
+            because(lock, "COPY algorithm requires a lock", "LOCK=EXCLUSIVE")
+        }
+    }
+}
+
+/// Whether a change of the dictionary alone is INPLACE in MySQL.
+pub fn is_in_place(action: &AlterAction) -> bool {
+    match action {
+        AlterAction::DropKey(_)
+        | AlterAction::DropForeignKey(_)
+        | AlterAction::RenameKey { .. }
+        | AlterAction::SetKeyVisibility { .. }
+        | AlterAction::Option(_) => true,
+        AlterAction::AddColumn { .. }
+        | AlterAction::DropColumn(_)
+        | AlterAction::ChangeColumn { .. }
+        | AlterAction::RenameColumn { .. }
+        | AlterAction::SetDefault { .. }
+        | AlterAction::AddKey(_)
+        | AlterAction::AddCheck(_)
+        | AlterAction::DropPrimaryKey
+        | AlterAction::DropCheck(_)
+        | AlterAction::DropConstraint(_)
+        | AlterAction::EnforceConstraint { .. }
+        | AlterAction::Rename(_)
+        | AlterAction::ConvertCharset { .. }
+        | AlterAction::EnableKeys(_)
+        | AlterAction::Validation(_)
+        | AlterAction::Force => false,
+    }
+}
+
+/// Whether values of a column keep their bytes, in rows and in keys, when it gets another type: a longer VARCHAR within MySQL's class of
+/// length bytes, members added behind those of an ENUM or a SET.
+pub fn keeps_rows(old: &ColumnType, new: &ColumnType) -> bool {
+    use ColumnType as C;
+    let same_width = fixed_width(old) == fixed_width(new);
+    // Up to 255 bytes MySQL keeps a length in one byte, beyond in two.
+    let longer = |old: u64, new: u64| old <= new && (new <= 255 || old > 255);
+    match (old, new) {
+        (old, new) if old == new => true,
+        (C::Varchar { length: old, collation: one }, C::Varchar { length: new, collation: other }) => {
+            let bytes = |length: u32| u64::from(length) * u64::from(one.max_char_bytes());
+            one == other && longer(bytes(*old), bytes(*new))
+        }
+        (C::Varbinary { length: old }, C::Varbinary { length: new }) => {
+            longer(u64::from(*old), u64::from(*new))
+        }
+        (C::Enum { names: old, collation: one }, C::Enum { names: new, collation: other })
+        | (C::Set { names: old, collation: one }, C::Set { names: new, collation: other }) => {
+            one == other && new.names.starts_with(&old.names) && same_width
+        }
+        _ => false,
     }
 }
