@@ -201,14 +201,16 @@ impl Session {
             }
             let own = rights.on_table(schema, table);
             let whole = held.with(own.map_or(P::NONE, |own| own.whole));
+            let mut some = false;
             for column in one.columns.iter().filter(|column| !whole.has(column.wanted)) {
                 let granted = own.map_or(P::NONE, |own| own.on_column(&column.name));
                 if whole.with(granted).has(column.wanted) {
+                    some |= column.unnamed;
                     continue;
                 }
                 let command = column.wanted.in_words();
-                // Who may use some columns is not told the names of others.
-                if column.unnamed && own.is_some_and(|own| own.on_some_column() != P::NONE) {
+                // Who may use the columns before it is not told its name.
+                if column.unnamed && some {
                     return Some(self.denied_table(&command, table));
                 }
                 let (user, host) = self.who_and_whence();

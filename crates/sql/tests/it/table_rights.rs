@@ -21,6 +21,8 @@ const TABLES: &[&str] = &[
     "GRANT SELECT(a) ON pr.u TO q",
     "GRANT CREATE, INSERT, REFERENCES ON pr.k TO q",
     "GRANT DELETE ON pr.n TO q",
+    "CREATE TABLE pr.v (a INT, y INT)",
+    "GRANT SELECT (y), INSERT (y), DELETE ON pr.v TO q",
 ];
 
 /// Statements that are allowed, denied a table (1142, with the command and the table), or a column (1143, with the column too).
@@ -33,6 +35,10 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("SELECT * FROM t", "SELECT t"),
     ("SELECT t.* FROM t", "SELECT t"),
     ("TABLE t", "SELECT t"),
+    ("INSERT INTO v VALUES (1, 2)", "INSERT a v"),
+    ("SELECT * FROM v", "SELECT a v"),
+    ("DELETE v FROM v JOIN u ON 1", ""),
+    ("DELETE n FROM n JOIN u ON 1", "SELECT n"),
     ("SELECT COUNT(*) FROM t", ""),
     ("SELECT 1 FROM t", ""),
     ("SELECT EXISTS(SELECT * FROM t)", ""),
@@ -45,7 +51,8 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("SELECT t.a FROM t JOIN u USING (b)", "SELECT b t"),
     ("SELECT t.a FROM t NATURAL JOIN u", "SELECT b t"),
     ("SELECT u.a FROM u JOIN t USING (a)", ""),
-    ("SELECT * FROM u JOIN t USING (a)", "SELECT t"),
+    // MySQL names the table here, and not the column.
+    ("SELECT * FROM u JOIN t USING (a)", "SELECT b t"),
     ("SELECT u.a FROM u JOIN t ON t.b=u.b", "SELECT b t"),
     ("SELECT 1 FROM n", "SELECT n"),
     ("SELECT 1 FROM nosuchtable", "SELECT nosuchtable"),
@@ -152,17 +159,17 @@ fn only_what_may_be_used_is_seen() {
     let (db, _root) = set_up(TABLES);
     let mut q = as_user(&db, "q");
     run(&mut q, "USE pr");
-    assert_eq!(run(&mut q, "SHOW TABLES"), "n\nt\nu");
+    assert_eq!(run(&mut q, "SHOW TABLES"), "n\nt\nu\nv");
     assert!(run(&mut q, "SHOW DATABASES").contains("pr"));
     let columns = "SELECT TABLE_NAME, COLUMN_NAME, PRIVILEGES FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'pr' \
                    ORDER BY 1, 2";
     let shown = "t | a | select,insert,references\nt | b | insert\nt | c | update\nu | a | select,insert\n\
-                 u | b | select,insert\nu | x | select,insert";
+                 u | b | select,insert\nu | x | select,insert\nv | y | select,insert";
     assert_eq!(run(&mut q, columns), shown);
     assert_eq!(run(&mut q, "SHOW COLUMNS FROM n"), "");
     expect(&mut q, "USE mysql", 1044, "mysql");
     let tables = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'pr' ORDER BY 1";
-    assert_eq!(run(&mut q, tables), "n\nt\nu");
+    assert_eq!(run(&mut q, tables), "n\nt\nu\nv");
 }
 
 #[test]
@@ -252,15 +259,15 @@ fn tables_of_privileges_show_them() {
     let tables = "SELECT Host, Db, User, Table_name, Grantor, Table_priv, Column_priv FROM mysql.tables_priv ORDER BY Table_name";
     let shown = "% | pr | q | k | root@localhost | Insert,Create,References | \n% | pr | q | n | root@localhost | Delete | \n\
                  % | pr | q | t | root@localhost |  | Select,Insert,Update,References\n\
-                 % | pr | q | u | root@localhost | Select,Insert,Delete,Create | Select";
+                 % | pr | q | u | root@localhost | Select,Insert,Delete,Create | Select\n\
+                 % | pr | q | v | root@localhost | Delete | Select,Insert";
     assert_eq!(run(&mut root, tables), shown);
     let columns = "SELECT Table_name, Column_name, Column_priv FROM mysql.columns_priv ORDER BY 1, 2";
-    let shown = "t | a | Select,Insert,References\nt | b | Insert\nt | c | Update\nu | a | Select";
+    let shown = "t | a | Select,Insert,References\nt | b | Insert\nt | c | Update\nu | a | Select\nv | y | Select,Insert";
     assert_eq!(run(&mut root, columns), shown);
     let mut q = as_user(&db, "q");
     let own = "SELECT TABLE_NAME, COLUMN_NAME, PRIVILEGE_TYPE FROM information_schema.COLUMN_PRIVILEGES ORDER BY 1, 2, 3";
-    let shown =
-        "t | a | INSERT\nt | a | REFERENCES\nt | a | SELECT\nt | b | INSERT\nt | c | UPDATE\nu | a | SELECT";
+    let shown = "t | a | INSERT\nt | a | REFERENCES\nt | a | SELECT\nt | b | INSERT\nt | c | UPDATE\nu | a | SELECT\nv | y | INSERT\nv | y | SELECT";
     assert_eq!(run(&mut q, own), shown);
     let own = "SELECT TABLE_NAME, PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema.TABLE_PRIVILEGES ORDER BY 1, 2";
     assert!(
