@@ -134,11 +134,18 @@ pub fn isolation(name: &str) -> Isolation {
     }
 }
 
+/// Whether plans depend on a variable that kept ones know nothing of.
+fn plans_anew(on: &dyn Fn(&str) -> bool, number: &dyn Fn(&str) -> u64) -> bool {
+    on("sql_auto_is_null")
+        || number("sql_select_limit") != u64::MAX
+        || number("div_precision_increment") != u64::from(crate::decimal::DIVISION_SCALE)
+}
+
 impl SessionSettings {
     /// Decodes.
     pub fn decode(variables: &SessionVariables) -> SessionSettings {
-        let on = |name| matches!(variables.named(name), Value::Int(1));
-        let number = |name| match variables.named(name) {
+        let on = |name: &str| matches!(variables.named(name), Value::Int(1));
+        let number = |name: &str| match variables.named(name) {
             Value::UInt(number) => number,
             Value::Int(number) => number as u64,
             _ => 0,
@@ -184,9 +191,7 @@ impl SessionSettings {
             log_off: on("sql_log_off"),
             require_primary_key: on("sql_require_primary_key"),
             auto_is_null: on("sql_auto_is_null"),
-            plans_anew: on("sql_auto_is_null")
-                || number("sql_select_limit") != u64::MAX
-                || number("div_precision_increment") != u64::from(crate::decimal::DIVISION_SCALE),
+            plans_anew: plans_anew(&on, &number),
             fixed_now_us: match variables.named("timestamp") {
                 Value::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as i64),
                 _ => None,
