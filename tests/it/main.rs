@@ -6,6 +6,7 @@
 
 mod flip_switches;
 mod four_waits;
+mod hostile;
 mod kill_rounds;
 mod laboratory;
 mod login;

@@ -333,6 +333,21 @@ impl Expr {
         }
     }
 
+    /// True if it costs no more than a small multiple of what it reads: such an expression may be worked out while a page is latched. Patterns,
+    /// lists that are prepared for looking up, documents and functions whose results outgrow their arguments are none.
+    pub fn is_light(&self) -> bool {
+        let mut light = true;
+        self.walk(&mut |expr| match expr {
+            Expr::Like { .. } | Expr::Regexp { .. } => light = false,
+            Expr::InList { list, .. } => light &= list.len() < LOOKED_UP_MIN,
+            Expr::InRows { list, .. } => light &= list.len() < LOOKED_UP_MIN,
+            Expr::Cast { to, .. } | Expr::Coerce { to, .. } => light &= *to != ColumnType::Json,
+            Expr::Call(call) => light &= crate::functions::is_light(call.name),
+            _ => {}
+        });
+        light
+    }
+
     /// Positions of the columns read, ascending, each once.
     pub fn columns(&self) -> Vec<usize> {
         let mut positions = Vec::new();

@@ -93,6 +93,42 @@ fn find(name: &str) -> Option<&'static Entry> {
     tables().find(|entry| entry.name == name)
 }
 
+/// Functions on text whose cost is that of reading their arguments once, and whose result is no longer than these.
+const LIGHT_ON_TEXT: &[&str] = &[
+    "concat",
+    "concat_ws",
+    "length",
+    "octet_length",
+    "bit_length",
+    "char_length",
+    "character_length",
+    "substring",
+    "left",
+    "right",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "upper",
+    "ucase",
+    "lower",
+    "lcase",
+    "field",
+    "elt",
+    "ascii",
+    "ord",
+    "strcmp",
+    // An operand as its column shows it, and in the bytes of its own set.
+    "text",
+    "bytes",
+];
+
+/// Whether a call costs no more than a small multiple of what its arguments are long, so that it may be worked out while a page is latched.
+/// What is not named here is taken for heavy.
+pub(crate) fn is_light(name: &str) -> bool {
+    let tables = [numeric::FUNCTIONS, date::FUNCTIONS, info::FUNCTIONS, address::FUNCTIONS];
+    LIGHT_ON_TEXT.contains(&name) || tables.iter().any(|table| table.iter().any(|entry| entry.name == name))
+}
+
 /// Names of all functions of the table.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
     tables().map(|entry| entry.name)

@@ -17,6 +17,8 @@ const BACKTRACK_STEPS: usize = 500_000;
 /// Bytes a compiled pattern may take.
 const SIZE_LIMIT: usize = 1 << 20;
 const COMPILED_KEPT: usize = 32;
+/// Longer patterns are compiled anew for each row rather than kept.
+const KEPT_SOURCE_BYTES: usize = 64 << 10;
 
 /// How a pattern is read; the letters of a match type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,10 +58,26 @@ type Compiled = (Arc<str>, Options, bool, Arc<Program>, bool);
 static COMPILED: Mutex<Vec<Compiled>> = Mutex::new(Vec::new());
 
 fn compile(source: &str, options: Options, ended: bool) -> SqlResult<Compiled> {
-    let mut compiled = COMPILED.lock();
     let same = |entry: &&Compiled| *entry.0 == *source && entry.1 == options && entry.2 == ended;
-    if let Some(found) = compiled.iter().find(same) {
+    if let Some(found) = COMPILED.lock().iter().find(same) {
         return Ok(found.clone());
+    }
+    // Compiling takes milliseconds: others who look for their patterns do not wait for it.
+    let entry = compile_anew(source, options, ended)?;
+    let mut compiled = COMPILED.lock();
+    if source.len() <= KEPT_SOURCE_BYTES && !compiled.iter().any(|known| same(&known)) {
+        if compiled.len() == COMPILED_KEPT {
+            compiled.remove(0);
+        }
+        compiled.push(entry.clone());
+    }
+    Ok(entry)
+}
+
+fn compile_anew(source: &str, options: Options, ended: bool) -> SqlResult<Compiled> {
+    // What a character compiles to takes more than a byte, and its syntax tree a hundred.
+    if source.len() > SIZE_LIMIT {
+        return Err(SqlError::regexp_too_big());
     }
     let translated = translate(source, options, ended)?;
     let program = match translated.backtracks {
@@ -82,12 +100,7 @@ fn compile(source: &str, options: Options, ended: bool) -> SqlResult<Compiled> {
                 })?,
         ),
     };
-    let entry = (Arc::from(source), options, ended, Arc::new(program), translated.has_end);
-    if compiled.len() == COMPILED_KEPT {
-        compiled.remove(0);
-    }
-    compiled.push(entry.clone());
-    Ok(entry)
+    Ok((Arc::from(source), options, ended, Arc::new(program), translated.has_end))
 }
 
 fn refused(source: &str, error: &FancyError) -> SqlError {

@@ -14,6 +14,7 @@ pub mod pin_count;
 pub mod progress;
 pub mod ranked;
 pub mod relay;
+pub mod relief;
 pub mod rng;
 pub mod seat;
 pub mod standing_disk;

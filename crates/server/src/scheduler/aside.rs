@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Context;
 
-use turnstile_sys::due;
 use turnstile_sys::sync::{Condvar, Mutex, wait_on};
+use turnstile_sys::{due, relief};
 
 use super::Host;
 use super::task::{TaskWaker, Work, drop_session};
@@ -51,10 +51,12 @@ impl Aside {
         None
     }
 
-    /// What the thread does until [`Aside::stop`].
+    /// What the thread does until [`Aside::stop`], or until another has taken over from it.
     pub fn live(&self) {
         while let Some((task, work)) = self.next() {
-            self.run(&task, work);
+            if self.run(&task, work) {
+                return;
+            }
         }
         let left = std::mem::take(&mut self.queue.lock().tasks);
         left.into_iter().for_each(|(_, work)| drop_session(work));
@@ -81,11 +83,13 @@ impl Aside {
         }
     }
 
-    /// Polls a task once. What it waits for next wakes it at home.
-    fn run(&self, task: &Arc<TaskWaker>, work: Work) {
+    /// Polls a task once. What it waits for next wakes it at home. True: that took so long that another thread has taken over.
+    fn run(&self, task: &Arc<TaskWaker>, work: Work) -> bool {
         let mut work = work;
         let mut context = Context::from_waker(&work.waker);
+        relief::begin();
         let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
+        let relieved = relief::end();
         if matches!(polled, Ok(std::task::Poll::Pending)) {
             if task.put_back(work) {
                 task.inbox.send_home(task.index);
@@ -98,5 +102,6 @@ impl Aside {
         if due::settle() {
             while self.host.turn_end() {}
         }
+        relieved
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use turnstile_sys::sync::atomic::Ordering;
 use turnstile_sys::sync::{MutexGuard, thread};
-use turnstile_sys::{aside, due, relay};
+use turnstile_sys::{aside, due, relay, relief};
 
 use super::events::{Event, Socket, Told, tell};
 use super::group::{Group, Member};
@@ -311,7 +311,11 @@ impl Group {
             polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             drop(core);
             let mut context = Context::from_waker(&work.waker);
+            relief::begin();
             let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
+            if relief::end() {
+                self.relieved.fetch_sub(1, Ordering::Relaxed);
+            }
             let ended = !matches!(polled, Ok(Poll::Pending));
             let asked = aside::take_request();
             let wanted = if ended {

@@ -74,6 +74,8 @@ pub struct Group {
     pub threads: AtomicUsize,
     /// Threads that drive it or are inside a poll.
     pub active: AtomicUsize,
+    /// Of these, threads inside a poll that has asked for another thread to go on with the rest.
+    pub relieved: AtomicUsize,
     /// Threads sent or started that have not tried to take the baton yet.
     pub coming: AtomicUsize,
     /// Threads that wait to be sent.
@@ -123,6 +125,7 @@ impl Group {
             sessions: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
             active: AtomicUsize::new(0),
+            relieved: AtomicUsize::new(0),
             coming: AtomicUsize::new(0),
             standby: Mutex::new(Standby::default()),
             sent: Condvar::new(),

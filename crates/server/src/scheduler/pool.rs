@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use turnstile_sys::relief;
 use turnstile_sys::sync::atomic::{AtomicUsize, Ordering};
 use turnstile_sys::sync::thread::{self, JoinHandle};
 use turnstile_sys::sync::{Condvar, Mutex, has_ended, wait_on_until};
@@ -67,10 +68,23 @@ impl Pool {
             pool.add_thread(group)?;
         }
         if let Some(aside) = aside {
-            let builder = thread::Builder::new().name("aside".into()).stack_size(STACK_BYTES);
-            pool.threads.lock().push(builder.spawn(move || aside.live())?);
+            pool.add_aside(&aside)?;
         }
         Ok(pool)
+    }
+
+    /// Starts a thread aside; where one works for long inside a poll, the next takes over from it.
+    fn add_aside(self: &Arc<Self>, aside: &Arc<Aside>) -> io::Result<()> {
+        let (pool, aside) = (self.clone(), aside.clone());
+        let builder = thread::Builder::new().name("aside".into()).stack_size(STACK_BYTES);
+        let mut threads = self.threads.lock();
+        threads.push(builder.spawn(move || {
+            let (hiring, held_up) = (pool, aside.clone());
+            relief::serve(Some(Box::new(move || hiring.add_aside(&held_up).is_ok())));
+            aside.live();
+            relief::serve(None);
+        })?);
+        Ok(())
     }
 
     fn add_thread(self: &Arc<Self>, group: &Arc<Group>) -> io::Result<()> {
@@ -82,7 +96,10 @@ impl Pool {
         group.coming.fetch_add(1, Ordering::Relaxed);
         self.thread_count.fetch_add(1, Ordering::Relaxed);
         let started = builder.stack_size(STACK_BYTES).spawn(move || {
+            let (hiring, held_up) = (pool.clone(), mine.clone());
+            relief::serve(Some(Box::new(move || hiring.relieve(&held_up))));
             mine.live();
+            relief::serve(None);
             pool.thread_count.fetch_sub(1, Ordering::Relaxed);
         });
         match started {
@@ -159,6 +176,28 @@ impl Pool {
         }
     }
 
+    /// A thread of the group works for long inside a poll and says so: another goes on with the group's other sessions at once. False: there
+    /// are `thread_pool_max_threads` already.
+    pub(super) fn relieve(self: &Arc<Self>, group: &Arc<Group>) -> bool {
+        group.relieved.fetch_add(1, Ordering::Relaxed);
+        if group.core.is_locked() || group.coming.load(Ordering::Acquire) > 0 {
+            // Somebody goes on already, or is about to.
+            return true;
+        }
+        if group.send_standby() {
+            group.counters.wakes.fetch_add(1, Ordering::Relaxed);
+            return true;
+        }
+        let total = self.thread_count.load(Ordering::Relaxed);
+        let most = self.settings.threads_max.load(Ordering::Relaxed);
+        if total >= most || self.add_thread(group).is_err() {
+            group.relieved.fetch_sub(1, Ordering::Relaxed);
+            group.counters.throttles.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
     /// A group that lends its baton to the very poll of the last look is held up.
     pub(super) fn look_at(self: &Arc<Self>, group: &Arc<Group>, before: &mut u64, waited_ms: u64) {
         let polls = group.counters.polls.load(Ordering::Relaxed);
@@ -173,7 +212,8 @@ impl Pool {
         group.counters.stalls.fetch_add(1, Ordering::Relaxed);
         // In this order: a thread that arrives in between counts among the active before it no longer counts as coming.
         let coming = group.coming.load(Ordering::Acquire);
-        let active = coming + group.active.load(Ordering::Relaxed);
+        let relieved = group.relieved.load(Ordering::Relaxed);
+        let active = coming + group.active.load(Ordering::Relaxed).saturating_sub(relieved);
         let allowed = 1 + self.settings.oversubscribe.load(Ordering::Relaxed);
         let total = self.thread_count.load(Ordering::Relaxed);
         if active >= allowed {

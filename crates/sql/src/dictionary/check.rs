@@ -49,6 +49,13 @@ pub struct BoundCheck {
     expr: SqlResult<Expr>,
 }
 
+impl BoundCheck {
+    /// The condition.
+    pub fn expr(&self) -> &SqlResult<Expr> {
+        &self.expr
+    }
+}
+
 /// The enforced constraints of a definition.
 pub fn bind(definition: &Definition) -> Vec<BoundCheck> {
     let enforced = definition.checks.iter().filter(|check| check.enforced);

@@ -170,6 +170,8 @@ pub struct Table {
     pub checks: Vec<BoundCheck>,
     /// Columns with computed defaults, in order.
     pub computed_defaults: Vec<(usize, SqlResult<Expr>)>,
+    /// Constraints and computed defaults may be worked out while a page is latched.
+    pub rules_are_light: bool,
     /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its trees.
     pub made_by: TxnId,
 }
@@ -233,7 +235,10 @@ impl Table {
             }
             _ => None,
         };
-        let computed_defaults = definition.columns.iter().enumerate().filter_map(computed).collect();
+        let computed_defaults: Vec<_> = definition.columns.iter().enumerate().filter_map(computed).collect();
+        let is_light = |expr: &SqlResult<Expr>| expr.as_ref().is_ok_and(Expr::is_light);
+        let rules_are_light = checks.iter().all(|check| is_light(check.expr()))
+            && computed_defaults.iter().all(|(_, expr)| is_light(expr));
         let made_by = TxnId(0);
         Table {
             definition,
@@ -245,6 +250,7 @@ impl Table {
             auto_column,
             checks,
             computed_defaults,
+            rules_are_light,
             made_by,
         }
     }

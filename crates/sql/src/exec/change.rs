@@ -241,6 +241,7 @@ impl Exec<'_> {
                     assignments,
                     foreign: target.foreign.as_deref(),
                     ignore: plan.ignore,
+                    light: target.light,
                 };
                 self.update_row(rewrite, pk, frame, done).await
             }

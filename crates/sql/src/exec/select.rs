@@ -5,6 +5,7 @@
 //! way has to wait, rows go into the tail straight from under the page latch, without a copy.
 
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -226,7 +227,8 @@ impl Exec<'_> {
         let session = self.session;
         loop {
             let mut counted = 0u64;
-            // Work that takes long is not done under the page's latch: once there was much, the rest of the batch waits for its end.
+            // Work that takes long is not done under the page's latch: such rows, and once there was much the rest of the batch, wait for
+            // its end.
             let mut aside = Vec::new();
             let mut visit = |fields: Fields<'_>| {
                 if counts_only {
@@ -234,7 +236,7 @@ impl Exec<'_> {
                     return Ok(Visit::Continue);
                 }
                 fields.fill(&source.needed, &mut frame[columns.clone()]);
-                if session.has_worked() {
+                if !plan.light || session.has_worked() {
                     aside.push(frame[columns.clone()].to_vec());
                     return Ok(Visit::Continue);
                 }
@@ -475,8 +477,8 @@ impl Exec<'_> {
                 let mut visit = |fields: Fields<'_>| {
                     let mut frame = scratch.lock();
                     fields.deliver(source, &mut frame[columns.clone()]);
-                    // The conditions are tested again with each row: after much work that is time enough.
-                    if session.has_worked() || passes(&step.matching, &frame, context)? {
+                    // The conditions are tested again with each row: if they are heavy, or after much work, that is time enough.
+                    if !step.light || session.has_worked() || passes(&step.matching, &frame, context)? {
                         found.push(frame[columns.clone()].to_vec());
                     }
                     Ok(Visit::Continue)
@@ -562,12 +564,13 @@ impl Exec<'_> {
                 one.subqueries.is_empty() && one.expr.columns().iter().all(|at| columns.contains(at))
             })
             .collect();
-        let mut rows = Vec::new();
+        let mut rows: Vec<Vec<Value>> = Vec::new();
         loop {
+            let known = rows.len();
             let mut visit = |fields: Fields<'_>| {
                 fields.deliver(source, &mut frame[columns.clone()]);
                 // They are tested again with each row: after much work that is time enough.
-                for filter in own.iter().filter(|_| !session.has_worked()) {
+                for filter in own.iter().filter(|_| step.light && !session.has_worked()) {
                     if filter.expr.eval_truth(&FrameRow(&frame), context)? != Some(true) {
                         return Ok(Visit::Continue);
                     }
@@ -576,11 +579,40 @@ impl Exec<'_> {
                 rows.push(frame[columns.clone()].to_vec());
                 Ok(Visit::Continue)
             };
-            if !scan.batch(self.txn, self.interrupt, &mut |_| true, &mut visit).await? {
+            let more = scan.batch(self.txn, self.interrupt, &mut |_| true, &mut visit).await?;
+            if !step.light {
+                self.keep_passing(&mut rows, known, &own, (&mut frame, columns.clone()), charge).await?;
+            }
+            if !more {
                 return Ok(rows);
             }
             self.breathe().await;
         }
+    }
+
+    /// Drops the rows from `known` on that do not pass the filters.
+    async fn keep_passing(
+        &mut self,
+        rows: &mut Vec<Vec<Value>>,
+        known: usize,
+        filters: &[&Filter],
+        (frame, columns): (&mut [Value], Range<usize>),
+        charge: &mut Charge,
+    ) -> SqlResult<()> {
+        for row in rows.split_off(known) {
+            self.pace().await?;
+            frame[columns.clone()].clone_from_slice(&row);
+            let mut passes = true;
+            for filter in filters {
+                passes = passes && filter.expr.eval_truth(&FrameRow(frame), self.eval)? == Some(true);
+            }
+            if passes {
+                rows.push(row);
+            } else {
+                charge.subtract(row_bytes(&row));
+            }
+        }
+        Ok(())
     }
 
     async fn values(&mut self, plan: &ValuesPlan, out: &mut dyn RowOut) -> SqlResult<u64> {

@@ -1,5 +1,6 @@
 //! What an expression may ask of its surroundings: settings, parameters, the session, and a place for warnings.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -359,6 +360,14 @@ pub struct EvalContext<'a> {
 /// Values of this length count: as work, and as memory while an evaluation goes on.
 pub(super) const LARGE_BYTES: usize = 16 << 10;
 
+/// Steps between two looks for KILL; so many take about as long as working through [`LARGE_BYTES`].
+const STEPS_NOTED: u32 = 256;
+
+thread_local! {
+    /// Steps of evaluations on this thread. Whose they were does not matter.
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+}
+
 /// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on.
 pub(crate) struct Held<'c> {
     account: Option<&'c Account>,
@@ -423,6 +432,13 @@ impl<'a> EvalContext<'a> {
     /// So many bytes were worked through; fails if the statement is to end.
     pub(crate) fn work(&self, bytes: usize) -> SqlResult<()> {
         if bytes < LARGE_BYTES { Ok(()) } else { self.session.work(bytes) }
+    }
+
+    /// One small step of an evaluation is done (a call, a comparison with one entry of a list): many of them are work too.
+    #[inline]
+    pub(crate) fn step(&self) -> SqlResult<()> {
+        let steps = STEPS.with(|cell| cell.replace(cell.get().wrapping_add(1)));
+        if steps.is_multiple_of(STEPS_NOTED) { self.session.work(LARGE_BYTES) } else { Ok(()) }
     }
 
     /// Raises a conversion warning; under strict data changes it is the statement's error instead.

@@ -265,6 +265,7 @@ impl Expr {
         }
         let mut unknown = false;
         for nth in 0..count {
+            context.step()?;
             match compare(nth)? {
                 Some(true) => return Ok(Some(true)),
                 None => unknown = true,
@@ -318,5 +319,6 @@ fn eval_call(call: &Call, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult
         held.add_argument(&value, call)?;
         arguments.push(value);
     }
+    context.step()?;
     bounded((call.function)(call, &arguments, context)?, call, context)
 }

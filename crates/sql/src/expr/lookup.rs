@@ -12,6 +12,7 @@ use super::{EvalContext, Expr};
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
+use crate::memory::Charge;
 use crate::value::{Value, append_group_key, to_double};
 
 /// Fewer candidates are walked.
@@ -63,7 +64,11 @@ pub struct Lookup {
     rest: Vec<u32>,
     /// A single candidate is NULL.
     has_null: bool,
+    charge: Charge,
 }
+
+/// What an entry takes besides its key, about.
+const ENTRY_BYTES: usize = 48;
 
 fn bits(number: f64) -> u64 {
     (number + 0.0).to_bits()
@@ -111,9 +116,12 @@ impl Lookup {
     ) -> SqlResult<Lookup> {
         let classes = operands.iter().map(|value| Class::of(value)).collect();
         let (keys, doubles) = (HashSet::new(), HashSet::new());
-        let mut lookup = Lookup { classes, keys, doubles, rest: Vec::new(), has_null: false };
+        let charge = context.charge();
+        let mut lookup = Lookup { classes, keys, doubles, rest: Vec::new(), has_null: false, charge };
         let mut key = Vec::new();
         'candidates: for nth in 0..count {
+            context.step()?;
+            lookup.charge.add(ENTRY_BYTES)?;
             let Some(values) = candidate(nth) else {
                 lookup.rest.push(nth as u32);
                 continue;
@@ -136,6 +144,7 @@ impl Lookup {
                     }
                 }
             }
+            lookup.charge.add(key.len())?;
             lookup.keys.get_or_insert_with(key.as_slice(), |key| key.into());
         }
         Ok(lookup)
@@ -170,6 +179,7 @@ impl Lookup {
         }
         let mut unknown = self.has_null;
         for nth in &self.rest {
+            context.step()?;
             match walk(*nth as usize)? {
                 Some(true) => return Ok(Some(true)),
                 None => unknown = true,

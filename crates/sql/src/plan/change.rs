@@ -39,6 +39,8 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// ON DUPLICATE KEY UPDATE, over a frame of the old row's columns, then the new row's.
     pub on_duplicate: Vec<Assigned>,
+    /// That may be worked out while the row's page is latched.
+    pub light: bool,
     /// Values of a frame.
     pub width: usize,
     /// Sub-queries among the values.
@@ -81,6 +83,11 @@ pub struct ChangePlan {
 
 impl ChangePlan {
     fn new(select: SelectPlan, targets: Vec<ChangeTarget>, ignore: bool) -> ChangePlan {
+        let mut targets = targets;
+        for target in &mut targets {
+            let assignments = target.assignments.as_deref();
+            target.light = assignments.is_none_or(|all| assigns_lightly(&target.table, all));
+        }
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
         let is_target = |step: &&Step| targets.iter().any(|target| target.base == step.base);
@@ -106,6 +113,13 @@ pub struct ChangeTarget {
     pub foreign: Option<Box<ForeignPlan>>,
     /// Sub-queries that assignments read, by position of the assignment.
     pub subqueries: Vec<(usize, Vec<usize>)>,
+    /// The new row may be worked out while the old one's page is latched.
+    pub light: bool,
+}
+
+/// Whether what an UPDATE assigns, and what its table asks of rows, may be worked out while a page is latched.
+fn assigns_lightly(table: &Table, assignments: &[Assigned]) -> bool {
+    table.rules_are_light && assignments.iter().flat_map(|(_, value)| value).all(Expr::is_light)
 }
 
 /// The base table a change names.
@@ -178,6 +192,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         source,
         replace: insert.replace,
         ignore: insert.ignore,
+        light: assigns_lightly(&table, &on_duplicate),
         on_duplicate,
         width: block.scope.width(),
         subqueries: std::mem::take(&mut block.subqueries),
@@ -326,6 +341,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
                     assignments,
                     foreign: None,
                     subqueries: Vec::new(),
+                    light: false,
                 });
             }
         }
@@ -373,7 +389,14 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
             let found = context.db.dictionary().table(&table.schema, &table.name)?;
             let foreign = foreign_key::of_delete(context.db.dictionary(), &found);
             let (base, subqueries) = (table.base, Vec::new());
-            targets.push(ChangeTarget { table: found, base, assignments: None, foreign, subqueries });
+            targets.push(ChangeTarget {
+                table: found,
+                base,
+                assignments: None,
+                foreign,
+                subqueries,
+                light: true,
+            });
         }
     }
     if targets.len() < delete.targets.len() {
@@ -454,6 +477,7 @@ fn plan_rows(
         limit,
         calc_found_rows: false,
         outer: Vec::new(),
+        light: false,
         point: None,
     };
     super::finish::finish(&mut plan);

@@ -21,7 +21,7 @@ pub struct PointShape {
 
 impl PointShape {
     /// The shape of a change; `None` if it is no point change: one range, equal in every part of the primary key, nothing but
-    /// plain conditions, and neither the primary key nor a unique key nor AUTO_INCREMENT among what is assigned.
+    /// plain, light conditions, light assignments, and neither the primary key nor a unique key nor AUTO_INCREMENT among what is assigned.
     pub fn of(select: &SelectPlan, targets: &[ChangeTarget]) -> Option<PointShape> {
         let ([step], [target]) = (select.steps.as_slice(), targets) else { return None };
         let Source::Table(source) = &step.source else { return None };
@@ -29,13 +29,15 @@ impl PointShape {
         let assigned = |column: &usize| target.assignments.iter().flatten().any(|(at, _)| at == column);
         let unique = table.keys().iter().filter(|key| key.unique);
         let is_point = finds_one(select, step, source)
+            && step.light
+            && target.light
             && is_independent(source, target)
             && !table.auto_column.is_some_and(|column| assigned(&column))
             && !unique.flat_map(|key| &key.parts).any(|part| assigned(&part.column));
         is_point.then(|| PointShape::of_key(step, source, table))
     }
 
-    /// The shape of a SELECT; `None` if it needs more than one look at one row, or if its key is something that may not be worked out
+    /// The shape of a SELECT; `None` if it needs more than one look at one row, if what it does with the row takes long, or if its key is something that may not be worked out
     /// twice (`@n := @n + 1`).
     pub fn of_select(select: &SelectPlan) -> Option<PointShape> {
         let [step] = select.steps.as_slice() else { return None };
@@ -43,6 +45,7 @@ impl PointShape {
         let is_fixed = |operand: &Operand| matches!(operand.expr, Expr::Parameter(_) | Expr::Literal(_));
         let is_point = finds_one(select, step, source)
             && source.locking.is_none()
+            && select.light
             && source.access.ranges[0].equal.iter().all(is_fixed)
             && select.group.is_none()
             && select.having.is_empty()

@@ -182,8 +182,23 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// Places to fill from the frame around: (position there, position here).
     pub outer: Vec<(usize, usize)>,
+    /// Rows may be tested, grouped and passed on while their page is latched.
+    pub light: bool,
     /// It is about one row, which needs no future to be read.
     pub point: Option<PointShape>,
+}
+
+impl SelectPlan {
+    /// Whether nothing is done with a row that costs more than reading it.
+    pub fn takes_rows_lightly(&self) -> bool {
+        let aggregates = || self.group.iter().flat_map(|group| &group.aggregates);
+        let keys = self.group.iter().flat_map(|group| group.keys.iter().map(|(key, _)| key));
+        let fed = aggregates().flat_map(|one| one.arguments.iter().map(|typed| &typed.expr));
+        let sorted = aggregates().flat_map(|one| &one.order).chain(&self.order).map(|key| &key.expr);
+        let items = self.items.iter().map(|item| &item.expr);
+        self.steps.iter().all(|step| step.light)
+            && keys.chain(fed).chain(sorted).chain(items).all(Expr::is_light)
+    }
 }
 
 /// One table of a join.
@@ -203,6 +218,8 @@ pub struct Step {
     pub matching: Vec<Filter>,
     /// What must hold afterwards (differs from `matching` for left joins only).
     pub filters: Vec<Filter>,
+    /// Both may be tested while the row's page is latched.
+    pub light: bool,
     /// Equal pairs (expression over earlier columns, position in this source's row) for a hash join.
     pub hash: Vec<(Expr, usize, Collation)>,
 }

@@ -99,10 +99,12 @@ pub fn plan(
         limit,
         calc_found_rows: select.calc_found_rows,
         outer: block.scope.outer_places(),
+        light: false,
         point: None,
     };
     finish::finish(&mut plan);
     plan.width = block.scope.width();
+    plan.light = plan.takes_rows_lightly();
     plan.point = PointShape::of_select(&plan);
     Ok(plan)
 }

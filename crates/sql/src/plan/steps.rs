@@ -143,7 +143,9 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         }
         let source = self.source(pending.kind, &matching, &filters, left_join)?;
         let base = positions.iter().copied().min().unwrap_or(0);
+        let both = matching.iter().chain(&filters);
         let mut step = Step {
+            light: both.map(|one| &one.filter).all(|filter| filter.expr.is_light()),
             alias: self.alias(base),
             base,
             columns: positions.len(),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_sys::relief;
 
 use crate::accounts::{AccountName, Accounts, Rights};
 use crate::ast::VariableScope;
@@ -61,6 +62,9 @@ pub struct SessionState {
 
 /// Bytes that take a tenth of a millisecond or more to work through.
 const WORK_BYTES: u64 = 128 << 10;
+
+/// Bytes that take a millisecond or more, if a function goes through them all before it looks up again.
+const LONG_BYTES: usize = 4 << 20;
 
 /// Variables that users have named, and what they hold of the session's memory.
 #[derive(Default)]
@@ -357,6 +361,11 @@ impl SessionView for SessionState {
     }
     fn work(&self, bytes: usize) -> SqlResult<()> {
         self.work.store(self.work.load(Ordering::Relaxed).saturating_add(bytes as u64), Ordering::Relaxed);
+        if bytes < LONG_BYTES {
+            relief::worked()
+        } else {
+            relief::ahead()
+        }
         Ok(self.interrupt.check()?)
     }
     fn keeps_lookups(&self) -> bool {

@@ -1,7 +1,7 @@
 //! One row's new values, and what a duplicate key means to the user.
 
 use smallvec::SmallVec;
-use turnstile_engine::{Change, Error as EngineError, Updated};
+use turnstile_engine::{Change, Error as EngineError, LockWait, Read, RowLock, Updated};
 
 use super::Changed;
 use super::foreign_key::{Images, is_broken};
@@ -152,6 +152,9 @@ fn implicit_zero(kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Val
     store(&zero, kind, context)
 }
 
+/// How a row is read that is about to be changed.
+const OWN: Read = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
+
 /// Columns with their new values; mostly one or two.
 pub type Changes = SmallVec<[(usize, Value); 2]>;
 
@@ -209,7 +212,12 @@ pub struct Rewrite<'p> {
     pub foreign: Option<&'p ForeignPlan>,
     /// IGNORE
     pub ignore: bool,
+    /// The new row may be worked out while the old one's page is latched.
+    pub light: bool,
 }
+
+/// What becomes of a row that was read under its lock: the decision, and the new row.
+type Decided = (Change, Vec<u8>);
 
 impl Exec<'_> {
     /// Changes one row by its primary key.
@@ -278,7 +286,17 @@ impl Exec<'_> {
                 Change::Abort
             })
         };
-        let outcome = self.txn.update(&table.engine, pk, &mut change).await;
+        let mut ahead =
+            if rewrite.light { None } else { self.decide_ahead(&rewrite, pk, &mut change).await? };
+        // The row's lock keeps it as it was when that was decided.
+        let mut decide = |old: &[u8], new: &mut Vec<u8>| match ahead.take() {
+            Some((decision, row)) => {
+                *new = row;
+                decision
+            }
+            None => change(old, new),
+        };
+        let outcome = self.txn.update(&table.engine, pk, &mut decide).await;
         if let Some(error) = failed {
             return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
         }
@@ -308,6 +326,19 @@ impl Exec<'_> {
         }
     }
 
+    /// Decides about a row outside its page's latch: it is locked, read and left.
+    async fn decide_ahead(
+        &mut self,
+        rewrite: &Rewrite<'_>,
+        pk: &[u8],
+        change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
+    ) -> SqlResult<Option<Decided>> {
+        let Some(old) = self.txn.get(&rewrite.table.engine, pk, OWN).await? else { return Ok(None) };
+        let mut new = Vec::new();
+        let decision = change(&old, &mut new);
+        Ok(Some((decision, new)))
+    }
+
     /// The error for a duplicate key of an UPDATE; the new row is computed again for its text.
     async fn duplicate(
         &mut self,
@@ -323,11 +354,7 @@ impl Exec<'_> {
             let view = RowView::new(&table.layout, &row).map_err(|_| damaged())?;
             return Ok(duplicate_entry(table, error, &view.values()));
         }
-        let mode = turnstile_engine::Read::Locking {
-            lock: turnstile_engine::RowLock::Exclusive,
-            wait: turnstile_engine::LockWait::Wait,
-        };
-        let Some(old) = self.txn.get(&table.engine, pk, mode).await? else {
+        let Some(old) = self.txn.get(&table.engine, pk, OWN).await? else {
             return Ok(SqlError::duplicate_key_write(table.name()));
         };
         let view = RowView::new(&table.layout, &old).map_err(|_| damaged())?;

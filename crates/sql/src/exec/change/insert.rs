@@ -545,7 +545,8 @@ impl Exec<'_> {
         let mut changed = Changed::default();
         let before = changed;
         let (assignments, foreign) = (plan.on_duplicate.as_slice(), plan.foreign.as_deref());
-        let rewrite = Rewrite { table, base: 0, assignments, foreign, ignore: plan.ignore };
+        let rewrite =
+            Rewrite { table, base: 0, assignments, foreign, ignore: plan.ignore, light: plan.light };
         self.update_row(rewrite, pk, frame, &mut changed).await?;
         if changed.changed > before.changed {
             done.changed += 2;

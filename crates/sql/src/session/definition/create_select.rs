@@ -93,6 +93,7 @@ impl Session {
             replace: create.on_duplicate == OnDuplicate::Replace,
             ignore: create.on_duplicate == OnDuplicate::Ignore,
             on_duplicate: Vec::new(),
+            light: true,
             width,
             subqueries: Vec::new(),
             row_subqueries: Vec::new(),
