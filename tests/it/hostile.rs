@@ -1,12 +1,16 @@
 //! Statements that work for long inside one row, against a server with one worker whose watch is asleep: while one runs, others are answered,
 //! also about rows of the same page, and KILL and `max_execution_time` end it.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use turnstile_lab::client::{Client, ClientError};
+use turnstile_lab::client::{Client, ClientError, Target, packet};
+use turnstile_lab::process::{ServerProcess, free_port};
 
-use super::{Scratch, connect, start};
+use super::{Scratch, binary, connect, start};
 
 /// Nothing here takes a tenth of it, unless it takes for ever.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -139,5 +143,138 @@ fn no_statement_keeps_a_page_while_it_computes() {
         });
     }
     assert_eq!(connect(&target).number("SELECT v FROM d.t WHERE id = 1").unwrap(), 1);
+    server.terminate().unwrap();
+}
+
+/// A server that may take so much address space and no more. The C library's arenas would take half of it without using it.
+fn start_within(scratch: &Scratch, kib: u64) -> (ServerProcess, Target) {
+    let script = scratch.0.join("within");
+    let text = format!(
+        "#!/bin/sh\nexport MALLOC_ARENA_MAX=2\nulimit -v {kib}\nexec {} \"$@\"\n",
+        binary().display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let port = free_port().unwrap();
+    let options = ["--thread-pool-size=2", "--innodb-buffer-pool-size=64M"].map(String::from);
+    let server = ServerProcess::start(&script, &scratch.data(), port, &options).unwrap();
+    (server, Target::local(port))
+}
+
+fn send(socket: &mut TcpStream, command: &[u8]) -> std::io::Result<()> {
+    for (nth, piece) in command.chunks(0xff_ffff).enumerate() {
+        socket.write_all(&packet(piece, nth as u8))?;
+    }
+    Ok(())
+}
+
+/// Prepares a statement with one parameter again and again and gives each long data, which it never runs.
+fn pile_up_long_data(client: Client) -> std::io::Result<()> {
+    let mut socket = client.into_socket();
+    let mut answer = vec![0; 1 << 16];
+    for id in 1..=20_u32 {
+        send(&mut socket, b"\x16SELECT ?")?;
+        let _ = socket.read(&mut answer)?;
+        let head = [&[0x18][..], &id.to_le_bytes(), &[0, 0]].concat();
+        for _ in 0..4 {
+            send(&mut socket, &[&head[..], &vec![b'a'; 4 << 20]].concat())?;
+        }
+    }
+    // Everything has been taken in when this is answered.
+    send(&mut socket, b"\x0e")?;
+    socket.read(&mut answer).map(drop)
+}
+
+/// Asks for large answers and does not read them.
+fn read_nothing(client: Client) -> std::io::Result<()> {
+    let mut socket = client.into_socket();
+    send(&mut socket, b"\x03SELECT REPEAT('a', 30000000), REPEAT('b', 30000000), REPEAT('c', 30000000)")?;
+    std::thread::sleep(Duration::from_secs(2));
+    Ok(())
+}
+
+/// What an account without rights can ask for that takes memory.
+fn greedy_statements() -> Vec<String> {
+    let wide = |unit: &str, bytes: usize| unit.repeat(bytes / unit.len());
+    vec![
+        format!("SELECT {}1", wide("1,", 3 << 20)),
+        format!("SELECT 1 IN ({}1)", wide("1,", 3 << 20)),
+        format!("SELECT 1 WHERE {}1", wide("1 OR ", 3 << 20)),
+        format!("{}SELECT 1", wide("SELECT 1 UNION ALL ", 2 << 20)),
+        format!("DO '{}'", wide("a", 14 << 20)),
+        "WITH RECURSIVE r AS (SELECT 1 AS a, REPEAT('x', 1000) AS b UNION ALL SELECT a + 1, b FROM r WHERE a < 900000) \
+         SELECT /*+ SET_VAR(cte_max_recursion_depth = 1000000) */ COUNT(DISTINCT CONCAT(a, REPEAT(b, 100))) FROM r"
+            .into(),
+        "WITH RECURSIVE r AS (SELECT REPEAT('x', 1000000) AS b, 1 AS a UNION ALL SELECT b, a + 1 FROM r WHERE a < 999) \
+         SELECT GROUP_CONCAT(b ORDER BY a) FROM r"
+            .into(),
+        "WITH RECURSIVE r AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM r WHERE a < 900) \
+         SELECT REPEAT(x.a, 3000) AS k FROM r AS x, r AS y ORDER BY k"
+            .into(),
+        "SELECT JSON_LENGTH(JSON_ARRAY(REPEAT('a', 60000000), REPEAT('b', 60000000), REPEAT('c', 60000000)))".into(),
+        "WITH RECURSIVE r AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM r WHERE a < 900) \
+         SELECT COUNT(*) FROM (SELECT REPEAT(k, 20) AS k FROM (SELECT REPEAT(x.a, 300) AS k FROM r AS x, r AS y) AS d) AS e"
+            .into(),
+        "SELECT JSON_LENGTH(CONCAT('[', REPEAT('[1,2],', 5000000), '0]'))".into(),
+        "SET @a = REPEAT('a', 60000000), @b = REPEAT('b', 60000000), @c = REPEAT('c', 60000000), @d = REPEAT('d', 60000000)"
+            .into(),
+        "SELECT LENGTH(HEX(HEX(HEX(REPEAT('a', 8000000))))), LENGTH(REPLACE(REPEAT('a', 9000000), 'a', 'bbbbbb'))".into(),
+        "SELECT REGEXP_REPLACE(REPEAT('a', 20000000), 'a', 'bb')".into(),
+        "SELECT LENGTH(CONCAT(REPEAT('a', 60000000), REPEAT('b', 60000000), REPEAT('c', 60000000)))".into(),
+    ]
+}
+
+/// Forty clients of an account without rights ask for all they can at once, in three gigabytes of address space. What takes long is
+/// ended: the test is about memory.
+#[test]
+fn greedy_clients_do_not_end_the_process() {
+    let scratch = Scratch::new("greedy");
+    let (server, target) = start_within(&scratch, 3_000_000);
+    connect(&target).query("CREATE USER nobody").unwrap();
+    let greedy = Target { user: "nobody".into(), ..target.clone() };
+    let statements = greedy_statements();
+    let mut codes = std::collections::BTreeMap::new();
+    std::thread::scope(|scope| {
+        let players: Vec<_> = (0..40)
+            .map(|nth| {
+                let (greedy, statements) = (&greedy, &statements);
+                scope.spawn(move || {
+                    let mut seen = Vec::new();
+                    let Ok(client) = Client::connect(greedy) else { return seen };
+                    if nth % 8 == 0 {
+                        let _ = pile_up_long_data(client);
+                        return seen;
+                    }
+                    if nth % 8 == 1 {
+                        let _ = read_nothing(client);
+                        return seen;
+                    }
+                    let mut client = client;
+                    let _ = client.query("SET SESSION max_execution_time = 4000");
+                    for at in 0..4 {
+                        let statement = &statements[(nth + at * 5) % statements.len()];
+                        match client.query(statement) {
+                            Ok(_) => seen.push(0),
+                            Err(ClientError::Server { code, .. }) => seen.push(code),
+                            Err(_) => match Client::connect(greedy) {
+                                Ok(other) => client = other,
+                                Err(_) => return seen,
+                            },
+                        }
+                    }
+                    seen
+                })
+            })
+            .collect();
+        for player in players {
+            player.join().unwrap().into_iter().for_each(|code| *codes.entry(code).or_insert(0) += 1);
+        }
+    });
+    println!("{codes:?}");
+    let refused = codes.get(&4081).unwrap_or(&0) + codes.get(&4082).unwrap_or(&0);
+    assert!(refused > 0, "nothing was too much: {codes:?}");
+    let mut after = connect(&target);
+    assert_eq!(after.number("SELECT 1").unwrap(), 1);
+    after.query("CREATE DATABASE d").unwrap();
     server.terminate().unwrap();
 }

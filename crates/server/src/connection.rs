@@ -14,6 +14,7 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sql::error::SqlError;
+use turnstile_sql::memory::Charge;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
 use turnstile_sql::variables::SessionSettings;
@@ -42,6 +43,8 @@ struct StatementState {
     types: Vec<ParameterType>,
     long_data: Vec<Option<Vec<u8>>>,
     long_bytes: usize,
+    /// What the long data holds of the session's memory.
+    charge: Charge,
     /// Long data that could not be kept: told at the next execution, since COM_STMT_SEND_LONG_DATA has no answer.
     failed: Option<SqlError>,
 }
@@ -141,6 +144,7 @@ async fn enter(
     match within(patience, log_in(&mut stream, &shared, &peer, arrival, &mut scramble)).await {
         Some(Ok(Some((session, capabilities)))) => {
             stream.interrupt = Some(session.interrupt().clone());
+            stream.keep_account(&session);
             readiness.interrupt_on_hangup(session.interrupt().clone());
             let packet_bytes_max = shared.limit("max_allowed_packet") as usize;
             Some(Box::new(Connection {
@@ -336,6 +340,7 @@ impl Connection {
                     let text = "Got a packet bigger than 'max_allowed_packet' bytes";
                     return self.part(&SqlError::new(1153, b"08S01", text)).await;
                 }
+                Err(ReadError::TooMuch(error)) => return self.part(&error).await,
                 Err(ReadError::TooSlow) => return self.part(&SqlError::net_read_interrupted()).await,
                 Err(ReadError::OutOfOrder) => {
                     return self.part(&SqlError::new(1156, b"08S01", "Got packets out of order")).await;
@@ -494,6 +499,7 @@ impl Connection {
                 let state = state.ok_or_else(|| unknown_statement(statement, "mysql_stmt_reset"))?;
                 state.long_data.clear();
                 state.long_bytes = 0;
+                state.charge.clear();
                 state.failed = None;
                 self.ok();
             }
@@ -547,7 +553,8 @@ impl Connection {
         let decoded = self.session.settings().client_set.map(|set| set.decode_lossy(text));
         let text = decoded.as_ref().map_or(text, |text| text.as_bytes());
         let prepared = self.session.prepare(text).await?;
-        self.statements.insert(prepared.id, StatementState::default());
+        let state = StatementState { charge: self.session.charge(), ..StatementState::default() };
+        self.statements.insert(prepared.id, state);
         let out = self.stream.writer.begin();
         out.push(0);
         out.extend_from_slice(&prepared.id.to_le_bytes());
@@ -591,6 +598,7 @@ impl Connection {
         }
         state.long_data.clear();
         state.long_bytes = 0;
+        state.charge.clear();
         let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
         let mut sink = WireSink::new(
             &mut self.stream,
@@ -613,6 +621,8 @@ impl Connection {
             let text = "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
                         'max_allowed_packet' bytes";
             state.failed = Some(SqlError::new(1105, b"HY000", text));
+        } else if let Err(error) = state.charge.add(data.len()) {
+            state.failed = Some(error);
         } else {
             state.long_data.resize(state.long_data.len().max(nth + 1), None);
             state.long_data[nth].get_or_insert_with(Vec::new).extend_from_slice(data);

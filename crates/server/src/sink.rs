@@ -74,7 +74,7 @@ impl ResultSink for WireSink<'_> {
             put_text_row(out, row, &self.types, &mut self.scratch);
         }
         self.stream.writer.end();
-        Ok(())
+        self.stream.note_output()
     }
 
     fn reserve(&mut self, bytes: usize) {
@@ -87,7 +87,7 @@ impl ResultSink for WireSink<'_> {
         }
         put_text_cells(self.stream.writer.begin(), row, &self.types, &mut self.scratch);
         self.stream.writer.end();
-        Ok(())
+        self.stream.note_output()
     }
 
     fn end(&mut self, warnings: u16, status: u16) {

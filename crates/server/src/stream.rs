@@ -14,6 +14,9 @@ use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags};
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_sql::error::{SqlError, SqlResult};
+use turnstile_sql::memory::Charge;
+use turnstile_sql::session::Session;
 
 use crate::deadline::Deadline;
 use crate::scheduler::Readiness;
@@ -26,6 +29,10 @@ pub const FLUSH_BYTES: usize = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes taken by one read.
 const READ_BYTES: usize = 64 << 10;
+/// Messages and answers of this length count as the session's memory.
+const LONG_BYTES: usize = 256 << 10;
+/// How often a long message is in memory while its command runs: as it came, whole, as a statement's text or values.
+const MESSAGE_COPIES: usize = 3;
 /// Buffers are given back when they have grown past this and are empty.
 const KEEP_BYTES: usize = 16 << 10;
 
@@ -41,6 +48,9 @@ pub enum ReadError {
     /// The message is longer than `max_allowed_packet`.
     #[error("got a packet bigger than 'max_allowed_packet' bytes")]
     TooLarge,
+    /// The message is more than the session's memory has room for.
+    #[error("the message takes too much memory")]
+    TooMuch(SqlError),
     /// Packets out of order.
     #[error("got packets out of order")]
     OutOfOrder,
@@ -107,6 +117,12 @@ pub struct Stream {
     pub interrupt: Option<Arc<Interrupt>>,
     /// Where answers are written.
     pub writer: PacketWriter,
+    /// What a long message, and what is made of it, holds of the session's memory.
+    message_charge: Charge,
+    /// What a long answer holds that the client has not taken yet.
+    output_charge: Charge,
+    /// The answer's length when that was charged.
+    output_charged: usize,
 }
 
 impl Stream {
@@ -133,7 +149,32 @@ impl Stream {
             write_patience: PATIENCE,
             interrupt: None,
             writer: PacketWriter::default(),
+            message_charge: Charge::default(),
+            output_charge: Charge::default(),
+            output_charged: 0,
         }
+    }
+
+    /// Long messages and answers count as the session's memory from now on.
+    pub fn keep_account(&mut self, session: &Session) {
+        self.message_charge = session.charge();
+        self.output_charge = session.charge();
+    }
+
+    /// Counts what the answer has grown by; errors 4081 and 4082.
+    ///
+    /// # Errors
+    /// The answer is more than the session's memory has room for.
+    #[inline]
+    pub fn note_output(&mut self) -> SqlResult<()> {
+        let length = self.writer.output.len();
+        if length < LONG_BYTES || length <= self.output_charged { Ok(()) } else { self.charge_output(length) }
+    }
+
+    fn charge_output(&mut self, length: usize) -> SqlResult<()> {
+        self.output_charge.add(length - self.output_charged)?;
+        self.output_charged = length;
+        Ok(())
     }
 
     /// Continues under TLS. What the client sent already belongs to the TLS stream.
@@ -164,6 +205,8 @@ impl Stream {
     /// [`ReadError`]; after any of them only an error packet may still be sent.
     pub async fn read_packet(&mut self, payload: &mut Vec<u8>, len_max: usize) -> Result<(), ReadError> {
         payload.clear();
+        self.message_charge.clear();
+        let mut charged = 0;
         loop {
             let waiting = &self.input[self.read_to..];
             if let Some(header) = waiting.first_chunk::<HEADER_BYTES>() {
@@ -172,6 +215,15 @@ impl Stream {
                     // A client reads no answer before it has sent its message.
                     self.skip_message().await?;
                     return Err(ReadError::TooLarge);
+                }
+                let known = payload.len() + len;
+                if len >= LONG_BYTES && known > charged {
+                    let more = (known - charged) * MESSAGE_COPIES;
+                    if let Err(error) = self.message_charge.add(more) {
+                        self.skip_message().await?;
+                        return Err(ReadError::TooMuch(error));
+                    }
+                    charged = known;
                 }
                 if let Some(piece) = waiting.get(HEADER_BYTES..HEADER_BYTES + len) {
                     if !payload.is_empty() && header[3] != self.writer.sequence {
@@ -379,6 +431,10 @@ impl Stream {
         }
         self.writer.output.clear();
         self.sent = 0;
+        if self.output_charged > 0 {
+            self.output_charged = 0;
+            self.output_charge.clear();
+        }
         if self.writer.output.capacity() > KEEP_BYTES * 4 {
             self.writer.output = Vec::new();
         }

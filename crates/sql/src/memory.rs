@@ -7,12 +7,20 @@
 //! dropped. A charge asks its account once per `PIECE_BYTES`, the account asks the server once per `CHUNK_BYTES` and not at all for
 //! its first `FREE_BYTES`, so a small statement touches nothing that sessions share.
 //!
-//! Beyond `connection_memory_limit` a statement ends with error 4082, beyond `global_connection_memory_limit` with 4081. MySQL then closes the
-//! connection; here the statement is undone, its memory is free again and the connection goes on. What is counted is what values and rows
+//! What is charged: rows that are kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made, lists that are looked
+//! up, user variables, prepared statements and their long data, savepoints, named locks, the syntax tree and the plan of a long
+//! statement (by its tokens), a long message and the part of a long answer that the client has not taken.
+//!
+//! Beyond `connection_memory_limit` a statement ends with error 4082, beyond `global_connection_memory_limit` with 4081. It is undone, its memory is
+//! free again and the connection goes on; only a message that is too long for the account ends the connection, as every message that is
+//! not taken in. MySQL ends the connection with its next statement, which is why its text begins with `Connection closed.`; and it exempts
+//! accounts with CONNECTION_ADMIN, which a limit that keeps the process alive cannot. What is counted is what values and rows
 //! take by their lengths. The allocator's own needs come on top, so a limit is not the process's size.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
 
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
@@ -66,12 +74,12 @@ impl ServerMemory {
     }
 }
 
-/// What one session holds. Only its own statement changes it.
+/// What one session holds. Its own statement charges it; what is dropped by another thread is given back there.
 #[derive(Debug)]
 pub struct Account {
     held: AtomicU64,
     /// What the server knows of, in whole chunks.
-    taken: AtomicU64,
+    taken: Mutex<u64>,
     limit: AtomicU64,
     server: Arc<ServerMemory>,
 }
@@ -79,8 +87,7 @@ pub struct Account {
 impl Account {
     /// An account without limit of its own.
     pub fn new(server: Arc<ServerMemory>) -> Account {
-        let none = || AtomicU64::new(0);
-        Account { held: none(), taken: none(), limit: AtomicU64::new(u64::MAX), server }
+        Account { held: AtomicU64::new(0), taken: Mutex::new(0), limit: AtomicU64::new(u64::MAX), server }
     }
 
     /// Sets `connection_memory_limit`.
@@ -95,42 +102,53 @@ impl Account {
 
     /// Takes so many bytes; errors 4081 and 4082, with nothing taken.
     pub fn charge(&self, bytes: u64) -> SqlResult<()> {
-        let held = self.held.load(Ordering::Relaxed).saturating_add(bytes);
+        let held = self.held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let limit = self.limit.load(Ordering::Relaxed);
-        if held > limit {
-            return Err(SqlError::connection_memory_limit(limit, held));
+        let admitted = match held {
+            held if held > limit => Err(SqlError::connection_memory_limit(limit, held)),
+            held if held > FREE_BYTES => self.take(held - FREE_BYTES),
+            _ => Ok(()),
+        };
+        if admitted.is_err() {
+            self.held.fetch_sub(bytes, Ordering::Relaxed);
         }
-        let taken = self.taken.load(Ordering::Relaxed);
-        let wanted = held.saturating_sub(FREE_BYTES);
-        if wanted > taken {
-            let more = (wanted - taken).div_ceil(CHUNK_BYTES).saturating_mul(CHUNK_BYTES);
+        admitted
+    }
+
+    /// Has so many bytes of the server, in whole chunks.
+    fn take(&self, wanted: u64) -> SqlResult<()> {
+        let mut taken = self.taken.lock();
+        if wanted > *taken {
+            let more = (wanted - *taken).div_ceil(CHUNK_BYTES).saturating_mul(CHUNK_BYTES);
             self.server.take(more)?;
-            self.taken.store(taken + more, Ordering::Relaxed);
+            *taken += more;
         }
-        self.held.store(held, Ordering::Relaxed);
         Ok(())
     }
 
     /// Gives back so many bytes that were charged.
     pub fn release(&self, bytes: u64) {
+        let before = self.held.fetch_sub(bytes, Ordering::Relaxed);
+        debug_assert!(bytes <= before, "more is given back than was taken");
+        if before <= FREE_BYTES {
+            return;
+        }
+        let mut taken = self.taken.lock();
+        // As it is now: others give back meanwhile.
         let held = self.held.load(Ordering::Relaxed);
-        debug_assert!(bytes <= held, "more is given back than was taken");
-        let held = held.saturating_sub(bytes);
-        self.held.store(held, Ordering::Relaxed);
-        let taken = self.taken.load(Ordering::Relaxed);
         let needed = held.saturating_sub(FREE_BYTES).div_ceil(CHUNK_BYTES) * CHUNK_BYTES;
         // A chunk is kept, lest a charge that comes and goes at a border ask the server each time.
         let kept = if needed == 0 { 0 } else { needed + CHUNK_BYTES };
-        if taken > kept {
-            self.server.give_back(taken - kept);
-            self.taken.store(kept, Ordering::Relaxed);
+        if *taken > kept {
+            self.server.give_back(*taken - kept);
+            *taken = kept;
         }
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        self.server.give_back(self.taken.load(Ordering::Relaxed));
+        self.server.give_back(*self.taken.get_mut());
     }
 }
 
@@ -157,7 +175,8 @@ impl Charge {
         if self.pending < PIECE_BYTES { Ok(()) } else { self.settle() }
     }
 
-    fn settle(&mut self) -> SqlResult<()> {
+    /// Charges what is still too little to be worth asking.
+    pub fn settle(&mut self) -> SqlResult<()> {
         let bytes = std::mem::take(&mut self.pending);
         if let Some(account) = &self.account {
             account.charge(bytes)?;

@@ -28,6 +28,7 @@ use turnstile_sys::ranked::RankedMutex;
 
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Patience};
+use crate::memory::Charge;
 use crate::rank;
 use crate::value::{Value, to_text};
 
@@ -128,6 +129,8 @@ pub struct HeldLock {
     hold: Option<Hold>,
     known: Known,
     times: u64,
+    /// What it holds of its session's memory.
+    charge: Charge,
 }
 
 impl Drop for HeldLock {
@@ -180,7 +183,7 @@ impl UserLocks {
         match outcome {
             Ok(hold) => {
                 lock.owner.store(connection, Ordering::Release);
-                Ok(Some(HeldLock { hold: Some(hold), known, times: 1 }))
+                Ok(Some(HeldLock { hold: Some(hold), known, times: 1, charge: Charge::default() }))
             }
             Err(error) if error.code == SqlError::lock_wait_timeout().code => Ok(None),
             Err(error) if error.code == SqlError::deadlock().code => Err(SqlError::user_lock_deadlock()),
@@ -188,6 +191,9 @@ impl UserLocks {
         }
     }
 }
+
+/// What a lock takes besides its name, about.
+pub const LOCK_BYTES: usize = 512;
 
 /// What a session holds.
 #[derive(Debug, Default)]
@@ -203,7 +209,9 @@ impl HeldLocks {
     }
 
     /// Keeps a lock that was acquired.
-    pub fn keep(&mut self, lock: HeldLock) {
+    pub fn keep(&mut self, lock: HeldLock, charge: Charge) {
+        let mut lock = lock;
+        lock.charge = charge;
         self.held.push(lock);
     }
 

@@ -16,7 +16,7 @@ use crate::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, Row, comp
 use crate::mdl::Patience;
 use crate::plan::query::{Subquery, SubqueryKind};
 use crate::timeout::Deadline;
-use crate::user_locks::UserLocks;
+use crate::user_locks::{LOCK_BYTES, UserLocks};
 use crate::value::{Value, to_double};
 
 /// A wait of GET_LOCK that is to last for ever, or longer, lasts so long, as in MySQL.
@@ -119,6 +119,9 @@ impl Exec<'_> {
         if self.session.user_locks().lock().take_again(&name) {
             return Ok(true);
         }
+        let mut charge = self.eval.charge();
+        charge.add(LOCK_BYTES + name.len())?;
+        charge.settle()?;
         let seconds = seconds.round();
         let seconds = if (0.0..FOR_EVER_S).contains(&seconds) { seconds } else { FOR_EVER_S };
         let deadline = Deadline::after(Duration::from_secs_f64(seconds), self.interrupt.clone());
@@ -133,7 +136,7 @@ impl Exec<'_> {
         let acquired = self.txn.outside(acquiring).await;
         drop(note);
         let Some(lock) = acquired? else { return Ok(false) };
-        self.session.user_locks().lock().keep(lock);
+        self.session.user_locks().lock().keep(lock, charge);
         Ok(true)
     }
 

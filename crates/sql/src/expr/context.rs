@@ -368,6 +368,9 @@ thread_local! {
     static STEPS: Cell<u32> = const { Cell::new(0) };
 }
 
+/// A large argument, and what functions make of it that do not build their result piece by piece.
+const ARGUMENT_COPIES: usize = 2;
+
 /// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on.
 pub(crate) struct Held<'c> {
     account: Option<&'c Account>,
@@ -390,7 +393,8 @@ impl Held<'_> {
     pub(crate) fn add_argument(&mut self, value: &Value, call: &Call) -> SqlResult<()> {
         match value.as_raw_bytes() {
             Some(bytes) if bytes.len() >= LARGE_BYTES => {
-                self.add_bytes(bytes.len().saturating_add(crate::functions::working_bytes(call.name, bytes)))
+                let working = crate::functions::working_bytes(call.name, bytes);
+                self.add_bytes(bytes.len().saturating_mul(ARGUMENT_COPIES).saturating_add(working))
             }
             _ => Ok(()),
         }

@@ -36,7 +36,8 @@ fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResu
 fn start(text: &str, position: Option<&Value>, context: &EvalContext<'_>) -> SqlResult<usize> {
     let Some(position) = position else { return Ok(0) };
     let position = to_i64(position, context)?;
-    let before = usize::try_from(position - 1).map_err(|_| SqlError::regexp_index_out_of_bounds())?;
+    let before =
+        usize::try_from(position.saturating_sub(1)).map_err(|_| SqlError::regexp_index_out_of_bounds())?;
     let mut offsets = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     offsets.nth(before).ok_or_else(SqlError::regexp_index_out_of_bounds)
 }

@@ -8,10 +8,16 @@ use std::fmt;
 
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
+use crate::memory::Charge;
 use crate::value::Value;
 
 /// Bytes between two looks for KILL.
 const CHECKED_BYTES: usize = 1 << 20;
+
+/// Results up to this length are not worth charging.
+const UNCHARGED_BYTES: usize = 64 << 10;
+/// A result under way and the value that becomes of it.
+const COPIES: usize = 2;
 
 /// Why a result does not grow any more.
 #[derive(Debug)]
@@ -37,6 +43,9 @@ pub(crate) struct ResultBytes<'c> {
     most: usize,
     /// Bytes appended since KILL was last looked for.
     unchecked: usize,
+    /// How long the result may become before the session's memory is asked again.
+    covered: usize,
+    charge: Charge,
     context: &'c EvalContext<'c>,
     /// Why a writer was refused: `fmt` has an error of its own.
     stopped: Option<Stop>,
@@ -47,6 +56,7 @@ impl ResultBytes<'_> {
         if more > (self.most - self.bytes.len()) as u64 {
             return Err(Stop::TooLong);
         }
+        self.cover(self.bytes.len() + more as usize)?;
         self.unchecked += more as usize;
         if self.unchecked >= CHECKED_BYTES {
             self.context.work(std::mem::take(&mut self.unchecked))?;
@@ -59,11 +69,29 @@ impl ResultBytes<'_> {
         if most > self.most as u64 { Err(Stop::TooLong) } else { Ok(()) }
     }
 
+    /// The result is about to become so long: it, its room to grow and the value that is made of it are charged while it is built.
+    #[inline]
+    fn cover(&mut self, length: usize) -> Grown {
+        if length > self.covered { self.charge_for(length) } else { Ok(()) }
+    }
+
+    fn charge_for(&mut self, length: usize) -> Grown {
+        if self.covered == UNCHARGED_BYTES {
+            self.charge = self.context.charge();
+        }
+        let length = length.next_multiple_of(CHECKED_BYTES).min(self.most.max(length));
+        self.charge.add((length - self.covered) * COPIES)?;
+        self.charge.settle()?;
+        self.covered = length;
+        Ok(())
+    }
+
     /// Makes room for so many bytes at once.
     pub(crate) fn reserve(&mut self, more: usize) -> Grown {
         if more > self.most - self.bytes.len() {
             return Err(Stop::TooLong);
         }
+        self.cover(self.bytes.len() + more)?;
         self.bytes.reserve_exact(more);
         Ok(())
     }
@@ -87,6 +115,7 @@ impl ResultBytes<'_> {
             return Err(Stop::TooLong);
         }
         let all = all as usize;
+        self.cover(self.bytes.len() + all)?;
         self.bytes.reserve_exact(all);
         let (begin, end) = (self.bytes.len(), self.bytes.len() + all);
         self.push(if all > 0 { piece } else { b"" })?;
@@ -121,7 +150,15 @@ pub(crate) fn build(
     fill: impl FnOnce(&mut ResultBytes<'_>) -> Grown,
 ) -> SqlResult<Option<Vec<u8>>> {
     let most = usize::try_from(context.settings.result_bytes_max).unwrap_or(usize::MAX);
-    let mut result = ResultBytes { bytes: Vec::new(), most, unchecked: 0, context, stopped: None };
+    let mut result = ResultBytes {
+        bytes: Vec::new(),
+        most,
+        unchecked: 0,
+        covered: UNCHARGED_BYTES,
+        charge: Charge::default(),
+        context,
+        stopped: None,
+    };
     match fill(&mut result) {
         Ok(()) => Ok(Some(result.bytes)),
         Err(Stop::TooLong) => refused(name, context).map(|()| None),

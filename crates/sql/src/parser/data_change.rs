@@ -102,7 +102,12 @@ impl Parser<'_> {
         }
         let before = (self.lexer, self.token, self.previous_end);
         let mut rows = LiteralRows::new(!self.options.no_backslash_escapes);
-        if self.read_literal_rows(&mut rows, first) {
+        self.settle();
+        self.metering.token_bytes = super::LITERAL_TOKEN_BYTES;
+        let are_literal = self.read_literal_rows(&mut rows, first);
+        self.settle();
+        self.metering.token_bytes = super::TOKEN_BYTES;
+        if are_literal {
             rows.set_text(&self.text[first..self.previous_end as usize]);
             return Some(rows);
         }

@@ -35,6 +35,7 @@ pub use error::{ParseError, ParseErrorKind};
 pub use hint::Hint;
 
 use crate::ast::{Clause, Statement};
+use crate::error::{SqlError, SqlResult};
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
 use error::Failure;
 
@@ -129,6 +130,53 @@ pub fn parse_at(text: &[u8], start: usize, options: ParseOptions) -> Result<Pars
     result.map_err(|failure| failure.locate(text, start))
 }
 
+/// As [`parse_at`], with somebody who is told now and then what the tree and its plan take, in bytes, and may end it.
+///
+/// # Errors
+/// The meter's, or the parse error's.
+pub fn parse_metered(
+    text: &[u8],
+    start: usize,
+    options: ParseOptions,
+    meter: &mut Meter<'_>,
+) -> SqlResult<Parsed> {
+    let start = start.min(text.len());
+    if u32::try_from(text.len()).is_err() {
+        return Err(Failure { kind: ParseErrorKind::TooComplex, offset: 0 }.locate(text, 0).into());
+    }
+    let mut parser = Parser::new(text, start, options);
+    parser.metering.meter = Some(meter);
+    let result = parser.parse_one();
+    parser.settle();
+    if let Some(refusal) = parser.metering.refusal.take() {
+        return Err(refusal);
+    }
+    result.map_err(|failure| failure.locate(text, start).into())
+}
+
+/// Who is told what a statement takes.
+pub type Meter<'m> = dyn FnMut(usize) -> SqlResult<()> + 'm;
+
+/// Tokens between two notes to the meter.
+const TOKENS_NOTED: u32 = 1024;
+/// What a token takes in the tree and the plan together, on average of the worst statements.
+const TOKEN_BYTES: usize = 256;
+/// What a token of plain VALUES takes.
+const LITERAL_TOKEN_BYTES: usize = 16;
+/// What a query block, or another statement on rows, takes besides.
+const BLOCK_BYTES: usize = 2048;
+
+/// What a statement has taken so far.
+struct Metering<'m> {
+    meter: Option<&'m mut Meter<'m>>,
+    /// Tokens since the last note.
+    tokens: u32,
+    token_bytes: usize,
+    /// Blocks at the last note.
+    blocks: u32,
+    refusal: Option<SqlError>,
+}
+
 /// For fuzzing: parses every statement of `data` under several modes, computes the digests, and makes the template. The first byte
 /// chooses the modes. Must return, whatever `data` is.
 pub fn fuzz_parse(data: &[u8]) {
@@ -179,6 +227,7 @@ struct Parser<'a> {
     /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
     hinted: u32,
     aside: Aside,
+    metering: Metering<'a>,
 }
 
 impl<'a> Parser<'a> {
@@ -197,6 +246,7 @@ impl<'a> Parser<'a> {
             parameter_count: 0,
             hinted: 0,
             aside: Aside::default(),
+            metering: Metering { meter: None, tokens: 0, token_bytes: TOKEN_BYTES, blocks: 0, refusal: None },
         }
     }
 
@@ -226,7 +276,28 @@ impl<'a> Parser<'a> {
         let token = self.token;
         self.previous_end = token.end;
         self.token = self.lexer.next_token();
+        self.metering.tokens += 1;
+        if self.metering.tokens == TOKENS_NOTED {
+            self.settle();
+        }
         token
+    }
+
+    /// Tells the meter what the last tokens take. If it refuses, the text ends here.
+    fn settle(&mut self) {
+        let Metering { meter, tokens, token_bytes, blocks, refusal } = &mut self.metering;
+        let bytes = std::mem::take(tokens) as usize * *token_bytes;
+        let more_blocks = self.hinted.saturating_sub(std::mem::replace(blocks, self.hinted)) as usize;
+        let Some(meter) = meter else { return };
+        if refusal.is_none()
+            && let Err(error) = meter(bytes + more_blocks * BLOCK_BYTES)
+        {
+            *refusal = Some(error);
+        }
+        if refusal.is_some() {
+            self.token = Token { kind: TokenKind::End, ..self.token };
+            self.lexer = Lexer::new(self.text, self.text.len(), self.options.lex_options());
+        }
     }
 
     /// Hands over a clause that has no node in the tree.

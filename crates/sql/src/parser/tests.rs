@@ -141,3 +141,49 @@ fn hints_are_read_as_far_as_they_are_right() {
     assert_eq!(hints("SELECT DISTINCT /*+ bogus */ 1"), []);
     assert_eq!(hints("SELECT /* plain */ 1"), []);
 }
+
+/// A statement's tree takes no more than is asked for it.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn trees_take_what_is_asked_for_them() {
+    let cases = [
+        ("SELECT ", "a,", "1"),
+        ("SELECT ", "'x',", "1"),
+        ("SELECT ", "CASE WHEN 1 THEN 1 END,", "1"),
+        ("SELECT 1 IN (", "1,", "1)"),
+        ("", "SELECT 1 UNION ", "SELECT 1"),
+        ("SELECT ", "EXISTS(SELECT 1),", "1"),
+        ("CREATE TABLE t (", "a INT,", "a INT)"),
+        ("ALTER TABLE t ", "DROP a,", "DROP b"),
+        ("INSERT INTO t VALUES ", "(1),", "(1)"),
+        ("INSERT INTO t VALUES ", "(1,1+1),", "(1,1)"),
+    ];
+    for (head, unit, tail) in cases {
+        let text = format!("{head}{}{tail}", unit.repeat(100_000));
+        turnstile_sys::heap::give_back();
+        let before = turnstile_sys::heap::resident_bytes();
+        let mut asked = 0;
+        let mut meter = |bytes: usize| {
+            asked += bytes as u64;
+            Ok(())
+        };
+        let parsed = parse_metered(text.as_bytes(), 0, ParseOptions::default(), &mut meter).unwrap();
+        let taken = turnstile_sys::heap::resident_bytes().saturating_sub(before);
+        drop(parsed);
+        // Other tests of the process take memory meanwhile.
+        assert!(taken < asked + (24 << 20), "{unit}: {taken} of {asked} bytes");
+        assert!(asked >= text.len() as u64, "{unit}: {asked} for {} bytes", text.len());
+    }
+}
+
+#[test]
+fn who_meters_may_end_a_statement() {
+    let text = format!("SELECT {}1", "1,".repeat(100_000));
+    let mut left = 1 << 20;
+    let mut meter = |bytes: usize| {
+        left -= bytes.min(left);
+        if left == 0 { Err(SqlError::query_interrupted()) } else { Ok(()) }
+    };
+    let refused = parse_metered(text.as_bytes(), 0, ParseOptions::default(), &mut meter);
+    assert_eq!(refused.unwrap_err().code, 1317);
+}

@@ -174,12 +174,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         block.scope.add(table)?;
     }
     if let Some(alias) = &insert.row_alias {
-        let mut new_row = ScopeTable::of(&table, &alias.table, new_base);
-        new_row.own_names = new_row.columns.iter().map(|column| column.name.clone()).collect();
-        for (column, name) in targets.iter().zip(&alias.columns) {
-            new_row.columns[*column].name = name.clone();
-        }
-        block.scope.add(new_row)?;
+        block.scope.add(aliased_row(&table, alias, new_base, &targets))?;
     }
     let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
     let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
@@ -202,6 +197,16 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         table,
         foreign,
     })
+}
+
+/// The new row by the names that `AS alias (a, b)` gives it.
+fn aliased_row(table: &Arc<Table>, alias: &ast::RowAlias, base: usize, targets: &[usize]) -> ScopeTable {
+    let mut row = ScopeTable::of(table, &alias.table, base);
+    row.own_names = row.columns.iter().map(|column| column.name.clone()).collect();
+    for (column, name) in targets.iter().zip(&alias.columns) {
+        row.columns[*column].name = name.clone();
+    }
+    row
 }
 
 fn targets(table: &Table, names: &[ast::Name]) -> SqlResult<Vec<usize>> {

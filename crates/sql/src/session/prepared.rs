@@ -12,7 +12,8 @@ use super::tables::{Used, of_statement};
 use super::{Prepared, Session};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
-use crate::parser::{Aside, parse};
+use crate::memory::Charge;
+use crate::parser::Aside;
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::status::commands::Command as Com;
@@ -35,6 +36,8 @@ pub struct Statement {
     aside: Option<Box<Aside>>,
     /// What it counts by among the prepared statements of all sessions.
     _place: Option<Arc<()>>,
+    /// What its text, its tree and its plan hold of the session's memory.
+    _charge: Charge,
     plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
 }
 
@@ -50,6 +53,7 @@ impl Statement {
             text: None,
             aside: None,
             _place: None,
+            _charge: Charge::default(),
             plan: Mutex::new(None),
         }
     }
@@ -87,8 +91,7 @@ impl Session {
     async fn prepare_text(&mut self, text: &[u8]) -> SqlResult<Prepared> {
         self.state.warnings.clear();
         self.check_engine()?;
-        let place = self.db.prepared_place()?;
-        let statement = Statement { _place: Some(place), ..self.parse_one(text)? };
+        let statement = self.parse_one(text)?;
         let columns = self.describe(&statement).await?;
         let kind = ColumnType::varchar(16_383);
         let params = (0..statement.params).map(|_| ColumnMeta::computed("?", kind.clone(), true)).collect();
@@ -100,7 +103,12 @@ impl Session {
 
     /// Parses a text to prepare. MySQL warns of old names here and not when the statement runs.
     fn parse_one(&mut self, text: &[u8]) -> SqlResult<Statement> {
-        let parsed = parse(text, self.parse_options(true))?;
+        let place = self.db.prepared_place()?;
+        let mut charge = self.charge();
+        // Its text, and the literals in its tree.
+        charge.add(size_of::<Statement>() + text.len().saturating_mul(2))?;
+        let parsed = self.parse_charged(text, 0, true, &mut charge)?;
+        charge.settle()?;
         if parsed.next < text.len() {
             let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
             return Err(SqlError::parse_error(near, 1));
@@ -120,7 +128,8 @@ impl Session {
             self.warn_of(&std::mem::take(&mut said.deprecated));
         }
         let aside = aside.filter(|said| **said != Aside::default());
-        Ok(Statement { text: Some(text.into()), aside, ..Statement::new(parsed.statement, params) })
+        let statement = Statement::new(parsed.statement, params);
+        Ok(Statement { text: Some(text.into()), aside, _place: Some(place), _charge: charge, ..statement })
     }
 
     /// The columns a statement will return, and whether its names can be found at all.

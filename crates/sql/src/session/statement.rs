@@ -160,7 +160,7 @@ impl Session {
             Statement::Commit(tail) => self.complete(true, *tail).await.map(|()| Outcome::default()),
             Statement::Rollback(tail) => self.complete(false, *tail).await.map(|()| Outcome::default()),
             Statement::Savepoint(name) => {
-                self.savepoint(name);
+                self.savepoint(name)?;
                 Ok(Outcome::default())
             }
             Statement::RollbackTo(name) => self.rollback_to(name).await.map(|()| Outcome::default()),

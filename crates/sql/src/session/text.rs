@@ -3,7 +3,9 @@
 use crate::ast::Statement;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::parser::{parse, parse_at};
+use crate::expr::SessionView;
+use crate::memory::Charge;
+use crate::parser::{Parsed, parse, parse_metered};
 use crate::sink::ResultSink;
 use crate::statement_cache::TEXT_BYTES_MAX;
 use crate::template::{Scan, Template};
@@ -68,7 +70,10 @@ impl Session {
     ) -> SqlResult<()> {
         let mut start = 0;
         loop {
-            let parsed = parse_at(text, start, self.parse_options(false))
+            // Given back when the statement has ended.
+            let mut charge = self.charge();
+            let parsed = self
+                .parse_charged(text, start, false, &mut charge)
                 .inspect_err(|_| self.state.warnings.clear())?;
             let more = parsed.next < text.len();
             if start == 0 && !more && parsed.aside.is_none() && is_row_statement(&parsed.statement) {
@@ -83,8 +88,30 @@ impl Session {
             if !more {
                 return Ok(());
             }
+            // The client has what it is told so far before more is made.
+            crate::sink::flush(out).await?;
             start = parsed.next;
         }
+    }
+
+    /// Parses a statement, whose tree and plan the session's memory is charged with. KILL ends that too.
+    pub(super) fn parse_charged(
+        &self,
+        text: &[u8],
+        start: usize,
+        parameters: bool,
+        charge: &mut Charge,
+    ) -> SqlResult<Parsed> {
+        let mut meter = |bytes| {
+            self.state.work(bytes)?;
+            charge.add(bytes)
+        };
+        parse_metered(text, start, self.parse_options(parameters), &mut meter)
+    }
+
+    /// What the session's memory is charged with for something that it keeps; nothing yet.
+    pub fn charge(&self) -> Charge {
+        Charge::on(self.state.memory())
     }
 
     /// Offers a parsed text to the caches.

@@ -15,9 +15,17 @@ use crate::database::Refusal;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Mode, Patience};
+use crate::memory::Charge;
 use crate::timeout::Deadline;
 use crate::value::Value;
 use crate::variables;
+
+/// A savepoint that the client has named.
+struct NamedSavepoint {
+    name: Box<str>,
+    at: Savepoint,
+    _charge: Charge,
+}
 
 /// The transaction that is open.
 pub struct OpenTxn {
@@ -29,7 +37,7 @@ pub struct OpenTxn {
     pub read_only: bool,
     /// A statement has begun in it.
     begun: bool,
-    savepoints: Vec<(Box<str>, Savepoint)>,
+    savepoints: Vec<NamedSavepoint>,
     pub(super) holds: SmallVec<[Hold; 2]>,
 }
 
@@ -214,24 +222,28 @@ impl Session {
     }
 
     /// SAVEPOINT
-    pub(super) fn savepoint(&mut self, name: &str) {
+    pub(super) fn savepoint(&mut self, name: &str) -> SqlResult<()> {
+        let mut charge = self.charge();
+        charge.add(size_of::<NamedSavepoint>() + name.len())?;
+        charge.settle()?;
         // Outside a transaction a savepoint is gone with its statement.
         let Some(open) = self.open.as_mut() else {
             if !self.settings.autocommit {
                 self.enter();
-                self.savepoint(name);
+                return self.savepoint(name);
             }
-            return;
+            return Ok(());
         };
-        open.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        open.savepoints.push((name.into(), open.txn.savepoint()));
+        open.savepoints.retain(|known| !known.name.eq_ignore_ascii_case(name));
+        open.savepoints.push(NamedSavepoint { name: name.into(), at: open.txn.savepoint(), _charge: charge });
+        Ok(())
     }
 
     fn find_savepoint(&self, name: &str) -> SqlResult<usize> {
         let found = self
             .open
             .as_ref()
-            .and_then(|open| open.savepoints.iter().position(|(known, _)| known.eq_ignore_ascii_case(name)));
+            .and_then(|open| open.savepoints.iter().position(|known| known.name.eq_ignore_ascii_case(name)));
         found.ok_or_else(|| SqlError::savepoint_does_not_exist("SAVEPOINT", name))
     }
 
@@ -240,7 +252,7 @@ impl Session {
         let at = self.find_savepoint(name)?;
         if let Some(open) = &mut self.open {
             open.savepoints.truncate(at + 1);
-            open.txn.rollback_to(open.savepoints[at].1).await?;
+            open.txn.rollback_to(open.savepoints[at].at).await?;
         }
         Ok(())
     }

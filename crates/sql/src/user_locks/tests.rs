@@ -9,6 +9,7 @@ use turnstile_engine::interrupt::Interrupt;
 
 use super::*;
 use crate::mdl::circle::GateWaits;
+use crate::memory::Charge;
 use crate::timeout::Deadline;
 
 fn patience<'w>(waits: &'w GateWaits, seconds: u64, held: &HeldLocks) -> Patience<'w> {
@@ -32,7 +33,7 @@ fn take(
 ) -> bool {
     let mut limit = patience(waits, 0, held);
     let lock = poll(&mut pin!(locks.acquire(name, connection, &mut limit))).unwrap().unwrap();
-    lock.map(|lock| held.keep(lock)).is_some()
+    lock.map(|lock| held.keep(lock, Charge::default())).is_some()
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn one_holds_it_and_the_next_gets_it() {
     let mut waiting = pin!(locks.acquire("a", 2, &mut limit));
     assert!(poll(&mut waiting).is_none());
     assert!(one.release("a"));
-    other.keep(poll(&mut waiting).unwrap().unwrap().unwrap());
+    other.keep(poll(&mut waiting).unwrap().unwrap().unwrap(), Charge::default());
     assert_eq!(locks.owner("a"), Some(2));
     assert!(!one.release("a"), "it is another's now");
     drop(other);
@@ -73,10 +74,10 @@ fn who_came_first_gets_it_first() {
     // The first in line gives up: the next one's turn.
     drop(second);
     assert!(poll(&mut fourth).is_none());
-    held[2].keep(poll(&mut third).unwrap().unwrap().unwrap());
+    held[2].keep(poll(&mut third).unwrap().unwrap().unwrap(), Charge::default());
     assert!(poll(&mut fourth).is_none());
     held[2].release_all();
-    held[3].keep(poll(&mut fourth).unwrap().unwrap().unwrap());
+    held[3].keep(poll(&mut fourth).unwrap().unwrap().unwrap(), Charge::default());
     assert_eq!(locks.owner("a"), Some(4));
     held[3].release_all();
     assert!(locks.by_name.lock().is_empty());

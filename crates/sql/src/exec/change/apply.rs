@@ -216,9 +216,6 @@ pub struct Rewrite<'p> {
     pub light: bool,
 }
 
-/// What becomes of a row that was read under its lock: the decision, and the new row.
-type Decided = (Change, Vec<u8>);
-
 impl Exec<'_> {
     /// Changes one row by its primary key.
     pub(super) async fn update_row(
@@ -286,17 +283,7 @@ impl Exec<'_> {
                 Change::Abort
             })
         };
-        let mut ahead =
-            if rewrite.light { None } else { self.decide_ahead(&rewrite, pk, &mut change).await? };
-        // The row's lock keeps it as it was when that was decided.
-        let mut decide = |old: &[u8], new: &mut Vec<u8>| match ahead.take() {
-            Some((decision, row)) => {
-                *new = row;
-                decision
-            }
-            None => change(old, new),
-        };
-        let outcome = self.txn.update(&table.engine, pk, &mut decide).await;
+        let outcome = self.change_by(&rewrite, pk, &mut change).await;
         if let Some(error) = failed {
             return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
         }
@@ -326,17 +313,31 @@ impl Exec<'_> {
         }
     }
 
-    /// Decides about a row outside its page's latch: it is locked, read and left.
-    async fn decide_ahead(
+    /// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch: the row is locked, read and left.
+    async fn change_by(
         &mut self,
         rewrite: &Rewrite<'_>,
         pk: &[u8],
         change: &mut (dyn FnMut(&[u8], &mut Vec<u8>) -> Change + Send),
-    ) -> SqlResult<Option<Decided>> {
-        let Some(old) = self.txn.get(&rewrite.table.engine, pk, OWN).await? else { return Ok(None) };
-        let mut new = Vec::new();
-        let decision = change(&old, &mut new);
-        Ok(Some((decision, new)))
+    ) -> Result<Updated, EngineError> {
+        let engine = &rewrite.table.engine;
+        if rewrite.light {
+            return self.txn.update(engine, pk, change).await;
+        }
+        let mut ahead = None;
+        if let Some(old) = self.txn.get(engine, pk, OWN).await? {
+            let mut new = Vec::new();
+            ahead = Some((change(&old, &mut new), new));
+        }
+        // The row's lock keeps it as it was when that was decided.
+        let mut decide = |old: &[u8], new: &mut Vec<u8>| match ahead.take() {
+            Some((decision, row)) => {
+                *new = row;
+                decision
+            }
+            None => change(old, new),
+        };
+        self.txn.update(engine, pk, &mut decide).await
     }
 
     /// The error for a duplicate key of an UPDATE; the new row is computed again for its text.
