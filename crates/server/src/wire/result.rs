@@ -4,6 +4,7 @@ use turnstile_sql::cell::Cell;
 use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
 use turnstile_sql::datetime::{DateRules, DateTime, Time, parse_date_time, parse_time as parse_clock};
+use turnstile_sql::decimal::Decimal;
 use turnstile_sql::sink::ColumnMeta;
 use turnstile_sql::types::{ColumnType, wire_type};
 use turnstile_sql::value::{Value, parse_double_prefix, to_text, write_text};
@@ -11,6 +12,8 @@ use turnstile_sql::value::{Value, parse_double_prefix, to_text, write_text};
 use super::read::{Cursor, Malformed};
 use super::write::{put_lenenc, put_lenenc_bytes, put_lenenc_digits};
 
+/// Type of a decimal as clients before MySQL 5.0 sent it.
+const OLD_DECIMAL: u8 = 0;
 /// Mark of NULL in a text row.
 const NULL_MARK: u8 = 0xfb;
 /// Most digits a date and time has on the wire: year 2, month, day, hour, minute, second 1 each, microseconds 4.
@@ -301,10 +304,14 @@ fn parse_parameter(cursor: &mut Cursor<'_>, wire: u8, unsigned: bool) -> Result<
     })
 }
 
-/// Text parameters stay text where they are UTF-8; the four BLOB types are bytes.
+/// Text parameters stay text where they are UTF-8; the four BLOB types are bytes, decimals come as text.
 fn string_value(wire: u8, bytes: &[u8]) -> Value {
     let is_blob = (249..=252).contains(&wire);
     match std::str::from_utf8(bytes) {
+        // What spells no number is left to whom it is compared with or stored into.
+        Ok(text) if wire == wire_type::NEWDECIMAL || wire == OLD_DECIMAL => {
+            Decimal::parse(text).map_or_else(|| Value::text(text), Value::Decimal)
+        }
         Ok(text) if !is_blob => Value::text(text),
         _ => Value::bytes(bytes),
     }

@@ -1,6 +1,7 @@
 //! From syntax to bound expressions. Names, aggregates and subqueries are the resolver's; types, collations and
 //! functions are settled here.
 
+use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, Typed};
@@ -48,6 +49,9 @@ pub trait Resolver {
     fn inserted_value(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
         Err(SqlError::unknown_column(&name.column, "field list"))
     }
+
+    /// Operands of one operation have met: what a `?` is can follow from the others.
+    fn meet(&self, _operands: &[Typed]) {}
 
     /// `DEFAULT` or `DEFAULT(column)`.
     fn default_value(&mut self, _name: Option<&ast::ColumnName>) -> SqlResult<Typed> {
@@ -347,7 +351,9 @@ impl Builder<'_> {
 
     fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
         if let Some(op) = arithmetic_op(op) {
-            let (left, right) = (self.number(left)?, self.number(right)?);
+            let parts = vec![self.number(left)?, self.number(right)?];
+            self.resolver.meet(&parts);
+            let [left, right] = exactly(parts);
             let digits = self.settings.division_digits;
             let column = arithmetic_type(op, &left.kind.column, &right.kind.column, digits);
             let divides =
@@ -435,9 +441,13 @@ impl Builder<'_> {
                 if matches!(name, "greatest" | "least") {
                     let parts: Vec<&ast::Expr> = call.arguments.iter().collect();
                     let arguments = self.build_alike(&parts)?;
+                    self.resolver.meet(&arguments);
                     return functions::bind_function(name, arguments, self.settings);
                 }
                 let arguments = self.arguments(name, &call.arguments)?;
+                if matches!(name, "mod" | "round" | "truncate") {
+                    self.resolver.meet(&arguments);
+                }
                 functions::bind_function(name, arguments, self.settings)
             }
         }

@@ -95,6 +95,7 @@ impl Builder<'_> {
         values: Vec<Typed>,
         nullable: bool,
     ) -> SqlResult<(Vec<Expr>, ExprType)> {
+        self.resolver.meet(&values);
         let kind = unified_all(&values);
         if !kind.is_string() {
             return Ok((values.into_iter().map(|value| value.expr).collect(), ExprType::new(kind, nullable)));

@@ -85,6 +85,7 @@ impl Builder<'_> {
         purpose: Purpose,
         parts: Vec<Typed>,
     ) -> SqlResult<(Vec<Typed>, Collation)> {
+        self.resolver.meet(&parts);
         let texts = parts.iter().filter(|part| is_text(part)).count();
         // Beside a number or a date a text is no text.
         if purpose == Purpose::Operator && texts < parts.len() {

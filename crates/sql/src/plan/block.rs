@@ -13,6 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
+use super::parameters::Parameters;
 use super::query::{Aggregate, AggregateKind, CommonPlan, Filter, Subquery};
 use super::rollup;
 use super::scope::{Outside, Scope};
@@ -34,8 +35,8 @@ pub struct PlanContext<'a> {
     pub eval: &'a EvalContext<'a>,
     /// The isolation level turns plain reads into shared locking ones.
     pub serializable: bool,
-    /// Parameters stand for literals: each has the type of its value.
-    pub literals: bool,
+    /// What its parameters are.
+    pub parameters: &'a Parameters,
     /// Queries that a name in FROM can mean, the nearest last.
     pub common: &'a [Named],
     /// Where it is noted which of them are read.
@@ -171,10 +172,12 @@ impl Resolver for Block<'_, '_> {
     }
 
     fn known(&mut self, expr: &ast::Expr) -> Option<Typed> {
-        if let ast::Expr::Parameter(at) = expr
-            && self.context.literals
-        {
-            return expr::literal_parameter(*at as usize, self.context.eval);
+        if let ast::Expr::Parameter(at) = expr {
+            let (at, parameters) = (*at as usize, self.context.parameters);
+            return match parameters.are_literals() {
+                true => expr::literal_parameter(at, self.context.eval),
+                false => Some(parameters.typed(at, self.context.eval.settings.connection_collation)),
+            };
         }
         if let Some(meaning) = rollup::meaning(self, expr) {
             return Some(meaning);
@@ -183,6 +186,10 @@ impl Resolver for Block<'_, '_> {
         // A wrong call is left to the builder, which has the error for it.
         let waits = matches!(&*call.name, "sleep" | "get_lock") && call.schema.is_none();
         if waits { self.place_wait(call).ok() } else { None }
+    }
+
+    fn meet(&self, operands: &[Typed]) {
+        self.context.parameters.meet(operands);
     }
 
     fn aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {

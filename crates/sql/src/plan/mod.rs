@@ -13,6 +13,7 @@
 //! | `change`, `insert_select`, `point` | INSERT, UPDATE, DELETE; what INSERT may read; changes of one row by its primary key |
 //! | `rollup` | WITH ROLLUP and GROUPING() |
 //! | `distinct` | what a DISTINCT block may be sorted by |
+//! | `parameters` | what the `?` of a prepared statement are |
 //! | `uses` | which columns are used, and what for |
 //! | `foreign_key` | what a change asks of parents and children |
 //! | `finish` | columns to deliver, covering indexes, order by index |
@@ -29,6 +30,7 @@ mod grouping;
 mod inner;
 mod insert_select;
 mod names;
+pub mod parameters;
 pub mod point;
 pub mod query;
 mod rollup;

@@ -4,8 +4,10 @@
 //! dictionary, the current database and the settings that plans depend on stay the same.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use super::statement::{Outcome, PlanKind, RowPlan};
 use super::tables::{Used, of_statement};
@@ -14,6 +16,7 @@ use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
 use crate::memory::Charge;
 use crate::parser::Aside;
+use crate::plan::parameters::{Kinds, Parameters, as_numbers, kinds_of, serves};
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::status::commands::Command as Com;
@@ -38,7 +41,10 @@ pub struct Statement {
     _place: Option<Arc<()>>,
     /// What its text, its tree and its plan hold of the session's memory.
     _charge: Charge,
-    plan: Mutex<Option<(PlanKey, Arc<RowPlan>)>>,
+    /// Its plans for the kinds of parameters it was run with, the youngest last.
+    plans: Mutex<SmallVec<[Kept; 1]>>,
+    /// Of these parameters a text that spells a number is one; see [`crate::plan::parameters`].
+    beside_numbers: AtomicU64,
 }
 
 impl Statement {
@@ -54,8 +60,13 @@ impl Statement {
             aside: None,
             _place: None,
             _charge: Charge::default(),
-            plan: Mutex::new(None),
+            plans: Mutex::default(),
+            beside_numbers: AtomicU64::new(0),
         }
+    }
+
+    fn parameters(&self, params: &[Value], before: Option<&Kinds>) -> Parameters {
+        if self.literals { Parameters::literals() } else { Parameters::of_kinds(kinds_of(params, before)) }
     }
 
     /// The statement of a [`crate::template`]: its parameters stand for so many literals.
@@ -75,6 +86,16 @@ struct PlanKey {
     time_zone: crate::datetime::TimeZone,
     serializable: bool,
 }
+
+struct Kept {
+    key: PlanKey,
+    /// Of the parameters it was made for.
+    kinds: Kinds,
+    plan: Arc<RowPlan>,
+}
+
+/// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are few.
+const PLANS_MAX: usize = 4;
 
 impl Session {
     /// Prepares a statement.
@@ -139,7 +160,8 @@ impl Session {
         }
         self.enter_for(&statement.tables).await?;
         let nulls = vec![Value::Null; statement.params];
-        let plan = match self.plan_rows(&statement.statement, &nulls, false) {
+        let parameters = Parameters::of_kinds(kinds_of(&nulls, None));
+        let plan = match self.plan_rows(&statement.statement, &nulls, &parameters) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
@@ -227,11 +249,21 @@ impl Session {
     ) -> SqlResult<Outcome> {
         self.check_writable(&prepared.statement)?;
         self.enter_for(&prepared.tables).await?;
+        let mut numbers = None;
         let plan = loop {
-            let plan = match self.kept_plan(prepared, params) {
+            let known = prepared.beside_numbers.load(Ordering::Relaxed);
+            numbers = numbers.or_else(|| as_numbers(params, known));
+            let plan = match self.kept_plan(prepared, numbers.as_deref().unwrap_or(params)) {
                 Ok(plan) => plan,
                 Err(error) => return Box::pin(self.abandon(error)).await,
             };
+            // Its first plan has told which of its parameters stand beside numbers.
+            if numbers.is_none()
+                && known == 0
+                && as_numbers(params, prepared.beside_numbers.load(Ordering::Relaxed)).is_some()
+            {
+                continue;
+            }
             if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
                 break plan;
             }
@@ -240,13 +272,14 @@ impl Session {
             ast::Statement::Select(query) => query.into.clone(),
             _ => Vec::new(),
         };
-        self.run_rows(&plan, params, &into, out).await
+        self.run_rows(&plan, numbers.as_deref().unwrap_or(params), &into, out).await
     }
 
-    /// The plan of a statement, made anew if what it depends on has changed. The gates must be held.
+    /// The plan of a statement for these values, made anew if what it depends on has changed. The gates must be held.
     fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Arc<RowPlan>> {
         if self.settings.plans_anew {
-            return self.plan_rows(&prepared.statement, params, prepared.literals).map(Arc::new);
+            let parameters = prepared.parameters(params, None);
+            return self.plan_for(prepared, params, &parameters);
         }
         let isolation = self.open.as_ref().map(|open| (open.txn.options().isolation, open.autocommit));
         let key = PlanKey {
@@ -257,14 +290,34 @@ impl Session {
             time_zone: self.settings.time_zone,
             serializable: isolation == Some((turnstile_engine::Isolation::Serializable, false)),
         };
-        if let Some((known, plan)) = &*prepared.plan.lock()
-            && *known == key
-        {
-            return Ok(plan.clone());
+        let mut last = None;
+        for kept in prepared.plans.lock().iter().rev().filter(|kept| kept.key == key) {
+            if prepared.literals || serves(&kept.kinds, params) {
+                return Ok(kept.plan.clone());
+            }
+            last.get_or_insert_with(|| kept.kinds.clone());
         }
-        let plan = Arc::new(self.plan_rows(&prepared.statement, params, prepared.literals)?);
-        *prepared.plan.lock() = Some((key, plan.clone()));
+        let parameters = prepared.parameters(params, last.as_ref());
+        let plan = self.plan_for(prepared, params, &parameters)?;
+        let kinds = if prepared.literals { Kinds::new() } else { kinds_of(params, last.as_ref()) };
+        let mut plans = prepared.plans.lock();
+        plans.retain(|kept| kept.key == key);
+        if plans.len() == PLANS_MAX {
+            plans.remove(0);
+        }
+        plans.push(Kept { key, kinds, plan: plan.clone() });
         Ok(plan)
+    }
+
+    fn plan_for(
+        &self,
+        prepared: &Statement,
+        params: &[Value],
+        parameters: &Parameters,
+    ) -> SqlResult<Arc<RowPlan>> {
+        let plan = self.plan_rows(&prepared.statement, params, parameters)?;
+        prepared.beside_numbers.fetch_or(parameters.beside_numbers(), Ordering::Relaxed);
+        Ok(Arc::new(plan))
     }
 
     /// How many parameters a prepared statement has; None if there is no such statement.

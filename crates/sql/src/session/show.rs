@@ -133,7 +133,8 @@ impl Session {
         self.with_eval(params, |eval| {
             // It reads the rows that are shown, and no table.
             let uses = crate::plan::uses::Uses::default();
-            let context = self.plan_context(None, eval, &uses);
+            let parameters = crate::plan::parameters::Parameters::literals();
+            let context = self.plan_context(None, eval, &uses, &parameters);
             let mut block = crate::plan::block::Block::new(&context, None);
             block.scope.add_columns(&columns);
             let filter = block.filter(condition, "where clause")?;

@@ -21,6 +21,7 @@ use crate::exec::{ClientOut, Exec};
 use crate::expr::{EvalContext, EvalSettings, NoRow};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
+use crate::plan::parameters::{Parameters, kinds_of};
 use crate::plan::uses::{TableUse, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
@@ -208,7 +209,8 @@ impl Session {
             let schema = self.state.schema();
             // It reads no table.
             let uses = Uses::default();
-            let context = self.plan_context(schema.as_deref(), eval, &uses);
+            let parameters = Parameters::of_kinds(kinds_of(params, None));
+            let context = self.plan_context(schema.as_deref(), eval, &uses, &parameters);
             let mut block = crate::plan::block::Block::new(&context, None);
             let typed = block.bind(expr, "field list")?;
             if !block.subqueries.is_empty() {
@@ -231,6 +233,7 @@ impl Session {
         schema: Option<&'a str>,
         eval: &'a EvalContext<'a>,
         uses: &'a Uses,
+        parameters: &'a Parameters,
     ) -> PlanContext<'a> {
         let isolation =
             self.open.as_ref().map_or(self.settings.isolation, |open| open.txn.options().isolation);
@@ -242,7 +245,7 @@ impl Session {
             full_group_by: self.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
             eval,
             serializable: isolation == turnstile_engine::Isolation::Serializable && !alone,
-            literals: false,
+            parameters,
             common: &[],
             reads: None,
             uses,
@@ -259,7 +262,8 @@ impl Session {
     ) -> SqlResult<Outcome> {
         self.enter_for(&of_statement(statement)).await?;
         let plan = loop {
-            let plan = match self.plan_rows(statement, params, false) {
+            let plan = match self.plan_rows(statement, params, &Parameters::of_kinds(kinds_of(params, None)))
+            {
                 Ok(plan) => plan,
                 Err(error) => return self.abandon(error).await,
             };
@@ -313,17 +317,17 @@ impl Session {
         Err(error)
     }
 
-    /// Plans a statement whose gates are held. `literals`: the parameters stand for literals of their values' types.
+    /// Plans a statement whose gates are held.
     pub(super) fn plan_rows(
         &self,
         statement: &Statement,
         params: &[Value],
-        literals: bool,
+        parameters: &Parameters,
     ) -> SqlResult<RowPlan> {
         let schema = self.state.schema();
         let uses = Uses::default();
         let planned = self.with_eval(params, |eval| {
-            let context = PlanContext { literals, ..self.plan_context(schema.as_deref(), eval, &uses) };
+            let context = self.plan_context(schema.as_deref(), eval, &uses, parameters);
             Ok(match statement {
                 Statement::Select(query) => match self.rewritten(query) {
                     Some(query) => PlanKind::Query(plan_query(&context, &query, None)?),

@@ -89,3 +89,64 @@ fn a_parameter_that_is_no_number_finds_no_row() {
         assert_eq!(execute(&mut session, id, &[Value::Double(nothing)]), "error 1264\n", "{column}");
     }
 }
+
+/// What a parameter is decides how exactly is computed: drivers send decimals as decimals or as texts.
+#[test]
+fn exact_numbers_stay_exact_beside_parameters() {
+    let db = database();
+    let mut session = session(&db);
+    run(
+        &mut session,
+        "CREATE TABLE m (id INT PRIMARY KEY, price DECIMAL(10,2), tax DECIMAL(10,2), big DECIMAL(30,10), n BIGINT)",
+    );
+    run(&mut session, "INSERT INTO m VALUES (1, 1.15, 0, 12345678901234567890.1234567890, 9007199254740993)");
+    let decimal = |text| Value::Decimal(turnstile_sql::decimal::Decimal::parse(text).unwrap());
+    for (tenth, tiny) in
+        [(decimal("0.1"), decimal("0.0000000001")), (Value::text("0.1"), Value::text("0.0000000001"))]
+    {
+        let (id, ..) = prepare(&mut session, "UPDATE m SET tax = price * ?, big = big + ? WHERE id = 1");
+        execute(&mut session, id, &[tenth, tiny]);
+    }
+    assert_eq!(run(&mut session, "SELECT tax, big FROM m"), "0.12 | 12345678901234567890.1234567892\n");
+    let (id, ..) = prepare(&mut session, "SELECT COUNT(*) FROM m WHERE big = ?");
+    assert_eq!(execute(&mut session, id, &[Value::text("12345678901234567890.1234567893")]), "0\n");
+    assert_eq!(execute(&mut session, id, &[Value::text("12345678901234567890.1234567892")]), "1\n");
+    let large = Value::Int(9_007_199_254_740_993);
+    for (text, values, wanted) in [
+        ("SELECT n + ? FROM m", vec![Value::Int(2)], "9007199254740995\n"),
+        ("SELECT COALESCE(?, n) + 1 FROM m", vec![large.clone()], "9007199254740994\n"),
+        ("SELECT COALESCE(?, n) + 1 FROM m", vec![Value::text("9007199254740993")], "9007199254740994\n"),
+        ("SELECT ABS(?)", vec![large.clone()], "9007199254740993\n"),
+        ("SELECT a + 1 FROM (SELECT ? AS a) AS d", vec![large.clone()], "9007199254740994\n"),
+        ("SELECT COUNT(*) FROM m WHERE n = ?", vec![Value::text("9007199254740992")], "0\n"),
+        ("SELECT COUNT(*) FROM m WHERE n IN (1, ?)", vec![Value::text("9007199254740993")], "1\n"),
+        ("SELECT GREATEST(?, ?)", vec![Value::Int(10), Value::Int(9)], "10\n"),
+        ("SELECT 0.3 = 0.1 + ?", vec![Value::text("0.2")], "1\n"),
+        ("SELECT CONCAT(?, 'x')", vec![Value::text("01.50")], "01.50x\n"),
+    ] {
+        let (id, ..) = prepare(&mut session, text);
+        for _ in 0..2 {
+            assert_eq!(execute(&mut session, id, &values), wanted, "{text}");
+        }
+    }
+}
+
+/// A statement serves values of changing kinds, each by a plan for it, and NULL by any of them.
+#[test]
+fn parameters_may_change_their_kinds() {
+    let db = database();
+    let mut session = session(&db);
+    let (id, ..) = prepare(&mut session, "SELECT ? + 1, GREATEST(?, 9)");
+    for _ in 0..3 {
+        for (value, wanted) in [
+            (Value::Int(10), "11 | 10\n"),
+            (Value::Double(10.5), "11.5 | 10.5\n"),
+            (Value::Null, "NULL | NULL\n"),
+            (Value::UInt(u64::MAX - 1), "18446744073709551615 | 18446744073709551614\n"),
+            (Value::text("10"), "11 | 10\n"),
+            (Value::text("abc"), "1 | abc\n(1 warnings)\n"),
+        ] {
+            assert_eq!(execute(&mut session, id, &[value.clone(), value]), wanted);
+        }
+    }
+}

@@ -69,7 +69,8 @@ impl Session {
         let current = self.state.schema();
         let uses = Uses::default();
         let (mut definition, source) = self.with_eval(&[], |eval| {
-            let context = self.plan_context(current.as_deref(), eval, &uses);
+            let parameters = crate::plan::parameters::Parameters::literals();
+            let context = self.plan_context(current.as_deref(), eval, &uses, &parameters);
             let source = crate::plan::plan_query(&context, query, None);
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
             let selected = self.selected_columns(&source, eval)?;
