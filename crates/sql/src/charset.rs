@@ -213,6 +213,20 @@ impl Charset {
         matches!(self.entry().encoding, Encoding::MultiByte(_))
     }
 
+    /// What stands for its codes without a character in other sets; `None` if it has no such codes.
+    pub(crate) fn unknown_elsewhere(self) -> Option<char> {
+        match self {
+            Charset::Tis620 => Some(char::REPLACEMENT_CHARACTER),
+            Charset::Gb18030 => None,
+            _ => self.is_multi_byte().then_some('?'),
+        }
+    }
+
+    /// True for the characters that stand for codes without one.
+    pub(crate) fn is_private(character: char) -> bool {
+        (multi_byte::PRIVATE..multi_byte::PRIVATE + 0x1_0000).contains(&u32::from(character))
+    }
+
     /// True if the bytes of text are those of UTF-8, which it has inside.
     pub fn is_utf8(self) -> bool {
         matches!(self.entry().encoding, Encoding::Utf8 | Encoding::Bytes)

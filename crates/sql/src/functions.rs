@@ -40,6 +40,7 @@ pub(crate) use result_bytes::build_text;
 
 use std::sync::Arc;
 
+use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
@@ -228,6 +229,36 @@ pub(crate) fn in_own_bytes(typed: Typed) -> Typed {
     };
     let kind = ExprType { column: ColumnType::Varbinary { length }, ..typed.kind };
     Typed { expr: Expr::Call(Arc::new(call)), kind }
+}
+
+/// Text that is to be of another character set: codes without a character of its own are `?` there, as in MySQL.
+pub(crate) fn in_other_set(typed: Typed, other: Collation) -> Typed {
+    let Some(collation) = typed.kind.column.collation().filter(|own| own.set() != other.set()) else {
+        return typed;
+    };
+    if collation.set().unknown_elsewhere().is_none() {
+        return typed;
+    }
+    let column = typed.kind.column.clone();
+    let call = Call {
+        name: "text",
+        function: known_elsewhere,
+        arguments: vec![typed.expr],
+        collation,
+        kind: column,
+        deterministic: true,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+}
+
+fn known_elsewhere(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    match (&arguments[0], call.collation.set().unknown_elsewhere()) {
+        (Value::Str(text), Some(unknown)) if text.chars().any(Charset::is_private) => {
+            let known = |character| if Charset::is_private(character) { unknown } else { character };
+            Ok(Value::from(text.chars().map(known).collect::<String>()))
+        }
+        (value, _) => Ok(value.clone()),
+    }
 }
 
 fn encoded(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

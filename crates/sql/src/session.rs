@@ -274,6 +274,7 @@ impl Session {
             high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
             real_as_float: mode.has(M::REAL_AS_FLOAT),
             parameters,
+            client_set: self.settings.client_set,
         }
     }
 

@@ -109,7 +109,12 @@ impl Collation {
         }
         self.append_shown_weights(text, out);
         let space = self.shown_space();
-        if self.shape() != Shape::Bytes && self.pads_space() {
+        let pads = match self.shape() {
+            Shape::Bytes => false,
+            Shape::Whole(whole) => whole.pads(),
+            _ => self.pads_space(),
+        };
+        if pads {
             let room = most.saturating_sub(out.len() - start).div_ceil(space.len());
             let more = room.min(usize::try_from(missing).unwrap_or(usize::MAX));
             (0..more).for_each(|_| out.extend_from_slice(&space));
@@ -126,7 +131,8 @@ impl Collation {
     fn shown_space(self) -> Vec<u8> {
         let mut space = Vec::new();
         match self.shape() {
-            Shape::Narrow | Shape::Whole(_) => space.push(b' '),
+            Shape::Narrow => space.push(b' '),
+            Shape::Whole(whole) => space.push(if whole.pads() { b' ' } else { 0 }),
             Shape::Words if self.pads_space() => self.append_shown_weights(b" ", &mut space),
             Shape::Points(_) => self.append_shown_weights(b" ", &mut space),
             Shape::Bytes | Shape::Words => space.push(0),

@@ -83,7 +83,7 @@ fn thai(mut text: Vec<u8>) -> Vec<u8> {
             at += 2;
             left -= 2;
         } else {
-            text[at] = if byte == 0 { b' ' } else { byte.to_ascii_lowercase() };
+            text[at] = byte.to_ascii_lowercase();
             at += 1;
             left -= 1;
         }

@@ -33,6 +33,10 @@ impl Builder<'_> {
         }
         let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
         let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
+        let operand = match to.collation() {
+            Some(other) => functions::in_other_set(operand, other),
+            None => operand,
+        };
         let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
         // The value is as long as was asked for; its type is one of any length.
         let kind = ExprType::nullable(match &to {
@@ -54,6 +58,7 @@ impl Builder<'_> {
                 let (to, operand) = if collation == Collation::Binary {
                     (ColumnType::Varbinary { length }, functions::in_own_bytes(operand))
                 } else {
+                    let operand = functions::in_other_set(operand, collation);
                     (ColumnType::Varchar { length, collation }, operand)
                 };
                 let kind = ExprType::new(to.clone(), operand.kind.nullable);

@@ -35,6 +35,7 @@ pub use error::{ParseError, ParseErrorKind};
 pub use hint::Hint;
 
 use crate::ast::{Clause, Statement};
+use crate::charset::Charset;
 use crate::error::{SqlError, SqlResult};
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
 use error::Failure;
@@ -57,6 +58,8 @@ pub struct ParseOptions {
     pub real_as_float: bool,
     /// Whether `?` stands for a parameter (PREPARE) or is a syntax error (a plain query).
     pub parameters: bool,
+    /// The character set the text came in, if its bytes were others: a string behind an introducer is made of those.
+    pub client_set: Option<Charset>,
 }
 
 impl Default for ParseOptions {
@@ -69,6 +72,7 @@ impl Default for ParseOptions {
             high_not_precedence: false,
             real_as_float: false,
             parameters: true,
+            client_set: None,
         }
     }
 }
@@ -188,6 +192,7 @@ pub fn fuzz_parse(data: &[u8]) {
         high_not_precedence: modes & 8 != 0,
         real_as_float: modes & 16 != 0,
         parameters: modes & 32 == 0,
+        client_set: None,
     };
     let mut start = 0;
     while let Ok(parsed) = parse_at(text, start, options) {

@@ -3,7 +3,7 @@
 use super::expression::{ADD, call};
 use super::name::lower;
 use super::{Deprecated, Parse, ParseErrorKind, Parser};
-use crate::ast::{Expr, IntervalUnit, Literal, Name, StringLiteral, UnaryOp, VariableScope};
+use crate::ast::{Expr, IntervalUnit, Literal, Name, StringLiteral, Text, UnaryOp, VariableScope};
 use crate::lexer::{Keyword, TokenKind, literal};
 
 /// What INTERVAL began: an amount with its unit, or a call of the function of that name.
@@ -150,11 +150,19 @@ impl Parser<'_> {
         let introducer = lower(self.name_of(token)?[1..].into());
         self.note_deprecated(Deprecated::of_charset(&introducer));
         let bytes = match self.literal()? {
-            Literal::String(string) => string.bytes,
+            Literal::String(string) => self.as_sent(string.bytes),
             Literal::Hex(bytes) | Literal::Bit(bytes) => bytes,
             _ => return Err(self.unexpected()),
         };
         Ok(Expr::Literal(Literal::String(StringLiteral { bytes, introducer: Some(introducer) })))
+    }
+
+    /// The bytes of a string as the client sent them.
+    fn as_sent(&self, text: Text) -> Text {
+        match (self.options.client_set, std::str::from_utf8(&text)) {
+            (Some(set), Ok(text)) => set.encode(text).into(),
+            _ => text,
+        }
     }
 
     fn reserved(&mut self, keyword: Keyword) -> Parse<Expr> {

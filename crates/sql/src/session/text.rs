@@ -24,14 +24,14 @@ enum Course {
 impl Session {
     pub(super) async fn query_text(&mut self, text: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
         self.db.status().questions();
-        if let Some((statement, text)) = self.db.statements().find(text, self.settings.sql_mode) {
+        if let Some((statement, text)) = self.db.statements().find(text, self.settings.reading_mode()) {
             self.entry.show(|shown| shown.text = Some(text));
             return self.run_kept(&statement, &[], out).await;
         }
         self.entry.show(|shown| shown.text = Some(text.into()));
         let mut scan = std::mem::take(&mut self.scan);
         let course = if self.reads_key(text, &mut scan) {
-            match self.db.statements().find_template(scan.key(), self.settings.sql_mode) {
+            match self.db.statements().find_template(scan.key(), self.settings.reading_mode()) {
                 Some(Some(template)) => {
                     template.sign(scan.values_mut());
                     self.offer_served(text);
@@ -58,7 +58,7 @@ impl Session {
     fn offer_served(&self, text: &[u8]) {
         let options = self.parse_options(false);
         let make = || Some(CachedStatement::new(parse(text, options).ok()?.statement, 0));
-        self.db.statements().offer_served(text, self.settings.sql_mode, make);
+        self.db.statements().offer_served(text, self.settings.reading_mode(), make);
     }
 
     async fn parse_and_run(
@@ -116,7 +116,7 @@ impl Session {
 
     /// Offers a parsed text to the caches.
     fn offer(&self, text: &[u8], statement: &Statement, scan: &Scan, course: &Course) {
-        let (cache, mode) = (self.db.statements(), self.settings.sql_mode);
+        let (cache, mode) = (self.db.statements(), self.settings.reading_mode());
         cache.offer(text, mode, || CachedStatement::new(statement.clone(), 0));
         if let Course::Keyed = course {
             let options = self.parse_options(false);
