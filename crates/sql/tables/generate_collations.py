@@ -235,6 +235,15 @@ def tailoring(collation, rule, base, levels):
     return numbers
 
 
+def by_character(collation, base):
+    """The words of an order of the first plane that differs from general_ci in single characters."""
+    rows = ask("select cp, hex(weight_string(convert(c using utf8mb3) collate %s)) from cp where cp < 65536" % collation)
+    own = {int(row[0]): words(row[1]) for row in rows}
+    entries = {point: weights for point, weights in own.items() if weights != base[point][0]}
+    print(collation, "entries", len(entries))
+    return [GENERAL, 1, 0, 0, len(entries)] + [word for point in sorted(entries) for word in (1, point, len(entries[point]), *entries[point])]
+
+
 def unicode_letter(character):
     return unicodedata.category(character)[0] in "LM"
 
@@ -287,4 +296,5 @@ write_table("general_ci.bin", GENERAL, level(general, 0))
 eight_bit()
 found = [tailoring("utf8mb4_%s_ci" % name, UCA400, uca400, 1) for name in LEGACY]
 found += [tailoring("utf8mb4_%s_0900_as_cs" % name, UCA900, uca900, 3) for name in MODERN]
+found += [by_character("utf8mb3_%s_ci" % name, general) for name in ("general_mysql500", "tolower")]
 write("tailorings.bin", [len(found)] + [word for one in found for word in one])

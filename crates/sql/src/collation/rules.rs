@@ -208,7 +208,7 @@ impl Level {
         };
         let skips_zero = match source {
             Source::Table(table) => !std::ptr::eq(table, &table::GENERAL_CI),
-            Source::Tailored(..) => true,
+            Source::Tailored(_, tailoring, _) => tailoring.base != Base::General,
             Source::EightBit(..) | Source::MultiByte(..) | Source::Encoded(_) => false,
         };
         let mut level = Level { source, ascii: [NOT_PLAIN; 128], skips_zero, contracts };
