@@ -24,7 +24,7 @@ mod row;
 mod tests;
 
 pub use aggregate::AggregateKind;
-pub use build::{Builder, Resolver, bind, bind_for};
+pub use build::{Builder, Resolver, bind, bind_for, document_holds};
 pub(crate) use choice::unified_agreed;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,

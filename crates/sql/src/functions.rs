@@ -20,6 +20,7 @@ mod digest;
 mod encode;
 mod info;
 mod json;
+mod json_scalar;
 mod numeric;
 mod regexp;
 pub(crate) mod result_bytes;
@@ -36,6 +37,7 @@ pub(crate) use json::{
     as_order, as_value as as_document, cast_as_document, takes_value as takes_document,
     truth as truth_document,
 };
+pub(crate) use json_scalar::{Wanted, as_number, of_truth as truth_as_document};
 pub(crate) use result_bytes::build_text;
 
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Computing aggregates, one row after another.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::documents::Document;
@@ -168,12 +169,15 @@ impl Accumulator {
                 *sum += to_double(&value, context)?;
                 *count += 1;
             }
+            State::Extreme(best) if aggregate.result == ColumnType::Json => {
+                let own = crate::json::order::key_of_text(&to_text(&value));
+                let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
+                if best.is_null() || own.cmp(&crate::json::order::key_of_text(&to_text(best))) == wanted {
+                    *best = value;
+                }
+            }
             State::Extreme(best) => {
-                let wanted = if kind == AggregateKind::Min {
-                    std::cmp::Ordering::Less
-                } else {
-                    std::cmp::Ordering::Greater
-                };
+                let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
                 if best.is_null() || order::compare_values(&value, best, aggregate.collation) == wanted {
                     *best = value;
                 }

@@ -9,7 +9,7 @@ use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::functions;
+use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
@@ -162,7 +162,7 @@ impl Builder<'_> {
             }
             ast::Expr::Is { operand, test, negated } => {
                 let truth_test = matches!(test, ast::IsTest::True | ast::IsTest::False);
-                let operand = if truth_test { self.condition(operand)? } else { self.number(operand)? };
+                let operand = if truth_test { self.condition(operand)? } else { self.plain(operand)? };
                 let operand = Box::new(operand.expr);
                 Ok(truth(Expr::Is { operand, test: *test, negated: *negated }, false))
             }
@@ -230,12 +230,8 @@ impl Builder<'_> {
 
     /// Binds what is true or false: a document is true unless it is the number 0.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
-        let typed = self.number(expr)?;
-        if typed.kind.column != ColumnType::Json {
-            return Ok(typed);
-        }
-        let zero = bind_literal(&ast::Literal::Int(0), self.settings)?;
-        self.compare_typed(CompareOp::NotEqual, typed, zero)
+        let typed = self.plain(expr)?;
+        Ok(document_holds(typed))
     }
 
     /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes otherwise.
@@ -253,18 +249,36 @@ impl Builder<'_> {
         Ok(bound)
     }
 
-    /// Binds an operand of arithmetic or a condition: hex literals are numbers here.
-    pub(super) fn number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+    /// Binds what is no operand of arithmetic: hex literals are numbers here, documents documents.
+    pub(super) fn plain(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         match number_of_hex(expr) {
             Some(number) => Ok(number),
             None => self.build(expr),
         }
     }
 
+    /// Binds an operand of arithmetic: hex literals are numbers here, documents doubles.
+    pub(super) fn number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        self.number_for(expr, Wanted::Double)
+    }
+
+    pub(super) fn number_for(&mut self, expr: &ast::Expr, wanted: Wanted) -> SqlResult<Typed> {
+        if let Some(number) = number_of_hex(expr) {
+            return Ok(number);
+        }
+        let source = match expr {
+            ast::Expr::Column(name) => &*name.column,
+            ast::Expr::Cast { .. } => "cast_as_json",
+            ast::Expr::Function(call) => &*call.name,
+            _ => "",
+        };
+        Ok(functions::as_number(self.build(expr)?, wanted, source))
+    }
+
     /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
     fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
         if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
-            self.number(expr)
+            self.number_for(expr, Wanted::Integer)
         } else {
             let typed = self.build(expr)?;
             Ok(if kind.is_character() { functions::as_shown(typed) } else { typed })
@@ -464,6 +478,13 @@ impl Builder<'_> {
                 arguments.push(functions::truth_document(*value));
                 continue;
             }
+            if argument.is_query()
+                && !matches!(argument, ast::Expr::Subquery(_))
+                && functions::takes_document(name, nth)
+            {
+                arguments.push(functions::truth_as_document(self.build(argument)?));
+                continue;
+            }
             let mut bound = if numeric { self.number(argument)? } else { self.build(argument)? };
             if !numeric {
                 round_quotient(&mut bound, &*self.resolver);
@@ -472,6 +493,17 @@ impl Builder<'_> {
         }
         Ok(arguments)
     }
+}
+
+/// A document as a condition: true unless it is the number 0. Anything else is its own condition.
+pub fn document_holds(typed: Typed) -> Typed {
+    if typed.kind.column != ColumnType::Json {
+        return typed;
+    }
+    let nullable = typed.kind.nullable;
+    let zero = Typed { expr: Expr::int(0), kind: ExprType::not_null(ColumnType::BIGINT) };
+    let (left, right) = (boxed(functions::as_order(typed)), boxed(functions::as_order(zero)));
+    truth(Expr::Compare { op: CompareOp::NotEqual, left, right, collation: Collation::Binary }, nullable)
 }
 
 /// A negative literal that is negated again, or one that no BIGINT holds: a decimal.

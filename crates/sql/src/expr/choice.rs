@@ -23,9 +23,7 @@ impl Builder<'_> {
     ) -> SqlResult<Typed> {
         let whens = match operand {
             Some(operand) => self.case_of(operand, branches)?,
-            None => {
-                branches.iter().map(|(when, _)| Ok(self.condition(when)?.expr)).collect::<SqlResult<_>>()?
-            }
+            None => branches.iter().map(|(when, _)| Ok(self.number(when)?.expr)).collect::<SqlResult<_>>()?,
         };
         let mut values = Vec::with_capacity(branches.len() + 1);
         for value in branches.iter().map(|(_, then)| then).chain(otherwise) {

@@ -169,7 +169,7 @@ impl Builder<'_> {
         let of_documents = operand.kind.column == ColumnType::Json;
         let mut parts = vec![functions::in_order(operand)];
         for candidate in list {
-            let candidate = if numeric { self.number(candidate)? } else { self.build(candidate)? };
+            let candidate = if numeric { self.plain(candidate)? } else { self.build(candidate)? };
             parts.push(if of_documents { functions::as_order(candidate) } else { candidate });
         }
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;

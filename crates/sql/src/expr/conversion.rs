@@ -5,7 +5,7 @@ use super::{Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::functions;
+use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Traits};
 use crate::types::{ColumnType, ExprType};
 
@@ -24,7 +24,12 @@ impl Builder<'_> {
         {
             return Ok(functions::truth_document(*value));
         }
-        let mut operand = if numeric { self.number(operand)? } else { self.build(operand)? };
+        let mut operand = match target {
+            ast::CastType::Signed | ast::CastType::Unsigned => self.number_for(operand, Wanted::Integer)?,
+            ast::CastType::Decimal { .. } => self.number_for(operand, Wanted::Decimal)?,
+            _ if numeric => self.number(operand)?,
+            _ => self.build(operand)?,
+        };
         if matches!(target, ast::CastType::Json) {
             return Ok(functions::cast_as_document(operand));
         }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ring::digest as sha;
 
-use super::result_bytes::build_text;
+use super::result_bytes::{Grown, ResultBytes, build_text};
 use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_short, unsigned};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
@@ -76,16 +76,25 @@ fn to_base64(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     build_text(call.name, context, |out| {
         for (count, group) in bytes.chunks(3).enumerate() {
             out.push(if count > 0 && count.is_multiple_of(19) { b"\n" } else { b"" })?;
-            let bits =
-                group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-            let mut digits = [b'='; 4];
-            for (place, digit) in digits.iter_mut().enumerate().take(group.len() + 1) {
-                *digit = BASE64[(bits >> (18 - 6 * place) & 63) as usize];
-            }
-            out.push(&digits)?;
+            out.push(&base64_digits(group))?;
         }
         Ok(())
     })
+}
+
+/// Four digits for three bytes or fewer.
+fn base64_digits(group: &[u8]) -> [u8; 4] {
+    let bits = group.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+    let mut digits = [b'='; 4];
+    for (place, digit) in digits.iter_mut().enumerate().take(group.len() + 1) {
+        *digit = BASE64[(bits >> (18 - 6 * place) & 63) as usize];
+    }
+    digits
+}
+
+/// Appends bytes in base64, all in one line.
+pub(super) fn base64_line(bytes: &[u8], out: &mut ResultBytes<'_>) -> Grown {
+    bytes.chunks(3).try_for_each(|group| out.push(&base64_digits(group)))
 }
 
 fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::result_bytes::build_text;
-use super::{Entry, NEVER_NULL, bigint, entry, text_long};
+use super::{Entry, NEVER_NULL, bigint, entry, json_scalar, text_long};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
@@ -96,13 +96,21 @@ pub(crate) fn as_value(typed: Typed) -> Typed {
     if typed.kind.column == ColumnType::Json {
         return typed;
     }
-    let is_truth = matches!(
-        typed.kind.column,
-        ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
-    ) && !matches!(
-        typed.expr,
-        Expr::Column(_) | Expr::Literal(_) | Expr::Case { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. }
-    );
+    if let Some(bytes) = json_scalar::of_bytes(&typed) {
+        return bytes;
+    }
+    let is_truth = json_scalar::tells_truth(&typed.expr)
+        || matches!(
+            typed.kind.column,
+            ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
+        ) && !matches!(
+            typed.expr,
+            Expr::Column(_)
+                | Expr::Literal(_)
+                | Expr::Case { .. }
+                | Expr::Coalesce { .. }
+                | Expr::NullIf { .. }
+        );
     let function = if is_truth { of_truth } else { of_value };
     called("json of value", function, typed, ColumnType::Json)
 }
@@ -115,7 +123,8 @@ pub(crate) fn as_order(typed: Typed) -> Typed {
 
 /// CAST(text AS JSON); anything else is cast as the value it is.
 pub(crate) fn cast_as_document(typed: Typed) -> Typed {
-    if typed.kind.column.is_character() && typed.kind.column != ColumnType::Json {
+    let named = matches!(typed.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    if typed.kind.column.is_character() && typed.kind.column != ColumnType::Json && !named {
         return called("cast_as_json", of_text, typed, ColumnType::Json);
     }
     as_value(typed)

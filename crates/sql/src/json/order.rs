@@ -15,6 +15,11 @@ pub fn key(document: &Json) -> Vec<u8> {
     key
 }
 
+/// The same of a document's text, which is one.
+pub fn key_of_text(text: &str) -> Vec<u8> {
+    super::parse(text).map(|document| key(&document)).unwrap_or_default()
+}
+
 fn append(document: &Json, key: &mut Vec<u8>) {
     match document {
         Json::Null => key.push(1),

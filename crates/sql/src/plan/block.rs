@@ -115,7 +115,7 @@ impl<'a, 'p> Block<'a, 'p> {
 
     /// Binds a condition.
     pub fn filter(&mut self, expr: &ast::Expr, clause: &'static str) -> SqlResult<Filter> {
-        let typed = self.bind(expr, clause)?;
+        let typed = expr::document_holds(self.bind(expr, clause)?);
         Ok(self.with_subqueries(typed.expr))
     }
 

@@ -55,7 +55,9 @@ pub fn group_keys(
         let bound = block.bind(&expr, "group statement");
         block.scope.aggregates.set(AggregateUse::Refused);
         let typed = bound.map_err(|error| if error.code == 1111 { refused() } else { error })?;
-        keys.push((typed.expr.clone(), typed.kind.column.collation().unwrap_or(Collation::Binary)));
+        // Documents are one group if they are equal as documents.
+        let key = crate::functions::in_order(typed.clone());
+        keys.push((key.expr, typed.kind.column.collation().unwrap_or(Collation::Binary)));
         bound_keys.push((expr, typed));
     }
     block.group_keys = bound_keys.iter().map(|(expr, _)| expr.clone()).collect();

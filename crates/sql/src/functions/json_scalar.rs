@@ -1,0 +1,144 @@
+//! Scalars on their way into documents and out of them: a document where a number is wanted, bytes and truths where a document is.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::encode::base64_line;
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
+use crate::json;
+use crate::types::{BlobSize, ColumnType, ExprType};
+use crate::value::{Value, parse_double_prefix, to_bytes, to_text};
+
+fn call(name: &'static str, function: ScalarFunction, arguments: Vec<Expr>, kind: ExprType) -> Typed {
+    let call = Call {
+        name,
+        function,
+        arguments,
+        collation: Collation::Utf8mb4Bin,
+        kind: kind.column.clone(),
+        deterministic: true,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind }
+}
+
+/// What a number is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Arithmetic, which takes documents for doubles.
+    Double,
+    /// CAST to an integer, and columns of numbers.
+    Integer,
+    /// CAST to DECIMAL.
+    Decimal,
+}
+
+/// A document as a number; anything else as it is. `source`: the name of what it comes from, for the warning.
+pub(crate) fn as_number(typed: Typed, wanted: Wanted, source: &str) -> Typed {
+    if typed.kind.column != ColumnType::Json {
+        return typed;
+    }
+    let name = match wanted {
+        Wanted::Double => "DOUBLE",
+        Wanted::Integer => "INTEGER",
+        Wanted::Decimal => "DECIMAL",
+    };
+    let kind = ExprType::new(ColumnType::DOUBLE, typed.kind.nullable);
+    call(name, number, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
+}
+
+/// `true` is 1; a string counts as the number it begins with, what is none as 0 with warning 3156.
+fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let document = json::parse(&to_text(&arguments[0])).unwrap_or(Json::Null);
+    let exact = call.name != "DOUBLE";
+    let (value, whole) = match &document {
+        Json::Bool(truth) => (Value::boolean(*truth), true),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => (Value::Int(number), true),
+            (None, Some(number)) => (Value::UInt(number), true),
+            (None, None) => (Value::Double(number.as_f64().unwrap_or(0.0)), true),
+        },
+        Json::String(text) => match text.trim().parse::<i64>() {
+            Ok(number) => (Value::Int(number), true),
+            Err(_) => {
+                let (number, whole) = parse_double_prefix(text.as_bytes());
+                (Value::Double(number), whole)
+            }
+        },
+        _ => (Value::Int(0), false),
+    };
+    if !whole {
+        context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1])))?;
+    }
+    Ok(match value {
+        Value::Int(number) if !exact => Value::Double(number as f64),
+        Value::UInt(number) if !exact => Value::Double(number as f64),
+        other => other,
+    })
+}
+
+/// The number by which MySQL calls a type of bytes inside a document.
+fn type_of_bytes(kind: &ColumnType, is_column: bool) -> Option<i64> {
+    Some(match kind {
+        ColumnType::Bit { .. } => 16,
+        ColumnType::Binary { .. } if is_column => 254,
+        ColumnType::Binary { .. } | ColumnType::Varbinary { .. } => 15,
+        ColumnType::Blob { size: BlobSize::Tiny } => 249,
+        ColumnType::Blob { size: BlobSize::Medium } => 250,
+        ColumnType::Blob { size: BlobSize::Long } => 251,
+        ColumnType::Blob { .. } => 252,
+        _ => return None,
+    })
+}
+
+/// Bytes as a document: the string `base64:typeN:...`. None for what is no bytes.
+pub(super) fn of_bytes(typed: &Typed) -> Option<Typed> {
+    let code = type_of_bytes(&typed.kind.column, matches!(typed.expr, Expr::Column(_)))?;
+    let width = match &typed.kind.column {
+        ColumnType::Bit { bits } => i64::from(bits.div_ceil(8)),
+        _ => 0,
+    };
+    let arguments = vec![typed.expr.clone(), Expr::int(code), Expr::int(width)];
+    let kind = ExprType::new(ColumnType::Json, typed.kind.nullable);
+    Some(call("json of bytes", bytes, arguments, kind))
+}
+
+fn bytes(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (Value::Int(code), Value::Int(width)) = (&arguments[1], &arguments[2]) else {
+        return Ok(Value::Null);
+    };
+    let bits;
+    let bytes = match &arguments[0] {
+        Value::UInt(number) if *width > 0 => {
+            bits = number.to_be_bytes();
+            std::borrow::Cow::Borrowed(&bits[8 - *width as usize..])
+        }
+        other => to_bytes(other),
+    };
+    super::build_text(call.name, context, |out| {
+        out.push(format!("\"base64:type{code}:").as_bytes())?;
+        base64_line(&bytes, out)?;
+        out.push(b"\"")
+    })
+}
+
+/// A truth that its type does not tell of, because it is a number elsewhere: `true` or `false` as a document.
+pub(crate) fn of_truth(typed: Typed) -> Typed {
+    let kind = ExprType::new(ColumnType::Json, typed.kind.nullable);
+    call("json of truth", truth, vec![typed.expr], kind)
+}
+
+fn truth(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::text(if matches!(arguments[0], Value::Int(0)) { "false" } else { "true" }))
+}
+
+/// Functions whose number is a truth.
+pub(super) fn tells_truth(expr: &Expr) -> bool {
+    const NAMES: &[&str] = &["json_valid", "json_contains", "json_contains_path", "json_overlaps"];
+    matches!(expr, Expr::Call(call) if NAMES.contains(&call.name))
+}
