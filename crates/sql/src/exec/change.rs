@@ -40,6 +40,8 @@ pub struct Changed {
     pub records: u64,
     /// Rows that were there already.
     pub duplicates: u64,
+    /// Rows that IGNORE left out because they break a constraint.
+    pub left_out: u64,
     /// For the client: first generated AUTO_INCREMENT value.
     pub insert_id: u64,
 }

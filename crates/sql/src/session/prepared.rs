@@ -351,7 +351,7 @@ impl Session {
                 let statement = self.parse_one(&text)?;
                 self.describe(&statement).await?;
                 self.named.insert(name.to_lowercase().into(), Arc::new(statement));
-                Ok(Outcome::default())
+                Ok(Outcome { info: "Statement prepared".into(), ..Outcome::default() })
             }
             ast::Statement::Execute { name, variables } => {
                 let found = self.named.get(&*name.to_lowercase()).cloned();

@@ -16,7 +16,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::{self, VirtualTable, catalog};
 use crate::sink::{ColumnMeta, ResultSink};
-use crate::types::{BlobSize, ColumnType};
+use crate::types::{BlobSize, ColumnType, IntWidth};
 use crate::value::{Value, to_text};
 
 /// Keeps a result in memory.
@@ -45,11 +45,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// Columns by name: `n` a number, `t` a long text, anything else a short text.
+    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, anything else a short text.
     pub fn new(columns: &[(&str, char)]) -> Table {
         let column = |(name, kind): &(&str, char)| {
             let kind = match kind {
                 'n' => ColumnType::BIGINT,
+                'u' => ColumnType::int(IntWidth::Int, true),
+                'v' => ColumnType::varchar(1024),
                 'd' => ColumnType::DateTime { fsp: 0 },
                 't' => ColumnType::Text { size: BlobSize::Normal, collation: Collation::DEFAULT },
                 _ => ColumnType::varchar(64),
@@ -171,7 +173,7 @@ impl Session {
             ShowWhat::Index(name) => self.indexes(name),
             ShowWhat::CreateTable(name) => {
                 let found = self.find_table(name)?;
-                let mut table = Table::new(&[("Table", 's'), ("Create Table", 't')]);
+                let mut table = Table::new(&[("Table", 's'), ("Create Table", 'v')]);
                 table.push(vec![text(found.name()), text(create_table_text(&found))]);
                 Ok(table)
             }
@@ -390,7 +392,7 @@ impl Session {
     }
 
     fn warnings(&self, limit: Option<&ast::Limit>, params: &[Value], errors_only: bool) -> SqlResult<Table> {
-        let mut table = Table::new(&[("Level", 's'), ("Code", 'n'), ("Message", 't')]);
+        let mut table = Table::new(&[("Level", 's'), ("Code", 'u'), ("Message", 'v')]);
         let number = |expr: &ast::Expr| match self.evaluate(expr, params)? {
             Value::Int(number) => Ok(number.max(0) as usize),
             Value::UInt(number) => Ok(number as usize),

@@ -634,7 +634,8 @@ fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome 
     let several = !matches!(&plan.source, crate::plan::change::InsertSource::Rows(rows) if rows.len() == 1);
     let warnings = exec.session.warnings.count();
     let info = if several {
-        format!("Records: {}  Duplicates: {}  Warnings: {warnings}", done.records, done.duplicates)
+        let records = done.records.saturating_sub(done.left_out);
+        format!("Records: {records}  Duplicates: {}  Warnings: {warnings}", done.duplicates)
     } else {
         String::new()
     };

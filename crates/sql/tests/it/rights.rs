@@ -352,7 +352,10 @@ fn an_account_that_is_gone_may_do_nothing() {
                 assert_eq!(run(&mut user, text), answer);
             }
             let name = text.split(' ').next().unwrap();
-            assert_eq!(run(&mut user, &format!("PREPARE {name}_it FROM '{text}'")), "ok\n");
+            assert_eq!(
+                run(&mut user, &format!("PREPARE {name}_it FROM '{text}'")),
+                "ok (Statement prepared)\n"
+            );
         }
         let given = run(&mut root, gone);
         assert_eq!(given, "ok\n", "{gone}");

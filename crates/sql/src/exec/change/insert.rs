@@ -408,7 +408,7 @@ impl Exec<'_> {
         if !plan.ignore || !is_broken_check(&error) {
             return Err(error);
         }
-        done.duplicates += 1;
+        done.left_out += 1;
         self.eval.warnings.push(WarningLevel::Warning, error);
         Ok(())
     }
@@ -443,7 +443,7 @@ impl Exec<'_> {
             return Err(error);
         }
         self.txn.rollback_to(before).await?;
-        done.duplicates += 1;
+        done.left_out += 1;
         self.eval.warnings.push(WarningLevel::Warning, error);
         Ok(())
     }
