@@ -209,6 +209,7 @@ errors! {
     mix_of_two_collations(both, operation) = 1267 b"HY000" "Illegal mix of collations {both} for operation '{operation}'";
     mix_of_three_collations(all, operation) = 1270 b"HY000" "Illegal mix of collations {all} for operation '{operation}'";
     mix_of_collations(operation) = 1271 b"HY000" "Illegal mix of collations for operation '{operation}'";
+    regexp_sets(one, other, function) = 3995 b"HY000" "Character set '{one}' cannot be used in conjunction with '{other}' in call to {function}.";
     cannot_convert_string(text, from, to) = 3854 b"HY000" "Cannot convert string '{text}' from {from} to {to}";
     unknown_collation(name) = 1273 b"HY000" "Unknown collation: '{name}'";
     deprecated_syntax(old, new) = 1287 b"HY000" "'{old}' is deprecated and will be removed in a future release. Please use {new} instead";

@@ -21,7 +21,7 @@ mod functions;
 mod tests;
 
 pub(crate) use convert::{Use, converted, is_text, met};
-pub(crate) use functions::settle;
+pub(crate) use functions::{not_bytes_and_text, settle};
 
 use crate::charset::Charset;
 use crate::collation::Collation;

@@ -156,8 +156,10 @@ fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
         Reply::Rows { columns, mut rows, .. } => {
             for row in &mut rows {
                 for (value, column) in row.iter_mut().zip(&columns) {
-                    *value = value.as_deref().map(|value| {
-                        if matches!(column.kind, 4 | 5) { rounded(value) } else { folded(value) }
+                    *value = value.as_deref().map(|value| match column.kind {
+                        4 | 5 => rounded(value),
+                        246 => without_zeros(value),
+                        _ => folded(value),
                     });
                 }
             }
@@ -172,6 +174,14 @@ fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
 fn rounded(text: &[u8]) -> Vec<u8> {
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     number.map_or_else(|| text.to_vec(), |number| format!("{:.9e}", number + 0.0).into_bytes())
+}
+
+/// A decimal without zeros at its end: MySQL shows that of IF or CASE with the digits of the branch, but with those of the column once it
+/// has gone through a table of its own, as some plans of DISTINCT, GROUP BY and ORDER BY have one.
+fn without_zeros(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text);
+    let kept = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    kept.as_bytes().to_vec()
 }
 
 /// Text as its collation sees it: which of several equal texts MIN, DISTINCT or GROUP BY shows is the server's choice.

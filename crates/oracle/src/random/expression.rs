@@ -95,7 +95,8 @@ impl Maker<'_> {
             0 => format!("CONCAT({}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Text)),
             1 => format!("UPPER({})", self.value(Kind::Text, depth)),
             2 => format!("LEFT({}, {})", self.value(Kind::Text, depth), self.rng.below(4)),
-            3 => format!("REPLACE({}, 'a', 'bb')", self.value(Kind::Text, depth)),
+            // As long as what it takes the place of: MySQL reckons a longer one too short, and cuts it where a table of its own keeps it.
+            3 => format!("REPLACE({}, 'a', 'b')", self.value(Kind::Text, depth)),
             4 => format!("CAST({} AS CHAR)", self.value(Kind::Number, depth)),
             _ => format!("CONCAT_WS('-', {}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Number)),
         }

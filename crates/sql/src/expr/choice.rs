@@ -9,7 +9,7 @@ use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
-use crate::mixing::{Meeting, Party, Purpose, Use, met};
+use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 impl Builder<'_> {
@@ -80,8 +80,16 @@ impl Builder<'_> {
     /// `NULLIF`: the first value, unless it is equal to the second.
     pub(super) fn null_if(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
         let parts = vec![self.build(left)?, self.build(right)?];
-        let kind = ExprType { nullable: true, ..parts[0].kind.clone() };
+        let mut kind = ExprType { nullable: true, ..parts[0].kind.clone() };
+        // A literal takes on the collation that it is compared by.
+        let follows = parts.iter().all(is_text) && matches!(parts[0].expr, Expr::Literal(_));
         let (parts, collation) = self.agreed("nullif", Purpose::Operator, parts)?;
+        if follows && kind.column.is_character() {
+            kind.column = match collation {
+                Collation::Binary => ColumnType::Varbinary { length: kind.column.wire_length() },
+                collation => kind.column.with_collation(collation),
+            };
+        }
         let [left, right] = exactly(parts).map(boxed);
         Ok(Typed { expr: Expr::NullIf { left, right, collation }, kind })
     }
@@ -119,5 +127,14 @@ fn with_agreed(kind: ColumnType, agreed: Party, nullable: bool) -> ExprType {
 
 /// The common type of two columns of a set operation whose texts have agreed.
 pub(crate) fn unified_agreed(left: &ColumnType, right: &ColumnType, agreed: Party) -> ExprType {
-    with_agreed(unified_type(left, right), agreed, true)
+    let kind = match unified_type(left, right) {
+        ColumnType::Varbinary { length } if agreed.collation != Collation::Binary => {
+            ColumnType::Varchar { length, collation: agreed.collation }
+        }
+        ColumnType::Blob { size } if agreed.collation != Collation::Binary => {
+            ColumnType::Text { size, collation: agreed.collation }
+        }
+        kind => kind,
+    };
+    with_agreed(kind, agreed, true)
 }

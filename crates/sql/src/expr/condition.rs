@@ -8,7 +8,7 @@ use crate::ast::{self, BinaryOp};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
-use crate::mixing::{Meeting, Purpose, Use, is_text, met};
+use crate::mixing::{Meeting, Purpose, Use, is_text, met, not_bytes_and_text};
 use crate::types::ColumnType;
 use crate::value::Value;
 
@@ -23,6 +23,18 @@ impl CompareOp {
             BinaryOp::Greater => CompareOp::Greater,
             BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
             _ => CompareOp::Equal,
+        }
+    }
+
+    /// What holds when this one does not.
+    pub fn opposite(self) -> CompareOp {
+        match self {
+            CompareOp::Equal | CompareOp::NullSafeEqual => CompareOp::NotEqual,
+            CompareOp::NotEqual => CompareOp::Equal,
+            CompareOp::Less => CompareOp::GreaterOrEqual,
+            CompareOp::LessOrEqual => CompareOp::Greater,
+            CompareOp::Greater => CompareOp::LessOrEqual,
+            CompareOp::GreaterOrEqual => CompareOp::Less,
         }
     }
 
@@ -109,6 +121,7 @@ impl Builder<'_> {
             }
             ast::Expr::Regexp { operand, pattern, negated } => {
                 let parts = vec![self.build(operand)?, self.build(pattern)?];
+                not_bytes_and_text("regexp_like", &parts)?;
                 let (parts, collation) = self.agreed("regexp_like", Purpose::Comparison, parts)?;
                 let [operand, pattern] = exactly(parts).map(boxed);
                 Ok(truth(Expr::Regexp { operand, pattern, collation, negated: *negated }, true))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::collation::Collation;
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed};
 use crate::types::{ColumnType, ExprType};
 use crate::value::Value;
@@ -16,6 +16,8 @@ enum Manner {
     Agree(Range<usize>),
     /// These are compared; what comes of it is no text.
     Compared(Range<usize>),
+    /// Two are compared as an operator compares them.
+    Operator,
     /// The text with this number gives the collation; these others are converted to its set.
     Lead(usize, Range<usize>),
     /// The result is text of the connection, with characters of ASCII and of these arguments.
@@ -41,7 +43,8 @@ fn manner(name: &str) -> Manner {
         "elt" | "make_set" => Manner::Agree(1..usize::MAX),
         "export_set" => Manner::Agree(1..4),
         "regexp_replace" | "regexp_substr" => Manner::Agree(0..2),
-        "find_in_set" | "strcmp" | "regexp_like" | "regexp_instr" => Manner::Compared(0..2),
+        "strcmp" => Manner::Operator,
+        "find_in_set" | "regexp_like" | "regexp_instr" => Manner::Compared(0..2),
         "field" => Manner::Lead(0, 1..usize::MAX),
         "instr" | "trim" | "ltrim" | "rtrim" | "substring_index" => Manner::Lead(0, 1..2),
         "locate" => Manner::Lead(1, 0..1),
@@ -121,10 +124,14 @@ pub(crate) fn settle(name: &str, arguments: Vec<Typed>, connection: Collation) -
         "field" => !arguments.iter().all(is_text),
         _ => false,
     };
+    if name.starts_with("regexp_") {
+        not_bytes_and_text(name, &arguments)?;
+    }
     match manner(name) {
         _ if apart => Ok(stay_apart(arguments, connection)),
         Manner::Agree(range) => agree(name, arguments, range, Purpose::Result, connection),
         Manner::Compared(range) => agree(name, arguments, range, Purpose::Comparison, connection),
+        Manner::Operator => agree(name, arguments, 0..2, Purpose::Operator, connection),
         Manner::Lead(lead, range) => follow(name, arguments, lead, range, connection),
         Manner::Text(range) => {
             let repertoire = repertoire(&range, &arguments);
@@ -144,6 +151,21 @@ pub(crate) fn settle(name: &str, arguments: Vec<Typed>, connection: Collation) -
         Manner::Apart if name == "coercibility" => Ok(stay_apart(answered(name, arguments), connection)),
         Manner::Apart => Ok(stay_apart(arguments, connection)),
     }
+}
+
+/// A regular expression and what it is matched with are both text or both bytes. Error 3995.
+pub(crate) fn not_bytes_and_text(name: &str, arguments: &[Typed]) -> SqlResult<()> {
+    let subject = arguments.first().map(|one| &one.kind.column);
+    for other in arguments.iter().skip(1) {
+        let (Some(one), other) = (subject, &other.kind.column) else { return Ok(()) };
+        let mixed =
+            one.is_binary_string() && other.is_character() || one.is_character() && other.is_binary_string();
+        if mixed {
+            let shown = |kind: &ColumnType| kind.collation().unwrap_or(Collation::Binary).name();
+            return Err(SqlError::regexp_sets(shown(one), shown(other), name));
+        }
+    }
+    Ok(())
 }
 
 /// Those of `range` agree.

@@ -247,7 +247,10 @@ impl Block<'_, '_> {
     fn agree(&self, kind: &mut SubqueryKind, operands: &[ExprType], columns: &[ColumnMeta]) -> SqlResult<()> {
         let (operation, collations): (_, Vec<&mut Collation>) = match kind {
             SubqueryKind::In { operand, .. } => ("=", operand.iter_mut().map(|(_, own)| own).collect()),
-            SubqueryKind::Quantified { collation, op, .. } => (op.symbol(), vec![collation]),
+            // ALL is refuted by what does not hold.
+            SubqueryKind::Quantified { collation, op, all, .. } => {
+                ((if *all { op.opposite() } else { *op }).symbol(), vec![collation])
+            }
             _ => return Ok(()),
         };
         let connection = self.context.eval.settings.connection_collation;

@@ -125,11 +125,19 @@ fn rows_and_keys(
     items: &[Item],
 ) -> SqlResult<Front> {
     let mut conditions = Vec::new();
-    for one in &joined.conditions {
-        conditions.push(Condition::bind_on(block, one)?);
-    }
     let mut list = Vec::new();
     select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
+    for one in &joined.conditions {
+        let bound = Condition::bind_on(block, one);
+        if bound.is_err() && !block.scope.is_awaited() {
+            // What is wrong with WHERE is told first.
+            block.scope.sight.set(None);
+            for one in &list {
+                Condition::bind(block, one, "where clause")?;
+            }
+        }
+        conditions.push(bound?);
+    }
     for one in &list {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }

@@ -123,11 +123,13 @@ pub fn assemble(
     Ok(QueryPlan::Set(Box::new(SetPlan { members, columns, kinds, order, limit })))
 }
 
-/// Literals of a member that become text of the character set of their column.
+/// Literals and bytes of a member that become text of the character set of their column.
 fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()> {
     let QueryPlan::Select(plan) = member else { return Ok(()) };
     for (item, kind) in plan.items.iter_mut().zip(kinds) {
-        if let (Expr::Literal(_), Some(collation)) = (&item.expr, kind.column.collation()) {
+        let literal = matches!(item.expr, Expr::Literal(_));
+        let bytes = item.kind.column.is_binary_string() && plan.point.is_none();
+        if let Some(collation) = kind.column.collation().filter(|_| literal || bytes) {
             *item = converted(item.clone(), collation, Use::Result)?;
         }
     }

@@ -80,7 +80,7 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
         (Value::Double(number), ColumnType::Float { .. }) => {
             out.extend_from_slice(format_float(*number as f32).as_bytes());
         }
-        (Value::Decimal(number), ColumnType::Decimal { scale, .. }) if number.scale() != *scale => {
+        (Value::Decimal(number), ColumnType::Decimal { scale, .. }) if number.scale() > *scale => {
             push(out, format_args!("{}", number.round_to(*scale)));
         }
         (Value::Int(number @ 0..), _) => out.extend_from_slice(Digits::of(number.unsigned_abs()).as_bytes()),
