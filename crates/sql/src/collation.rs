@@ -26,7 +26,7 @@ use std::cmp::Ordering;
 
 use crate::charset::Charset;
 pub(crate) use fold::Fold;
-pub use like::like;
+pub use like::{Work, like};
 use rules::{Order, Rules};
 pub(crate) use shown::Weighing;
 

@@ -2,7 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Collation, first_character};
+use super::{Collation, Work, first_character};
+use crate::error::SqlResult;
+
+/// Bytes folded between two notes of work.
+const NOTED_BYTES: usize = 1 << 20;
 
 /// One character for all that count as the same.
 pub(crate) struct Fold {
@@ -21,7 +25,24 @@ impl Fold {
         Fold { collation, kinds, ascii: [None; 128], others, key: Vec::new() }
     }
 
+    /// A text folded; what is worked through is noted now and then, which may end it.
+    pub(crate) fn all_noted(&mut self, text: &[u8], work: &mut Work<'_>) -> SqlResult<Vec<u8>> {
+        let mut folded = Vec::new();
+        let (mut rest, mut noted) = (text, text.len());
+        while let Some((character, length)) = first_character(rest) {
+            self.append(character, &mut folded);
+            rest = &rest[length..];
+            if noted - rest.len() >= NOTED_BYTES {
+                work(noted - rest.len())?;
+                noted = rest.len();
+            }
+        }
+        work(noted)?;
+        Ok(folded)
+    }
+
     /// A text folded.
+    #[cfg(test)]
     pub(crate) fn all(&mut self, text: &[u8]) -> Vec<u8> {
         let mut folded = Vec::new();
         let mut rest = text;

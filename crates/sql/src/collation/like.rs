@@ -113,8 +113,7 @@ fn like_long(
             }
         }
     }
-    let folded = if bytes { text.to_vec() } else { fold.all(text) };
-    work(text.len())?;
+    let folded = if bytes { text.to_vec() } else { fold.all_noted(text, work)? };
     let last = runs.pop().expect("there is one from the beginning");
     let mut rest = &folded[..];
     for run in &runs {

@@ -1,5 +1,11 @@
 //! Checksums and digests: CRC-32 (IEEE 802.3), MD5 (RFC 1321), SHA-224 (FIPS 180-4); the other SHAs come from `ring`.
 
+use crate::collation::Work;
+use crate::error::SqlResult;
+
+/// Blocks of 64 bytes between two notes of work.
+const BLOCKS_NOTED: usize = 16 << 10;
+
 /// CRC-32 of the bytes, reflected polynomial 0xEDB88320.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut sum = u32::MAX;
@@ -15,7 +21,7 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
 const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
 
 /// MD5 of the bytes.
-pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
+pub(super) fn md5(bytes: &[u8], work: &mut Work<'_>) -> SqlResult<[u8; 16]> {
     let mut message = bytes.to_vec();
     message.push(0x80);
     while message.len() % 64 != 56 {
@@ -23,7 +29,10 @@ pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     }
     message.extend_from_slice(&(bytes.len() as u64 * 8).to_le_bytes());
     let mut state: [u32; 4] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476];
-    for block in message.chunks_exact(64) {
+    for (nth, block) in message.chunks_exact(64).enumerate() {
+        if nth % BLOCKS_NOTED == BLOCKS_NOTED - 1 {
+            work(BLOCKS_NOTED * 64)?;
+        }
         let mut words = [0u32; 16];
         for (word, part) in words.iter_mut().zip(block.chunks_exact(4)) {
             *word = u32::from_le_bytes([part[0], part[1], part[2], part[3]]);
@@ -50,11 +59,11 @@ pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     for (out, word) in digest.chunks_exact_mut(4).zip(state) {
         out.copy_from_slice(&word.to_le_bytes());
     }
-    digest
+    Ok(digest)
 }
 
 /// SHA-224 of the bytes: SHA-256 with another beginning, cut.
-pub(super) fn sha224(bytes: &[u8]) -> [u8; 28] {
+pub(super) fn sha224(bytes: &[u8], work: &mut Work<'_>) -> SqlResult<[u8; 28]> {
     let mut message = bytes.to_vec();
     message.push(0x80);
     while message.len() % 64 != 56 {
@@ -73,7 +82,10 @@ pub(super) fn sha224(bytes: &[u8]) -> [u8; 28] {
         0x64F9_8FA7,
         0xBEFA_4FA4,
     ];
-    for block in message.chunks_exact(64) {
+    for (nth, block) in message.chunks_exact(64).enumerate() {
+        if nth % BLOCKS_NOTED == BLOCKS_NOTED - 1 {
+            work(BLOCKS_NOTED * 64)?;
+        }
         let mut words = [0u32; 64];
         for (word, part) in words.iter_mut().zip(block.chunks_exact(4)) {
             *word = u32::from_be_bytes([part[0], part[1], part[2], part[3]]);
@@ -102,7 +114,7 @@ pub(super) fn sha224(bytes: &[u8]) -> [u8; 28] {
     for (out, word) in digest.chunks_exact_mut(4).zip(state) {
         out.copy_from_slice(&word.to_be_bytes());
     }
-    digest
+    Ok(digest)
 }
 
 /// The first 32 bits of the fractions of the cube roots of the first 64 primes.

@@ -118,15 +118,28 @@ fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
     Ok(Value::bytes(bytes))
 }
 
-fn md5(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn md5(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(hex_text(&digest::md5(&to_bytes(&arguments[0])))))
+    let sum = digest::md5(&to_bytes(&arguments[0]), &mut |bytes| context.work(bytes))?;
+    Ok(Value::from(hex_text(&sum)))
 }
 
-fn sha1(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+/// Bytes digested between two looks for KILL.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A digest by `ring`, piece by piece.
+fn digested(algorithm: &'static sha::Algorithm, bytes: &[u8], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut sum = sha::Context::new(algorithm);
+    for piece in bytes.chunks(PIECE_BYTES) {
+        context.work(piece.len())?;
+        sum.update(piece);
+    }
+    Ok(Value::from(hex_text(sum.finish().as_ref())))
+}
+
+fn sha1(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let sum = sha::digest(&sha::SHA1_FOR_LEGACY_USE_ONLY, &to_bytes(&arguments[0]));
-    Ok(Value::from(hex_text(sum.as_ref())))
+    digested(&sha::SHA1_FOR_LEGACY_USE_ONLY, &to_bytes(&arguments[0]), context)
 }
 
 fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -135,10 +148,13 @@ fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
         0 | 256 => &sha::SHA256,
         384 => &sha::SHA384,
         512 => &sha::SHA512,
-        224 => return Ok(Value::from(hex_text(&digest::sha224(&to_bytes(&arguments[0]))))),
+        224 => {
+            let sum = digest::sha224(&to_bytes(&arguments[0]), &mut |bytes| context.work(bytes))?;
+            return Ok(Value::from(hex_text(&sum)));
+        }
         _ => return Ok(Value::Null),
     };
-    Ok(Value::from(hex_text(sha::digest(algorithm, &to_bytes(&arguments[0])).as_ref())))
+    digested(algorithm, &to_bytes(&arguments[0]), context)
 }
 
 fn crc32(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

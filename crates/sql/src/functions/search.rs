@@ -7,30 +7,54 @@
 
 use memchr::memmem;
 
-use crate::collation::{Collation, Fold, first_character};
+use crate::collation::{Collation, Fold, Work, first_character};
+use crate::error::SqlResult;
+use crate::expr::EvalContext;
 
 /// Up to so many comparisons of characters texts are not folded.
 const IN_PLACE_COMPARISONS: usize = 4096;
 
+/// Bytes that are worked through between two looks for KILL.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A text in pieces of whole characters, one look for KILL for each: what goes through a long text goes through these.
+pub(crate) fn pieces<'t>(
+    text: &'t str,
+    context: &EvalContext<'_>,
+) -> impl Iterator<Item = SqlResult<&'t str>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        rest = more;
+        (!piece.is_empty()).then(|| context.work(piece.len()).map(|()| piece))
+    })
+}
+
 /// Where `needle` first occurs in `text`, in bytes from its beginning, and how many bytes of the text it takes.
-pub(crate) fn find(collation: Collation, text: &[u8], needle: &[u8]) -> Option<(usize, usize)> {
+pub(crate) fn find(
+    collation: Collation,
+    text: &[u8],
+    needle: &[u8],
+    work: &mut Work<'_>,
+) -> SqlResult<Option<(usize, usize)>> {
     if needle.is_empty() {
-        return Some((0, 0));
+        return Ok(Some((0, 0)));
     }
     if collation.is_binary_order() {
-        return memmem::find(text, needle).map(|at| (at, needle.len()));
+        return Ok(memmem::find(text, needle).map(|at| (at, needle.len())));
     }
     if text.len().saturating_mul(needle.len()) <= IN_PLACE_COMPARISONS {
-        return find_in_place(collation, text, needle);
+        return Ok(find_in_place(collation, text, needle));
     }
     let mut fold = Fold::new(collation);
-    let needle = fold.all(needle);
-    let folded = fold.all(text);
-    let at = memmem::find(&folded, &needle)?;
+    let needle = fold.all_noted(needle, work)?;
+    let folded = fold.all_noted(text, work)?;
+    let Some(at) = memmem::find(&folded, &needle) else { return Ok(None) };
+    work(folded.len())?;
     // The fold changes lengths, not the number of characters.
     let before = characters(&folded[..at]);
     let begin = nth_character(text, before);
-    Some((begin, nth_character(&text[begin..], characters(&needle))))
+    Ok(Some((begin, nth_character(&text[begin..], characters(&needle)))))
 }
 
 fn find_in_place(collation: Collation, text: &[u8], needle: &[u8]) -> Option<(usize, usize)> {
@@ -89,6 +113,7 @@ pub(crate) fn nth_character(text: &[u8], number: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use turnstile_sys::rng::Rng;
 
@@ -129,11 +154,15 @@ mod tests {
 
     #[test]
     fn a_long_search_is_linear_and_finds_what_is_there() {
+        let mut free = |_: usize| Ok(());
         let (mut text, needle) = ("a".repeat(1 << 20), "A".repeat(1 << 19) + "b");
-        assert_eq!(find(Collation::DEFAULT, text.as_bytes(), needle.as_bytes()), None);
-        assert_eq!(find(Collation::Binary, text.as_bytes(), needle.to_lowercase().as_bytes()), None);
+        assert_eq!(find(Collation::DEFAULT, text.as_bytes(), needle.as_bytes(), &mut free).unwrap(), None);
+        assert_eq!(
+            find(Collation::Binary, text.as_bytes(), needle.to_lowercase().as_bytes(), &mut free).unwrap(),
+            None
+        );
         text.push_str("\u{e1}B");
-        let found = find(Collation::DEFAULT, text.as_bytes(), needle.as_bytes());
+        let found = find(Collation::DEFAULT, text.as_bytes(), needle.as_bytes(), &mut free).unwrap();
         assert_eq!(found, Some(((1 << 19) + 1, (1 << 19) + 2)));
     }
 }

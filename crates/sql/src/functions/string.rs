@@ -189,19 +189,28 @@ fn trim_right(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<V
     trim_ends(arguments, false, true)
 }
 
-fn upper(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+/// A text piece by piece.
+fn mapped(text: &str, map: fn(&str) -> String, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut whole = String::new();
+    for piece in search::pieces(text, context) {
+        whole.push_str(&map(piece?));
+    }
+    Ok(Value::from(whole))
+}
+
+fn upper(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match &arguments[0] {
         Value::Bytes(_) => arguments[0].clone(),
-        other => Value::from(to_upper(&to_text(other))),
+        other => mapped(&to_text(other), to_upper, context)?,
     })
 }
 
-fn lower(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn lower(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match &arguments[0] {
         Value::Bytes(_) => arguments[0].clone(),
-        other => Value::from(to_lower(&to_text(other))),
+        other => mapped(&to_text(other), to_lower, context)?,
     })
 }
 
@@ -229,33 +238,47 @@ fn repeat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     build_like(&arguments[0], call, context, |out| out.push_repeated(&bytes, count))
 }
 
-fn reverse(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn reversed(text: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let pieces = search::pieces(text, context).collect::<SqlResult<Vec<&str>>>()?;
+    let mut whole = String::new();
+    for piece in pieces.iter().rev() {
+        context.work(piece.len())?;
+        whole.extend(piece.chars().rev());
+    }
+    Ok(Value::from(whole))
+}
+
+fn reverse(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match &arguments[0] {
         Value::Bytes(bytes) => Value::bytes(bytes.iter().rev().copied().collect::<Vec<u8>>()),
-        other => Value::from(to_text(other).chars().rev().collect::<String>()),
+        other => reversed(&to_text(other), context)?,
     })
 }
 
 /// Character position (from 1) of `needle` in `text` from character `from` (from 1); 0 if absent.
-fn position_of(call: &Call, text: &Value, needle: &Value, from: i64) -> i64 {
+fn position_of(
+    call: &Call,
+    text: &Value,
+    needle: &Value,
+    from: i64,
+    context: &EvalContext<'_>,
+) -> SqlResult<i64> {
     let (haystack, wanted) = (to_bytes(text), to_bytes(needle));
     let binary = matches!(text, Value::Bytes(_));
     let collation = if binary { Collation::Binary } else { call.collation };
-    let Ok(before) = usize::try_from(from.saturating_sub(1)) else { return 0 };
+    let Ok(before) = usize::try_from(from.saturating_sub(1)) else { return Ok(0) };
     let begin = place_of(text, &haystack, before);
     if begin == haystack.len() && before > count_of(text, &haystack) {
-        return 0;
+        return Ok(0);
     }
-    match search::find(collation, &haystack[begin..], &wanted) {
-        Some((at, _)) => from + count_of(text, &haystack[begin..begin + at]) as i64,
-        None => 0,
-    }
+    let found = search::find(collation, &haystack[begin..], &wanted, &mut |bytes| context.work(bytes))?;
+    Ok(found.map_or(0, |(at, _)| from + count_of(text, &haystack[begin..begin + at]) as i64))
 }
 
-fn instr(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::Int(position_of(call, &arguments[0], &arguments[1], 1)))
+    Ok(Value::Int(position_of(call, &arguments[0], &arguments[1], 1, context)?))
 }
 
 fn locate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -264,7 +287,7 @@ fn locate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
         Some(from) => to_i64(from, context)?,
         None => 1,
     };
-    Ok(Value::Int(position_of(call, &arguments[1], &arguments[0], from)))
+    Ok(Value::Int(position_of(call, &arguments[1], &arguments[0], from, context)?))
 }
 
 fn pad(call: &Call, arguments: &[Value], context: &EvalContext<'_>, left: bool) -> SqlResult<Value> {
@@ -503,7 +526,7 @@ fn insert(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     })
 }
 
-fn soundex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn soundex(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let code = |character: char| match character {
         'B' | 'F' | 'P' | 'V' => Some('1'),
@@ -514,19 +537,27 @@ fn soundex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Valu
         'R' => Some('6'),
         _ => None,
     };
-    let upper = to_upper(&to_text(&arguments[0]));
-    let mut letters = upper.chars().filter(|character| character.is_alphabetic());
-    let Some(first) = letters.next() else { return Ok(Value::text("")) };
-    let mut result = String::from(first);
-    let mut last = code(first);
-    for letter in letters {
-        let own = code(letter);
-        if own.is_some() && own != last {
-            result.extend(own);
+    let mut result = String::new();
+    let mut last = None;
+    for piece in search::pieces(&to_text(&arguments[0]), context) {
+        let upper = to_upper(piece?);
+        for letter in upper.chars().filter(|character| character.is_alphabetic()) {
+            let own = code(letter);
+            if result.is_empty() {
+                result.push(letter);
+                last = own;
+                continue;
+            }
+            if own.is_some() && own != last {
+                result.extend(own);
+            }
+            if own.is_some() || !matches!(letter, 'H' | 'W') {
+                last = own.or(last.filter(|_| !matches!(letter, 'A' | 'E' | 'I' | 'O' | 'U' | 'Y')));
+            }
         }
-        if own.is_some() || !matches!(letter, 'H' | 'W') {
-            last = own.or(last.filter(|_| !matches!(letter, 'A' | 'E' | 'I' | 'O' | 'U' | 'Y')));
-        }
+    }
+    if result.is_empty() {
+        return Ok(Value::text(""));
     }
     for _ in result.chars().take(4).count()..4 {
         result.push('0');

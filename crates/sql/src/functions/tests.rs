@@ -1,6 +1,7 @@
 //! Expressions from text to text, against results that MySQL's manual documents.
 #![allow(clippy::unwrap_used)]
 
+mod killed;
 mod results;
 
 use crate::ast::{ColumnName, QueryBody, SelectItem, Statement};

@@ -226,6 +226,8 @@ impl SessionState {
     /// A plan begins: its expressions stay where they are until it ends.
     pub fn begin_plan(&self) {
         self.runs_plan.store(true, Ordering::Relaxed);
+        // What statements before it have worked through is no reason for this one to put its rows aside.
+        self.take_work();
     }
 
     /// The plan ends, and with it the lists of IN that it has looked up.
