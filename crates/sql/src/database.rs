@@ -51,6 +51,9 @@ impl Refusal {
     }
 }
 
+/// The database of the server's own tables: it is always there.
+pub(crate) const SERVERS_OWN: &str = "mysql";
+
 /// One open database server, without its sockets.
 pub struct Database {
     engine: Arc<Engine>,
@@ -148,24 +151,31 @@ impl Database {
             refusal: AtomicU8::new(0),
         });
         Deadlocks::watch(&db);
-        if fresh {
-            db.install().await?;
-        }
+        db.install(fresh).await?;
         crate::session::apply_globals(&db, &db.globals);
         db.query_log.follow(&db.globals).map_err(|error| SqlError::unknown_error(error.to_string()))?;
         Ok(db)
     }
 
-    /// The first contents of a fresh data directory: root without password, from the same machine only.
-    async fn install(&self) -> SqlResult<()> {
+    /// The first contents of a fresh data directory: root without password, from the same machine only. The server's own database is also
+    /// put into a directory of a version that let it be dropped.
+    async fn install(&self, fresh: bool) -> SqlResult<()> {
+        if self.dictionary.schema_collation(SERVERS_OWN).is_none() {
+            self.add_schema(SERVERS_OWN).await?;
+        }
+        if !fresh {
+            return Ok(());
+        }
         let mut root = Account::new(AccountName::new("root", "localhost"));
         root.global = Privileges::all(false).with(Privileges::GRANT_OPTION);
         self.save_account(&root).await?;
         self.accounts.put(root);
-        for name in ["mysql", "test"] {
-            self.save_schema(name, Collation::DEFAULT).await?;
-            self.dictionary.put_schema(name, Collation::DEFAULT);
-        }
+        self.add_schema("test").await
+    }
+
+    async fn add_schema(&self, name: &str) -> SqlResult<()> {
+        self.save_schema(name, Collation::DEFAULT).await?;
+        self.dictionary.put_schema(name, Collation::DEFAULT);
         Ok(())
     }
 

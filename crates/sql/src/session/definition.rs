@@ -10,6 +10,7 @@ use super::Session;
 use super::statement::Outcome;
 use crate::ast::{self, Statement, TableName};
 use crate::collation::Collation;
+use crate::database::SERVERS_OWN;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, RowKind, Table, row_key, write_rows};
@@ -151,7 +152,7 @@ impl Session {
     async fn create_database(&mut self, create: &ast::CreateDatabase) -> SqlResult<()> {
         self.no_tables_locked()?;
         definition::limit::database_name(&create.name)?;
-        if &*create.name == "mysql" && !create.if_not_exists {
+        if &*create.name == SERVERS_OWN && !create.if_not_exists {
             return Err(SqlError::system_schema_rejected(&create.name));
         }
         let virtual_one = VirtualTable::is_schema(&create.name);
@@ -174,10 +175,19 @@ impl Session {
         Ok(())
     }
 
+    /// Fails for a database that is the server's own.
+    fn not_the_servers(&self, name: &str) -> SqlResult<()> {
+        if VirtualTable::is_schema(name) {
+            return Err(self.denied_database(name));
+        }
+        if name == SERVERS_OWN { Err(SqlError::system_schema_rejected(name)) } else { Ok(()) }
+    }
+
     async fn alter_database(&mut self, name: Option<&str>, options: &ast::DatabaseOptions) -> SqlResult<()> {
         let current = self.state.schema();
         let name = name.or(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
         self.no_tables_locked()?;
+        self.not_the_servers(name)?;
         let collation = self.database_collation(options)?;
         let known = self.db.dictionary().schema_collation(name);
         known.ok_or_else(|| SqlError::no_such_database(name))?;
@@ -188,6 +198,7 @@ impl Session {
 
     async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Outcome> {
         self.no_tables_locked()?;
+        self.not_the_servers(name)?;
         if self.db.dictionary().schema_collation(name).is_none() {
             let error = SqlError::cannot_drop_missing_database(name);
             return self.unless(if_exists, error).map(|()| Outcome::default());

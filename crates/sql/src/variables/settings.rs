@@ -144,7 +144,7 @@ fn plans_anew(on: &dyn Fn(&str) -> bool, number: &dyn Fn(&str) -> u64) -> bool {
 impl SessionSettings {
     /// What a text means depends on: `sql_mode`, and in bits of its own the client's character set, of whose bytes a string behind an
     /// introducer is made. Texts are kept by it.
-    pub(crate) fn reading_mode(&self) -> SqlMode {
+    pub fn reading_mode(&self) -> SqlMode {
         const CLIENT_SET_SHIFT: u32 = 24;
         self.client_set
             .map_or(self.sql_mode, |set| self.sql_mode | SqlMode((set as u32 + 1) << CLIENT_SET_SHIFT))

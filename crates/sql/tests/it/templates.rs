@@ -81,7 +81,10 @@ impl Pair {
         };
         let mut scan = Scan::default();
         scan.read(text.as_bytes(), options, false)
-            && matches!(self.db.statements().find_template(scan.key(), settings.sql_mode), Some(Some(_)))
+            && matches!(
+                self.db.statements().find_template(scan.key(), settings.reading_mode()),
+                Some(Some(_))
+            )
     }
 }
 
