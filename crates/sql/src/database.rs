@@ -326,7 +326,7 @@ impl Database {
 
     /// Makes an account durable.
     pub(crate) async fn save_account(&self, account: &Account) -> SqlResult<()> {
-        let key = row_key(RowKind::Account, &account.row_name());
+        let key = row_key(RowKind::Account, &Account::row_name(&account.name));
         write_rows(&self.engine, &[(key, Some(account.encode()))]).await.map(drop)
     }
 

@@ -182,6 +182,7 @@ errors! {
     no_referenced_row() = 1216 b"23000" "Cannot add or update a child row: a foreign key constraint fails";
     wrong_usage(first, second) = 1221 b"HY000" "Incorrect usage of {first} and {second}";
     wrong_number_of_columns_in_select() = 1222 b"21000" "The used SELECT statements have a different number of columns";
+    persist_only_access_denied(privileges) = 3630 b"42000" "Access denied; you need {privileges} privileges for this operation";
     specific_access_denied(privilege) = 1227 b"42000" "Access denied; you need (at least one of) the {privilege} privilege(s) for this operation";
     local_variable(name) = 1228 b"HY000" "Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL";
     global_variable(name) = 1229 b"HY000" "Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL";

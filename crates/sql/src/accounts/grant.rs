@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::staged::Staged;
 use super::{Account, AccountName, Privileges, TableRights};
 use crate::ast::{Grant, Privilege, PrivilegeLevel, Revoke, UserName};
 use crate::definition::quote_name;
@@ -74,7 +75,8 @@ impl Wanted {
 
 /// The error for a privilege that there is not at this place.
 fn misplaced(privilege: Privileges, place: &Place) -> SqlError {
-    let dynamic = Privileges::CONNECTION_ADMIN.with(Privileges::SYSTEM_VARIABLES_ADMIN);
+    let dynamic =
+        Privileges::CONNECTION_ADMIN.with(Privileges::SYSTEM_VARIABLES_ADMIN).with(Privileges::LATER);
     match place {
         Place::Table(_, table) if dynamic.has(privilege) => SqlError::illegal_privilege_level(table),
         _ if dynamic.has(privilege) => SqlError::illegal_privilege_level(privilege.in_words()),
@@ -129,10 +131,10 @@ impl Session {
         self.check_granted(&place, &wanted)?;
         let grantor = self.own_account().text();
         let granted = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let mut staged = Staged::default();
         for name in self.accounts_named(&grant.users) {
-            let found = self.database().accounts().find(&name);
-            let found = found.ok_or_else(SqlError::cannot_create_user_with_grant)?;
-            let mut account = (*found).clone();
+            let found = self.account_to_change(&staged, &name)?;
+            let mut account = found.ok_or_else(SqlError::cannot_create_user_with_grant)?;
             match &place {
                 Place::Everything => account.global = account.global.with(wanted.whole),
                 Place::Database(name) => {
@@ -146,9 +148,9 @@ impl Session {
                     (rights.grantor, rights.granted) = (grantor.clone(), granted);
                 }
             }
-            self.keep_account(account).await?;
+            staged.put(account);
         }
-        Ok(())
+        self.keep_staged(staged).await
     }
 
     /// Fails if the table or a column is not there that privileges are granted on.
@@ -177,28 +179,35 @@ impl Session {
         let place = self.place(level)?;
         let wanted = Wanted::read(&revoke.privileges, &place)?;
         self.may_pass(&place, &wanted)?;
+        let mut staged = Staged::default();
         for name in names {
             if revoke.ignore_unknown_user && self.database().accounts().find(&name).is_none() {
                 self.warn(SqlError::unknown_authorization_id(&name.user));
                 continue;
             }
-            match self.revoke_from(&name, &place, &wanted).await {
+            match self.revoke_from(&mut staged, &name, &place, &wanted) {
                 Err(error) if revoke.if_exists && matches!(error.code, 1141 | 1147) => {
                     self.warn(error);
                 }
                 result => result?,
             }
         }
-        Ok(())
+        self.keep_staged(staged).await
     }
 
-    async fn revoke_from(&mut self, name: &AccountName, place: &Place, wanted: &Wanted) -> SqlResult<()> {
-        let found = self.database().accounts().find(name);
+    fn revoke_from(
+        &mut self,
+        staged: &mut Staged,
+        name: &AccountName,
+        place: &Place,
+        wanted: &Wanted,
+    ) -> SqlResult<()> {
+        let found = self.account_to_change(staged, name)?;
         let missing = || match place {
             Place::Table(_, table) => SqlError::nonexisting_table_grant(&name.user, &name.host, table),
             Place::Everything | Place::Database(_) => SqlError::nonexisting_grant(&name.user, &name.host),
         };
-        let mut account = (*found.ok_or_else(missing)?).clone();
+        let mut account = found.ok_or_else(missing)?;
         match place {
             // What is not held on everything is not missed, as in MySQL.
             Place::Everything => account.global = account.global.without(wanted.whole),
@@ -221,7 +230,8 @@ impl Session {
                 account.tables.retain(|_, rights| !rights.is_empty());
             }
         }
-        self.keep_account(account).await
+        staged.put(account);
+        Ok(())
     }
 
     /// REVOKE ALL PRIVILEGES, GRANT OPTION: at every level.
@@ -231,21 +241,15 @@ impl Session {
             let text = "Can't revoke all privileges for one or more of the requested users";
             return Err(SqlError::new(1269, b"HY000", text));
         }
+        let mut staged = Staged::default();
         for name in names {
-            let Some(found) = self.database().accounts().find(name) else { continue };
-            let mut account = (*found).clone();
+            let Some(mut account) = self.account_to_change(&staged, name)? else { continue };
             account.global = Privileges::NONE;
             account.databases = BTreeMap::new();
             account.tables = BTreeMap::new();
-            self.keep_account(account).await?;
+            staged.put(account);
         }
-        Ok(())
-    }
-
-    async fn keep_account(&mut self, account: Account) -> SqlResult<()> {
-        self.database().save_account(&account).await?;
-        self.database().accounts().put(account);
-        Ok(())
+        self.keep_staged(staged).await
     }
 }
 

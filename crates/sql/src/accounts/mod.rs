@@ -17,6 +17,7 @@ pub mod hash;
 mod host;
 pub mod privileges;
 mod rights;
+mod staged;
 mod statements;
 mod table_rights;
 
@@ -312,10 +313,15 @@ impl Accounts {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Forgets.
-    pub(crate) fn remove(&self, name: &AccountName) {
+    /// Takes over the changes of one statement; None: the account is gone.
+    fn change(&self, changes: BTreeMap<AccountName, Option<Account>>) {
         let mut accounts = self.by_name.write();
-        accounts.remove(name);
+        for (name, change) in changes {
+            match change {
+                Some(account) => accounts.insert(name, Arc::new(account)),
+                None => accounts.remove(&name),
+            };
+        }
         self.version.fetch_add(1, Ordering::Release);
     }
 

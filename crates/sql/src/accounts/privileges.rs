@@ -48,10 +48,16 @@ privileges! {
     CREATE_TABLESPACE 27 "CREATE TABLESPACE" false;
     CONNECTION_ADMIN 28 "CONNECTION_ADMIN" false;
     SYSTEM_VARIABLES_ADMIN 29 "SYSTEM_VARIABLES_ADMIN" false;
+    PERSIST_RO_VARIABLES_ADMIN 30 "PERSIST_RO_VARIABLES_ADMIN" false;
+    SYSTEM_USER 31 "SYSTEM_USER" false;
     GRANT_OPTION 40 "GRANT OPTION" true;
 }
 
 impl Privileges {
+    /// Those that accounts could not hold from the beginning.
+    pub const LATER: Privileges =
+        Privileges(Privileges::PERSIST_RO_VARIABLES_ADMIN.0 | Privileges::SYSTEM_USER.0);
+
     /// None.
     pub const NONE: Privileges = Privileges(0);
 

@@ -1,18 +1,20 @@
 //! CREATE USER and the like, SET PASSWORD; and accounts as dictionary rows. GRANT and REVOKE are in `grant.rs`.
 
+use super::staged::Staged;
 use super::{Account, AccountName, Plugin, Privileges, TableRights};
 use crate::ast::{Authentication, Statement, UserName, UserSpec, UserStatement};
 use crate::dictionary::encoding::{Damaged, Reader, Writer};
-use crate::dictionary::{RowKind, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
 use crate::session::Session;
 
 const FORMAT: u8 = 1;
+/// Which privileges a row can hold: 1 with SYSTEM_USER and PERSIST_RO_VARIABLES_ADMIN, 0 without.
+const PRIVILEGES_KNOWN: u8 = 1;
 
 impl Account {
     /// The name in its row key.
-    pub(crate) fn row_name(&self) -> Vec<u8> {
-        [self.name.user.as_bytes(), &[0], self.name.host.as_bytes()].concat()
+    pub(crate) fn row_name(name: &AccountName) -> Vec<u8> {
+        [name.user.as_bytes(), &[0], name.host.as_bytes()].concat()
     }
 
     /// Bytes of its dictionary row.
@@ -38,6 +40,7 @@ impl Account {
             row.text(table);
             rights.encode(row);
         });
+        row.u8(PRIVILEGES_KNOWN);
         row.0
     }
 
@@ -63,6 +66,11 @@ impl Account {
                 Ok((key, TableRights::decode(row)?))
             })?;
             account.tables = tables.into_iter().collect();
+        }
+        // A row that knew of fewer privileges and held them all holds the later ones.
+        let known = if row.is_empty() { 0 } else { row.u8()? };
+        if known < PRIVILEGES_KNOWN && account.global.with(Privileges::LATER).has(Privileges::all(false)) {
+            account.global = account.global.with(Privileges::LATER);
         }
         Ok(account)
     }
@@ -96,17 +104,17 @@ impl Session {
 
     async fn create_or_alter(&mut self, user: &UserStatement) -> SqlResult<()> {
         let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
-        let mut wrong = Vec::new();
+        let (mut staged, mut wrong) = (Staged::default(), Vec::new());
         for spec in &user.users {
             let name = self.account_named(&spec.name);
-            let found = self.database().accounts().find(&name);
+            let found = self.account_to_change(&staged, &name)?;
             if found.is_some() != user.alter {
                 if !user.if_exists_clause {
                     wrong.push(quoted(&name));
                 }
                 continue;
             }
-            let mut account = found.map_or_else(|| Account::new(name), |found| (*found).clone());
+            let mut account = found.unwrap_or_else(|| Account::new(name));
             set_authentication(&mut account, spec)?;
             account.locked = user.lock.unwrap_or(account.locked);
             account.require_tls = user.require_tls.unwrap_or(account.require_tls);
@@ -114,59 +122,49 @@ impl Session {
                 account.user_connections_max = u32::try_from(most).unwrap_or(u32::MAX);
             }
             account.expired |= user.password_expired;
-            self.database().save_account(&account).await?;
-            self.database().accounts().put(account);
+            staged.put(account);
         }
-        if wrong.is_empty() { Ok(()) } else { Err(failed(command, &wrong)) }
-    }
-
-    async fn remove_account(&mut self, account: &Account) -> SqlResult<()> {
-        let key = row_key(RowKind::Account, &account.row_name());
-        write_rows(self.database().engine(), &[(key, None)]).await?;
-        self.database().accounts().remove(&account.name);
-        Ok(())
+        if wrong.is_empty() { self.keep_staged(staged).await } else { Err(failed(command, &wrong)) }
     }
 
     async fn drop_users(&mut self, users: &[UserName], if_exists: bool) -> SqlResult<()> {
-        let mut wrong = Vec::new();
+        let (mut staged, mut wrong) = (Staged::default(), Vec::new());
         for name in users {
             let name = self.account_named(name);
-            match self.database().accounts().find(&name) {
-                Some(account) => self.remove_account(&account).await?,
+            match self.account_to_change(&staged, &name)? {
+                Some(account) => staged.remove(&account.name),
                 None if if_exists => {}
                 None => wrong.push(quoted(&name)),
             }
         }
-        if wrong.is_empty() { Ok(()) } else { Err(failed("DROP USER", &wrong)) }
+        if wrong.is_empty() { self.keep_staged(staged).await } else { Err(failed("DROP USER", &wrong)) }
     }
 
     async fn rename_users(&mut self, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
+        let mut staged = Staged::default();
         for (old, new) in pairs {
             let (old, new) = (self.account_named(old), self.account_named(new));
-            let accounts = self.database().accounts();
-            let (Some(found), None) = (accounts.find(&old), accounts.find(&new)) else {
+            let found = self.account_to_change(&staged, &old)?;
+            let taken = self.account_to_change(&staged, &new)?;
+            let (Some(mut account), None) = (found, taken) else {
                 return Err(failed("RENAME USER", &[quoted(&old)]));
             };
-            let mut account = (*found).clone();
+            staged.remove(&old);
             account.name = new;
-            self.database().save_account(&account).await?;
-            self.database().accounts().put(account);
-            self.remove_account(&found).await?;
+            staged.put(account);
         }
-        Ok(())
+        self.keep_staged(staged).await
     }
 
     /// SET PASSWORD
     pub(crate) async fn set_password(&mut self, user: Option<&UserName>, password: &[u8]) -> SqlResult<()> {
         let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
-        let found = self.database().accounts().find(&name);
+        let mut staged = Staged::default();
         let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
-        let found = found.ok_or_else(missing)?;
-        let mut account = (*found).clone();
+        let mut account = self.account_to_change(&staged, &name)?.ok_or_else(missing)?;
         account.set_password(password);
-        self.database().save_account(&account).await?;
-        self.database().accounts().put(account);
-        Ok(())
+        staged.put(account);
+        self.keep_staged(staged).await
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) enum Need {
     Parent(Box<str>, Box<str>),
     /// ALTER ROUTINE on a routine, else error 1370.
     Routine(Box<str>, Box<str>),
+    /// To say what the next start begins with.
+    NextStart,
     /// To set the password of somebody else, else error 1044.
     Passwords,
 }
@@ -282,9 +284,8 @@ impl Asker<'_> {
                             self.needs(SESSION_ADMINISTRATION);
                         }
                     }
-                    VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
-                        self.needs(ADMINISTRATION);
-                    }
+                    VariableScope::Global | VariableScope::Persist => self.needs(ADMINISTRATION),
+                    VariableScope::PersistOnly => self.needs(Need::NextStart),
                 }
             }
             SetItem::Transaction { scope, .. } => match scope {

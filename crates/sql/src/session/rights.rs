@@ -90,6 +90,12 @@ impl Session {
                     return Err(SqlError::routine_access_denied("alter routine", user, host, full));
                 }
             }
+            Need::NextStart => {
+                let both = P::SYSTEM_VARIABLES_ADMIN.with(P::PERSIST_RO_VARIABLES_ADMIN);
+                if !self.rights().may(both, None) {
+                    return Err(SqlError::persist_only_access_denied(both.in_words().replace(", ", " and ")));
+                }
+            }
             Need::Passwords => {
                 if !self.rights().may(P::CREATE_USER, None) && !self.held_on("mysql").has(P::UPDATE) {
                     return Err(self.denied_database("mysql"));
@@ -141,6 +147,11 @@ impl Session {
     fn denied_table(&self, command: &str, table: &str) -> SqlError {
         let (user, host) = self.who_and_whence();
         SqlError::table_access_denied(command, user, host, table)
+    }
+
+    /// Whether the account may change accounts that hold SYSTEM_USER.
+    pub(crate) fn is_system_user(&mut self) -> bool {
+        self.rights().may(P::SYSTEM_USER, None)
     }
 
     /// Fails unless the account may use the tables of a statement on rows as it does.

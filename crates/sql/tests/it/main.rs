@@ -14,6 +14,7 @@ use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 
+mod account_changes;
 mod admission;
 mod auto_increment;
 mod bulk;

@@ -190,7 +190,7 @@ const DENIED: &[(&str, u16)] = &[
     ("SET GLOBAL max_connections = 10", 1227),
     ("SET @@global.max_connections = DEFAULT", 1227),
     ("SET PERSIST max_connections = 10", 1227),
-    ("SET PERSIST_ONLY max_connections = 10", 1227),
+    ("SET PERSIST_ONLY max_connections = 10", 3630),
     ("SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED", 1227),
     ("SET SESSION sql_log_bin = 0", 1227),
     ("SET PASSWORD FOR root@localhost = 'x'", 1044),

@@ -421,7 +421,7 @@ pub(super) const RESULTS: &[(&str, &str)] = &[
     ("IF(NULL,1,2)", "2"),
     ("IFNULL(NULL,NULL)", "NULL"),
     ("COALESCE(1,2.5)", "1.0"),
-    ("IF(1,1,2.5)", "1.0"),
+    ("IF(1,1,2.5)", "1"),
     ("CASE WHEN 0 THEN 1 END", "NULL"),
     ("CASE WHEN 1 THEN 1 ELSE '2' END", "1"),
     ("LAST_DAY('2024-02-01')", "2024-02-29"),
