@@ -271,6 +271,8 @@ pub enum Expr {
         operand: Box<Expr>,
     },
     Call(Arc<Call>),
+    /// BENCHMARK(count, expression), whose second argument is evaluated as often as the first one says.
+    Benchmark(Vec<Expr>),
     /// SLEEP(seconds): evaluating it is the executor's job.
     Sleep(Box<Expr>),
     /// A row value; only legal below comparisons and IN, which the builder takes apart.
@@ -311,6 +313,7 @@ impl Expr {
             Expr::And(parts)
             | Expr::Or(parts)
             | Expr::Row(parts)
+            | Expr::Benchmark(parts)
             | Expr::Coalesce { arguments: parts, .. } => parts.iter().collect(),
             Expr::Between { operand, low, high, .. } => vec![operand, low, high],
             Expr::InList { operand, list, .. } => std::iter::once(&**operand).chain(list).collect(),

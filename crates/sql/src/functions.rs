@@ -15,6 +15,8 @@ macro_rules! null_guard {
 
 mod address;
 mod casting;
+mod cipher;
+mod compress;
 mod date;
 mod digest;
 mod encode;
@@ -25,10 +27,12 @@ mod numeric;
 mod regexp;
 pub(crate) mod result_bytes;
 mod search;
+mod server;
 mod string;
 #[cfg(test)]
 mod tests;
 mod weight;
+mod written;
 
 pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
@@ -39,6 +43,7 @@ pub(crate) use json::{
 };
 pub(crate) use json_scalar::{Wanted, as_number, of_truth as truth_as_document};
 pub(crate) use result_bytes::build_text;
+pub(crate) use server::{benchmark, benchmark_type};
 
 use std::sync::Arc;
 
@@ -47,7 +52,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
 use crate::mixing;
-use crate::types::{BlobSize, ColumnType, ExprType};
+use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
 /// One function of the table.
@@ -90,6 +95,9 @@ fn tables() -> impl Iterator<Item = &'static Entry> {
         .chain(address::FUNCTIONS)
         .chain(json::FUNCTIONS)
         .chain(weight::FUNCTIONS)
+        .chain(cipher::FUNCTIONS)
+        .chain(compress::FUNCTIONS)
+        .chain(server::FUNCTIONS)
 }
 
 fn find(name: &str) -> Option<&'static Entry> {
@@ -364,6 +372,9 @@ fn text_bytes(arguments: &[Typed]) -> u32 {
 
 /// HEX: two characters a byte, and always text.
 fn hex_type(arguments: &[Typed]) -> ColumnType {
+    if arguments.first().is_some_and(|first| first.kind.column.is_numeric()) {
+        return ColumnType::varchar(16);
+    }
     string_type(text_bytes(arguments).saturating_mul(2), &[])
 }
 
@@ -446,6 +457,45 @@ fn export_set_type(arguments: &[Typed]) -> ColumnType {
 /// Text of unknown length.
 fn text_long(arguments: &[Typed]) -> ColumnType {
     string_type(u32::MAX, arguments)
+}
+
+/// Whether: one digit.
+fn truth(_: &[Typed]) -> ColumnType {
+    ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
+}
+
+/// A length of at most 32 bits.
+fn unsigned_length(_: &[Typed]) -> ColumnType {
+    ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(10), zerofill: false }
+}
+
+/// A number of 32 bits without sign.
+fn unsigned_short(_: &[Typed]) -> ColumnType {
+    ColumnType::Int { width: IntWidth::Big, unsigned: true, display: Some(10), zerofill: false }
+}
+
+/// Text of exactly so many characters.
+fn text_of<const LENGTH: u32>(_: &[Typed]) -> ColumnType {
+    ColumnType::varchar(LENGTH)
+}
+
+/// So many bytes.
+fn bytes_of<const LENGTH: u32>(_: &[Typed]) -> ColumnType {
+    ColumnType::Varbinary { length: LENGTH }
+}
+
+/// FROM_BASE64: three bytes of four characters.
+fn from_base64_type(arguments: &[Typed]) -> ColumnType {
+    bytes_type(text_bytes(arguments) / 4 * 3)
+}
+
+/// UNHEX: a byte of two digits.
+fn unhex_type(arguments: &[Typed]) -> ColumnType {
+    bytes_type(text_bytes(arguments).div_ceil(2))
+}
+
+fn bytes_type(length: u32) -> ColumnType {
+    if length > 65_535 { ColumnType::Blob { size: BlobSize::Long } } else { ColumnType::Varbinary { length } }
 }
 
 /// Short text.

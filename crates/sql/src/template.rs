@@ -78,7 +78,8 @@ impl Template {
         }
         let negative = accept::take_signs(&mut tree, scan.values()).into();
         accept::is_acceptable(&tree, scan.values()).then(|| Template {
-            statement: CachedStatement::of_literals(tree, scan.values().len()),
+            statement: CachedStatement::of_literals(tree, scan.values().len())
+                .with_aside(parsed.aside.as_deref()),
             negative,
         })
     }

@@ -15,8 +15,6 @@ pub enum Clause {
     Quick,
     /// SQL_SMALL_RESULT, SQL_BIG_RESULT, SQL_BUFFER_RESULT
     ResultSize,
-    /// SQL_NO_CACHE
-    NoCache,
     /// LOCAL, NO_WRITE_TO_BINLOG of FLUSH and table maintenance
     NoBinlog,
     /// RESTRICT, CASCADE of DROP
@@ -66,7 +64,6 @@ impl Clause {
             }
             Clause::Quick => Silent("as with InnoDB: it says how MyISAM is to merge leaves"),
             Clause::ResultSize => Silent("advice about where to keep a result, which stays the same"),
-            Clause::NoCache => Silent("there is no query cache, so nothing is taken from it"),
             Clause::NoBinlog => Silent("there is no binary log, so nothing is written to it"),
             Clause::RestrictOrCascade => Silent("as in MySQL: it does nothing there either"),
             Clause::Thoroughness => Silent("all of the table is always checked"),

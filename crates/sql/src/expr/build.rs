@@ -450,6 +450,15 @@ impl Builder<'_> {
                 let seconds = boxed(self.build(&call.arguments[0])?);
                 Ok(Typed { expr: Expr::Sleep(seconds), kind: truth_type(false) })
             }
+            "benchmark" => {
+                count(2)?;
+                let arguments = self.build_all(&call.arguments)?.into_iter().map(|one| one.expr).collect();
+                Ok(Typed { expr: Expr::Benchmark(arguments), kind: functions::benchmark_type() })
+            }
+            "name_const" => {
+                count(2)?;
+                self.named_constant(&call.arguments[0], &call.arguments[1])
+            }
             "get_lock" => count(2).and(Err(SqlError::not_supported_yet("GET_LOCK in this place"))),
             name => {
                 if matches!(name, "greatest" | "least") {
@@ -464,6 +473,31 @@ impl Builder<'_> {
                 }
                 functions::bind_function(name, arguments, self.settings)
             }
+        }
+    }
+
+    /// NAME_CONST(name, value): the value, which has to be a literal; the parser has taken its name for the heading.
+    fn named_constant(&mut self, name: &ast::Expr, value: &ast::Expr) -> SqlResult<Typed> {
+        let name = self.build(name)?;
+        let is_literal = |expr: &ast::Expr| {
+            let moment = |literal: &ast::Literal| {
+                matches!(literal, ast::Literal::Date(_) | ast::Literal::Time(_) | ast::Literal::Timestamp(_))
+            };
+            matches!(expr, ast::Expr::Literal(literal) if !moment(literal))
+                || matches!(expr, ast::Expr::Unary { op: UnaryOp::Negate, operand } if matches!(**operand, ast::Expr::Literal(_)))
+        };
+        let of_value = match value {
+            ast::Expr::Collate { operand, .. } => is_literal(operand),
+            other => is_literal(other),
+        };
+        match name.expr {
+            Expr::Literal(Value::Null) => Err(SqlError::name_const_reserved()),
+            Expr::Literal(_) if of_value => {
+                let mut typed = self.build(value)?;
+                typed.kind.nullable = true;
+                Ok(typed)
+            }
+            _ => Err(SqlError::wrong_arguments("NAME_CONST")),
         }
     }
 

@@ -86,6 +86,7 @@ impl Expr {
                 crate::functions::extract_part(&operand.eval(row, context)?, *unit, context)?
             }
             Expr::Call(call) => eval_call(call, row, context)?,
+            Expr::Benchmark(arguments) => crate::functions::benchmark(arguments, row, context)?,
             Expr::Sleep(_) => return Err(SqlError::not_supported_yet("SLEEP in this place")),
             Expr::Row(parts) => return Err(SqlError::operand_columns(if parts.is_empty() { 2 } else { 1 })),
             _ => Value::truth(self.eval_truth(row, context)?),

@@ -25,7 +25,8 @@ fn typed(value: Value, column: ColumnType) -> Typed {
 
 fn whole(value: Value, digits: usize) -> Typed {
     let unsigned = matches!(value, Value::UInt(_));
-    let display = Some(digits.min(20) as u8);
+    // Ten digits are more than an INT holds.
+    let display = Some(if digits == 11 { 12 } else { digits.min(20) as u8 });
     typed(value, ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false })
 }
 

@@ -6,49 +6,108 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use super::result_bytes::build_text;
-use super::{Entry, NEVER_NULL, VOLATILE, bigint, bytes_long, entry, text_short};
+use super::written::refused;
+use super::{Entry, VOLATILE, bytes_of, entry, text_of, truth};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_double, to_i64, to_text, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
-    entry("inet6_aton", (1, 1), inet6_aton, bytes_long, 0),
-    entry("inet6_ntoa", (1, 1), inet6_ntoa, text_short, 0),
-    entry("is_ipv4", (1, 1), is_ipv4, bigint, NEVER_NULL),
-    entry("is_ipv6", (1, 1), is_ipv6, bigint, NEVER_NULL),
-    entry("is_ipv4_compat", (1, 1), is_ipv4_compat, bigint, NEVER_NULL),
-    entry("is_ipv4_mapped", (1, 1), is_ipv4_mapped, bigint, NEVER_NULL),
-    entry("random_bytes", (1, 1), random_bytes, bytes_long, VOLATILE),
+    entry("inet6_aton", (1, 1), inet6_aton, bytes_of::<16>, 0),
+    entry("inet6_ntoa", (1, 1), inet6_ntoa, text_of::<39>, 0),
+    entry("is_ipv4", (1, 1), is_ipv4, truth, 0),
+    entry("is_ipv6", (1, 1), is_ipv6, truth, 0),
+    entry("is_ipv4_compat", (1, 1), is_ipv4_compat, truth, 0),
+    entry("is_ipv4_mapped", (1, 1), is_ipv4_mapped, truth, 0),
+    entry("random_bytes", (1, 1), random_bytes, bytes_of::<1024>, VOLATILE),
     entry("export_set", (3, 5), export_set, super::export_set_type, 0),
-    entry("format_bytes", (1, 1), format_bytes, text_short, 0),
+    entry("format_bytes", (1, 1), format_bytes, text_of::<11>, 0),
 ];
 
 /// INET6_ATON: 4 or 16 bytes; NULL for what is no address.
-fn inet6_aton(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn inet6_aton(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(match to_text(&arguments[0]).parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => Value::bytes(address.octets()),
-        Ok(IpAddr::V6(address)) => Value::bytes(address.octets()),
-        Err(_) => Value::Null,
-    })
+    match address(&to_text(&arguments[0])) {
+        Some(IpAddr::V4(address)) => Ok(Value::bytes(address.octets())),
+        Some(IpAddr::V6(address)) => Ok(Value::bytes(address.octets())),
+        None => refused(call, "string", 0, &arguments[0], context),
+    }
 }
 
-fn inet6_ntoa(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+/// An address; numbers of the fourth version may have zeros before them, and `::` may stand for one group of zeros or for none.
+fn address(text: &str) -> Option<IpAddr> {
+    if let Some(address) = dotted(text) {
+        return Some(IpAddr::V4(address));
+    }
+    let Some((groups, tail)) = text.rsplit_once(':').filter(|(_, tail)| tail.contains('.')) else {
+        return text.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    };
+    let tail = dotted(tail)?;
+    format!("{groups}:{tail}").parse::<Ipv6Addr>().ok().map(IpAddr::V6)
+}
+
+/// Four numbers of at most three digits.
+fn dotted(text: &str) -> Option<Ipv4Addr> {
+    let mut octets = [0; 4];
+    let mut parts = text.split('.');
+    for octet in &mut octets {
+        let part = parts.next().filter(|part| (1..=3).contains(&part.len()))?;
+        *octet = part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())??;
+    }
+    parts.next().is_none().then(|| Ipv4Addr::from(octets))
+}
+
+fn inet6_ntoa(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let Value::Bytes(bytes) = &arguments[0] else { return Ok(Value::Null) };
+    let Value::Bytes(bytes) = &arguments[0] else {
+        return refused(call, "string", 0, &arguments[0], context);
+    };
     if let Ok(octets) = <[u8; 4]>::try_from(&bytes[..]) {
         return Ok(Value::from(Ipv4Addr::from(octets).to_string()));
     }
-    let address = <[u8; 16]>::try_from(&bytes[..]).map(Ipv6Addr::from);
-    Ok(address.map_or(Value::Null, |address| Value::from(address.to_string())))
+    match <[u8; 16]>::try_from(&bytes[..]) {
+        Ok(octets) => Ok(Value::from(ipv6_text(Ipv6Addr::from(octets)))),
+        Err(_) => refused(call, "string", 0, &arguments[0], context),
+    }
+}
+
+/// The longest run of zeros is `::`, one alone too; an address of the fourth version in it is written as such.
+fn ipv6_text(address: Ipv6Addr) -> String {
+    let groups = address.segments();
+    let (mut begin, mut length) = (0, 0);
+    for from in 0..groups.len() {
+        let run = groups[from..].iter().take_while(|group| **group == 0).count();
+        if run > length {
+            (begin, length) = (from, run);
+        }
+    }
+    let holds_ipv4 = begin == 0 && (length == 6 || length == 5 && groups[5] == 0xFFFF);
+    let mut text = String::new();
+    let mut at = 0;
+    while at < groups.len() {
+        if length > 0 && at == begin {
+            text.push_str(if begin == 0 { "::" } else { ":" });
+            at += length;
+        } else if holds_ipv4 && at == 6 {
+            let [.., a, b, c, d] = address.octets();
+            return text + &Ipv4Addr::new(a, b, c, d).to_string();
+        } else {
+            let written = write!(text, "{:x}{}", groups[at], if at < 7 { ":" } else { "" });
+            debug_assert!(written.is_ok());
+            at += 1;
+        }
+    }
+    text
 }
 
 fn is_ipv4(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::boolean(!arguments[0].is_null() && to_text(&arguments[0]).parse::<Ipv4Addr>().is_ok()))
+    null_guard!(arguments);
+    Ok(Value::boolean(dotted(&to_text(&arguments[0])).is_some()))
 }
 
 fn is_ipv6(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::boolean(!arguments[0].is_null() && to_text(&arguments[0]).parse::<Ipv6Addr>().is_ok()))
+    null_guard!(arguments);
+    Ok(Value::boolean(matches!(address(&to_text(&arguments[0])), Some(IpAddr::V6(_)))))
 }
 
 /// The octets of an IPv6 address in the form of INET6_ATON.
@@ -59,6 +118,7 @@ fn ipv6_octets(value: &Value) -> Option<[u8; 16]> {
 
 /// `::a.b.c.d`, other than `::` and `::1`.
 fn is_ipv4_compat(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
     let octets = ipv6_octets(&arguments[0]);
     let compat = |octets: [u8; 16]| octets[..12] == [0; 12] && octets[12..14] != [0; 2];
     Ok(Value::boolean(octets.is_some_and(compat)))
@@ -66,6 +126,7 @@ fn is_ipv4_compat(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
 
 /// `::ffff:a.b.c.d`
 fn is_ipv4_mapped(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
     let octets = ipv6_octets(&arguments[0]);
     Ok(Value::boolean(octets.is_some_and(|octets| Ipv6Addr::from(octets).to_ipv4_mapped().is_some())))
 }
@@ -111,6 +172,9 @@ fn format_bytes(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     let units = ["EiB", "PiB", "TiB", "GiB", "MiB", "KiB"];
     let sizes = (1..=6).rev().map(|power| 1024f64.powi(power));
     let written = match units.iter().zip(sizes).find(|(_, size)| bytes.abs() >= *size) {
+        Some((unit, size)) if (bytes / size).abs() >= 1e5 => {
+            write!(text, "{} {unit}", super::server::exponent(bytes / size))
+        }
         Some((unit, size)) => write!(text, "{:.2} {unit}", bytes / size),
         None => write!(text, "{:>4.0} bytes", bytes.trunc()),
     };

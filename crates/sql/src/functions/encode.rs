@@ -5,32 +5,33 @@ use std::fmt::Write;
 use ring::digest as sha;
 
 use super::result_bytes::{Grown, ResultBytes, build_text};
-use super::{Entry, VOLATILE, bigint, bytes_long, digest, entry, text_short, unsigned};
+use super::written::refused;
+use super::{Entry, VOLATILE, digest, entry, text_of, unsigned};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext};
-use crate::value::{Value, to_bytes, to_i64, to_text, to_u64_bits};
+use crate::expr::{Call, EvalContext, Expr};
+use crate::value::{Value, to_bool, to_bytes, to_i64, to_text, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("hex", (1, 1), hex, super::hex_type, 0),
-    entry("unhex", (1, 1), unhex, bytes_long, 0),
+    entry("unhex", (1, 1), unhex, super::unhex_type, 0),
     entry("to_base64", (1, 1), to_base64, super::base64_type, 0),
-    entry("from_base64", (1, 1), from_base64, bytes_long, 0),
-    entry("md5", (1, 1), md5, text_short, 0),
-    entry("sha", (1, 1), sha1, text_short, 0),
-    entry("sha1", (1, 1), sha1, text_short, 0),
+    entry("from_base64", (1, 1), from_base64, super::from_base64_type, 0),
+    entry("md5", (1, 1), md5, text_of::<32>, 0),
+    entry("sha", (1, 1), sha1, text_of::<40>, 0),
+    entry("sha1", (1, 1), sha1, text_of::<40>, 0),
     entry("sha2", (2, 2), sha2, super::sha2_type, 0),
-    entry("crc32", (1, 1), crc32, unsigned, 0),
+    entry("crc32", (1, 1), crc32, super::unsigned_short, 0),
     entry("inet_aton", (1, 1), inet_aton, unsigned, 0),
-    entry("inet_ntoa", (1, 1), inet_ntoa, text_short, 0),
-    entry("uuid", (0, 0), uuid, text_short, VOLATILE),
-    entry("uuid_to_bin", (1, 2), uuid_to_bin, bytes_long, 0),
-    entry("bin_to_uuid", (1, 2), bin_to_uuid, text_short, 0),
-    entry("is_uuid", (1, 1), is_uuid, bigint, 0),
+    entry("inet_ntoa", (1, 1), inet_ntoa, text_of::<31>, 0),
+    entry("uuid", (0, 0), uuid, text_of::<36>, VOLATILE),
+    entry("uuid_to_bin", (1, 2), uuid_to_bin, super::bytes_of::<16>, 0),
+    entry("bin_to_uuid", (1, 2), bin_to_uuid, text_of::<36>, 0),
+    entry("is_uuid", (1, 1), is_uuid, super::truth, 0),
 ];
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-fn hex_text(bytes: &[u8]) -> String {
+pub(super) fn hex_text(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes {
         let written = write!(text, "{byte:02x}");
@@ -63,9 +64,12 @@ fn hex_bytes(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn unhex(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn unhex(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(hex_bytes(&to_bytes(&arguments[0])).map_or(Value::Null, Value::bytes))
+    match hex_bytes(&to_bytes(&arguments[0])) {
+        Some(bytes) => Ok(Value::bytes(bytes)),
+        None => refused(call, "string", 0, &arguments[0], context),
+    }
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -105,8 +109,13 @@ fn from_base64(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
         return Ok(Value::Null);
     }
     let mut bytes = Vec::new();
+    let mut ended = false;
     for group in text.chunks_exact(4) {
         let padding = group.iter().rev().take_while(|byte| **byte == b'=').count();
+        if ended || padding > 2 {
+            return Ok(Value::Null);
+        }
+        ended = padding > 0;
         let mut bits = 0u32;
         for byte in &group[..4 - padding.min(2)] {
             let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
@@ -142,18 +151,27 @@ fn sha1(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     digested(&sha::SHA1_FOR_LEGACY_USE_ONLY, &to_bytes(&arguments[0]), context)
 }
 
-fn sha2(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let algorithm = match to_i64(&arguments[1], context)? {
+fn sha2(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let bits = if arguments[1].is_null() { -1 } else { to_i64(&arguments[1], context)? };
+    let algorithm = match bits {
         0 | 256 => &sha::SHA256,
         384 => &sha::SHA384,
         512 => &sha::SHA512,
-        224 => {
-            let sum = digest::sha224(&to_bytes(&arguments[0]), &mut |bytes| context.work(bytes))?;
-            return Ok(Value::from(hex_text(&sum)));
+        224 => &sha::SHA256,
+        _ => {
+            let constant = matches!(call.arguments[1], Expr::Literal(_));
+            if !constant {
+                null_guard!(arguments);
+            }
+            context.note(SqlError::wrong_native_parameters(call.name));
+            return Ok(Value::Null);
         }
-        _ => return Ok(Value::Null),
     };
+    null_guard!(arguments);
+    if bits == 224 {
+        let sum = digest::sha224(&to_bytes(&arguments[0]), &mut |bytes| context.work(bytes))?;
+        return Ok(Value::from(hex_text(&sum)));
+    }
     digested(algorithm, &to_bytes(&arguments[0]), context)
 }
 
@@ -162,21 +180,34 @@ fn crc32(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value>
     Ok(Value::UInt(u64::from(digest::crc32(&to_bytes(&arguments[0])))))
 }
 
-fn inet_aton(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn inet_aton(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let text = to_text(&arguments[0]);
-    let parts: Option<Vec<u64>> =
-        text.split('.').map(|part| part.parse::<u8>().ok().map(u64::from)).collect();
-    let Some(parts) = parts.filter(|parts| parts.len() <= 4) else { return Ok(Value::Null) };
+    // A number that is left out is zero, but for the last one.
+    let number = |part: &str| match part {
+        "" => Some(0),
+        digits => digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| digits.parse::<u8>().ok())?
+            .map(u64::from),
+    };
+    let parts: Option<Vec<u64>> = text.split('.').map(number).collect();
+    let ends_in_digit = text.ends_with(|last: char| last.is_ascii_digit());
+    let Some(parts) = parts.filter(|parts| parts.len() <= 4 && ends_in_digit) else {
+        return refused(call, "string", 0, &arguments[0], context);
+    };
     // a.b is a.0.0.b, a.b.c is a.b.0.c.
     let (last, front) = parts.split_last().map_or((0, &[][..]), |(last, front)| (*last, front));
     let number = front.iter().enumerate().fold(0, |sum, (place, part)| sum | part << (24 - 8 * place));
     Ok(Value::UInt(number | last))
 }
 
-fn inet_ntoa(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn inet_ntoa(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let Ok(number) = u32::try_from(to_i64(&arguments[0], context)?) else { return Ok(Value::Null) };
+    let Ok(number) = u32::try_from(to_i64(&arguments[0], context)?) else {
+        return refused(call, "integer", 0, &arguments[0], context);
+    };
     Ok(Value::from(std::net::Ipv4Addr::from(number).to_string()))
 }
 
@@ -202,32 +233,39 @@ fn uuid(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
 }
 
 fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
-    let digits: Vec<u8> = text.iter().copied().filter(|byte| !matches!(byte, b'-' | b'{' | b'}')).collect();
-    if digits.len() != 32 {
-        return None;
-    }
+    let text = match text.len() {
+        38 => text.strip_prefix(b"{")?.strip_suffix(b"}")?,
+        _ => text,
+    };
+    let digits: Vec<u8> = match text.len() {
+        32 => text.to_vec(),
+        36 if [8, 13, 18, 23].iter().all(|at| text[*at] == b'-') => {
+            text.iter().copied().filter(|byte| *byte != b'-').collect()
+        }
+        _ => return None,
+    };
     hex_bytes(&digits)?.try_into().ok()
 }
 
 fn uuid_to_bin(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
+    null_guard!(arguments[..1]);
     let text = to_bytes(&arguments[0]);
     let Some(mut bytes) = parse_uuid(&text) else {
         return Err(SqlError::wrong_value_for_type("string", String::from_utf8_lossy(&text), call.name));
     };
-    if arguments.get(1).is_some_and(|swap| to_i64(swap, context).is_ok_and(|swap| swap != 0)) {
+    if arguments.get(1).map_or(Ok(None), |swap| to_bool(swap, context))? == Some(true) {
         bytes = [&bytes[6..8], &bytes[4..6], &bytes[..4], &bytes[8..]].concat().try_into().unwrap_or(bytes);
     }
     Ok(Value::bytes(bytes))
 }
 
 fn bin_to_uuid(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
+    null_guard!(arguments[..1]);
     let bytes = to_bytes(&arguments[0]);
     let Ok(mut bytes) = <[u8; 16]>::try_from(&bytes[..]) else {
         return Err(SqlError::wrong_value_for_type("string", String::from_utf8_lossy(&bytes), call.name));
     };
-    if arguments.get(1).is_some_and(|swap| to_i64(swap, context).is_ok_and(|swap| swap != 0)) {
+    if arguments.get(1).map_or(Ok(None), |swap| to_bool(swap, context))? == Some(true) {
         bytes = [&bytes[4..8], &bytes[2..4], &bytes[..2], &bytes[8..]].concat().try_into().unwrap_or(bytes);
     }
     Ok(Value::from(uuid_text(&bytes)))

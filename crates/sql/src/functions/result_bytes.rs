@@ -128,6 +128,11 @@ impl ResultBytes<'_> {
         Ok(())
     }
 
+    /// True if that is the last byte.
+    pub(crate) fn ends_with(&self, byte: u8) -> bool {
+        self.bytes.last() == Some(&byte)
+    }
+
     /// Whether a writer was refused, and why.
     pub(crate) fn refused(&mut self) -> Grown {
         self.stopped.take().map_or(Ok(()), Err)

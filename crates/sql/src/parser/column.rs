@@ -225,7 +225,32 @@ impl Parser<'_> {
             _ => self.simple_type(keyword, &mut column_type)?,
         }
         self.type_attributes(&mut column_type)?;
+        self.deprecated_in_type(keyword, &column_type);
         Ok(column_type)
+    }
+
+    /// What MySQL advises against in a type that has been read.
+    fn deprecated_in_type(&mut self, keyword: Keyword, column_type: &ColumnType) {
+        use TypeKind as T;
+        let boolean = matches!(keyword, Keyword::Bool | Keyword::Boolean);
+        let has_length = column_type.length.is_some() && !boolean;
+        if column_type.zerofill {
+            self.deprecated(Deprecated::Zerofill);
+        }
+        match column_type.kind {
+            T::TinyInt | T::SmallInt | T::MediumInt | T::Int | T::BigInt if has_length => {
+                self.deprecated(Deprecated::IntegerWidth);
+            }
+            T::Float | T::Double if column_type.decimals.is_some() => {
+                self.deprecated(Deprecated::FloatDigits);
+            }
+            T::Year if has_length => self.deprecated(Deprecated::YearWidth),
+            _ => {}
+        }
+        let real = matches!(column_type.kind, T::Decimal | T::Float | T::Double);
+        if real && column_type.unsigned && !column_type.zerofill {
+            self.deprecated(Deprecated::UnsignedReal);
+        }
     }
 
     fn type_value(&mut self) -> Parse<crate::ast::Text> {

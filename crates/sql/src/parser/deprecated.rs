@@ -1,4 +1,4 @@
-//! Old character sets and spellings of them, which MySQL warns of where they are named.
+//! Syntax that works and that MySQL warns of where it stands: old character sets and spellings of them, signs for words, widths of types.
 
 use super::{Parse, Parser};
 use crate::ast::Name;
@@ -6,7 +6,7 @@ use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::SqlError;
 
-/// One that a statement names.
+/// One that a statement has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deprecated {
     /// `utf8`.
@@ -17,6 +17,36 @@ pub enum Deprecated {
     Collation(Collation),
     /// NATIONAL, NCHAR, NVARCHAR, N'...'.
     National,
+    /// `!`
+    Bang,
+    /// `&&`
+    AndSign,
+    /// `||` as OR
+    OrSign,
+    /// `BINARY expr`
+    BinaryOperator,
+    /// SQL_CALC_FOUND_ROWS
+    CountAllRows,
+    /// FOUND_ROWS()
+    FoundRows,
+    /// `@a := ..` within an expression
+    Assignment,
+    /// VALUES(column)
+    InsertedValue,
+    /// INTO before FOR UPDATE
+    IntoInside,
+    /// SQL_NO_CACHE
+    NoCache,
+    /// INT(n)
+    IntegerWidth,
+    /// FLOAT(m, d)
+    FloatDigits,
+    /// UNSIGNED of DECIMAL, FLOAT, DOUBLE
+    UnsignedReal,
+    /// ZEROFILL
+    Zerofill,
+    /// YEAR(4)
+    YearWidth,
     /// An attribute of a type, and what stands for it.
     Attribute(&'static str, &'static str),
 }
@@ -55,6 +85,21 @@ impl Deprecated {
             }
             Deprecated::Collation(one) => SqlError::deprecated_charset_collation(one.name(), one.charset()),
             Deprecated::National => SqlError::national_charset(),
+            Deprecated::Bang => SqlError::deprecated_syntax("!", "NOT"),
+            Deprecated::AndSign => SqlError::deprecated_syntax("&&", "AND"),
+            Deprecated::OrSign => SqlError::deprecated_syntax("|| as a synonym for OR", "OR"),
+            Deprecated::BinaryOperator => SqlError::deprecated_syntax("BINARY expr", "CAST"),
+            Deprecated::CountAllRows => SqlError::deprecated_count_all_rows(),
+            Deprecated::FoundRows => SqlError::deprecated_found_rows(),
+            Deprecated::Assignment => SqlError::deprecated_assignment(),
+            Deprecated::InsertedValue => SqlError::deprecated_inserted_value(),
+            Deprecated::IntoInside => SqlError::deprecated_into_inside(),
+            Deprecated::NoCache => SqlError::deprecated_alone("SQL_NO_CACHE"),
+            Deprecated::IntegerWidth => SqlError::deprecated_integer_width(),
+            Deprecated::FloatDigits => SqlError::deprecated_float_digits(),
+            Deprecated::UnsignedReal => SqlError::deprecated_unsigned_real(),
+            Deprecated::Zerofill => SqlError::deprecated_zerofill(),
+            Deprecated::YearWidth => SqlError::deprecated_syntax("YEAR(4)", "YEAR"),
             Deprecated::Attribute(old, new) => SqlError::deprecated_syntax(old, new),
         }
     }

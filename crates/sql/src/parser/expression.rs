@@ -16,7 +16,7 @@
 //! | [`CONCAT`] | `\|\|` under PIPES_AS_CONCAT |
 //! | [`SIMPLE`] | unary `- + ~ !`, `BINARY`, `COLLATE`, primaries |
 
-use super::{Parse, Parser};
+use super::{Deprecated, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, FunctionCall, IsTest, Quantifier, UnaryOp};
 use crate::lexer::{Keyword, TokenKind};
 
@@ -150,12 +150,16 @@ impl Parser<'_> {
             rank = infix_rank;
             left = match infix {
                 Infix::Or => {
-                    self.advance();
+                    if self.advance().kind == TokenKind::PipePipe {
+                        self.deprecated(Deprecated::OrSign);
+                    }
                     let right = self.operand(XOR)?;
                     self.join_chain(left, right, true)?
                 }
                 Infix::And => {
-                    self.advance();
+                    if self.advance().kind == TokenKind::AndAnd {
+                        self.deprecated(Deprecated::AndSign);
+                    }
                     let right = self.operand(NOT)?;
                     self.join_chain(left, right, false)?
                 }

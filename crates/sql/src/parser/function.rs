@@ -26,6 +26,10 @@ impl Parser<'_> {
             "timestampdiff" => self.timestamp_diff(),
             "get_format" => self.get_format(),
             "weight_string" => self.weight_string(),
+            "found_rows" => {
+                self.deprecated(Deprecated::FoundRows);
+                self.plain_call(name)
+            }
             _ => self.plain_call(canonical(name)),
         }
     }
@@ -279,6 +283,7 @@ impl Parser<'_> {
         self.expect_kind(TokenKind::LeftParen)?;
         let column = self.column_name()?;
         self.close()?;
+        self.deprecated(Deprecated::InsertedValue);
         Ok(Expr::InsertedValue(column))
     }
 

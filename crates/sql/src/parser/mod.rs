@@ -111,6 +111,13 @@ pub struct Aside {
     pub deprecated: Vec<Deprecated>,
 }
 
+impl Aside {
+    /// True if it says nothing but that syntax is deprecated.
+    pub fn only_warns(&self) -> bool {
+        self.hints.is_empty() && self.clauses.is_empty()
+    }
+}
+
 /// Parses the statement at the start of `text`.
 ///
 /// # Errors
@@ -308,6 +315,11 @@ impl<'a> Parser<'a> {
     /// Hands over a clause that has no node in the tree.
     fn note(&mut self, clause: Clause) {
         self.aside.clauses.push(clause);
+    }
+
+    /// Notes syntax that MySQL advises against.
+    fn deprecated(&mut self, syntax: Deprecated) {
+        self.note_deprecated(Some(syntax));
     }
 
     /// Steps over one of `keywords`, if it is there, and hands over the clause that it is.

@@ -23,7 +23,11 @@ impl Parser<'_> {
             }
             _ => return self.collated(),
         };
-        self.advance();
+        match self.advance().kind {
+            TokenKind::Bang => self.deprecated(Deprecated::Bang),
+            TokenKind::Keyword(_) => self.deprecated(Deprecated::BinaryOperator),
+            _ => {}
+        }
         let operand = Box::new(self.nested(Self::simple)?);
         Ok(Expr::Unary { op, operand })
     }
@@ -239,6 +243,7 @@ impl Parser<'_> {
             return Ok(Expr::UserVariable(name));
         }
         let value = Box::new(self.expression()?);
+        self.deprecated(Deprecated::Assignment);
         Ok(Expr::Assign { variable: name, value })
     }
 

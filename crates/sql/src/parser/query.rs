@@ -1,6 +1,6 @@
 //! SELECT, VALUES, TABLE, and what combines and ends them.
 
-use super::{Parse, Parser};
+use super::{Deprecated, Parse, Parser};
 use crate::ast::{
     Clause, CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
     QueryBody, Select, SelectItem, SetOperator, With,
@@ -176,6 +176,9 @@ impl Parser<'_> {
             if self.at(Keyword::Into) && query.into.is_empty() {
                 query.into = self.variables_after_into()?;
             } else if let Some(clause) = self.locking_clause()? {
+                if !query.into.is_empty() && query.locking.is_empty() {
+                    self.deprecated(Deprecated::IntoInside);
+                }
                 query.locking.push(clause);
             } else {
                 return Ok(());
@@ -303,7 +306,10 @@ impl Parser<'_> {
                 Keyword::Distinct | Keyword::Distinctrow => select.distinct = true,
                 Keyword::All => all = true,
                 Keyword::StraightJoin => select.straight_join = true,
-                Keyword::SqlCalcFoundRows => select.calc_found_rows = true,
+                Keyword::SqlCalcFoundRows => {
+                    self.deprecated(Deprecated::CountAllRows);
+                    select.calc_found_rows = true;
+                }
                 Keyword::HighPriority => self.note(Clause::Priority),
                 Keyword::SqlSmallResult | Keyword::SqlBigResult => self.note(Clause::ResultSize),
                 // Not reserved, so maybe a column: a modifier only if a select list follows.
@@ -311,7 +317,7 @@ impl Parser<'_> {
                     TokenKind::Comma | TokenKind::End | TokenKind::Semicolon => return Ok(()),
                     TokenKind::Keyword(Keyword::From | Keyword::As) => return Ok(()),
                     _ if keyword == Keyword::SqlBufferResult => self.note(Clause::ResultSize),
-                    _ => self.note(Clause::NoCache),
+                    _ => self.deprecated(Deprecated::NoCache),
                 },
                 _ => break,
             }
@@ -348,6 +354,12 @@ impl Parser<'_> {
     fn heading(&self, expr: &Expr, start: usize, end: usize) -> Name {
         let text = String::from_utf8_lossy(&self.text[start..end]);
         let text = match expr {
+            Expr::Function(call) if *call.name == *"name_const" => match call.arguments.first() {
+                Some(Expr::Literal(Literal::String(name))) => {
+                    return String::from_utf8_lossy(&name.bytes).into_owned().into();
+                }
+                _ => &*text,
+            },
             Expr::Column(column) => return column.column.clone(),
             Expr::Literal(Literal::Null) => return "NULL".into(),
             Expr::Literal(Literal::String(string)) => {

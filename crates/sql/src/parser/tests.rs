@@ -82,7 +82,6 @@ fn clauses_without_a_node_are_handed_over() {
         ("SELECT HIGH_PRIORITY 1", C::Priority),
         ("SELECT SQL_BIG_RESULT 1", C::ResultSize),
         ("SELECT SQL_BUFFER_RESULT 1", C::ResultSize),
-        ("SELECT SQL_NO_CACHE 1", C::NoCache),
         ("INSERT LOW_PRIORITY INTO t VALUES (1)", C::Priority),
         ("INSERT DELAYED INTO t VALUES (1)", C::Delayed(false)),
         ("REPLACE DELAYED INTO t VALUES (1)", C::Delayed(true)),

@@ -69,6 +69,11 @@ impl Statement {
         if self.literals { Parameters::literals() } else { Parameters::of_kinds(kinds_of(params, before)) }
     }
 
+    /// The same of a text that says this beside its tree.
+    pub fn with_aside(self, aside: Option<&Aside>) -> Statement {
+        Statement { aside: aside.map(|aside| Box::new(aside.clone())), ..self }
+    }
+
     /// The statement of a [`crate::template`]: its parameters stand for so many literals.
     pub fn of_literals(statement: ast::Statement, count: usize) -> Statement {
         Statement { literals: true, ..Statement::new(statement, count) }

@@ -5,7 +5,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::SessionView;
 use crate::memory::Charge;
-use crate::parser::{Parsed, parse, parse_metered};
+use crate::parser::{Aside, Parsed, parse, parse_metered};
 use crate::sink::ResultSink;
 use crate::statement_cache::TEXT_BYTES_MAX;
 use crate::template::{Scan, Template};
@@ -57,7 +57,10 @@ impl Session {
     /// A text that comes again and again is better found whole.
     fn offer_served(&self, text: &[u8]) {
         let options = self.parse_options(false);
-        let make = || Some(CachedStatement::new(parse(text, options).ok()?.statement, 0));
+        let make = || {
+            let parsed = parse(text, options).ok()?;
+            Some(CachedStatement::new(parsed.statement, 0).with_aside(parsed.aside.as_deref()))
+        };
         self.db.statements().offer_served(text, self.settings.reading_mode(), make);
     }
 
@@ -76,8 +79,9 @@ impl Session {
                 .parse_charged(text, start, false, &mut charge)
                 .inspect_err(|_| self.state.warnings.clear())?;
             let more = parsed.next < text.len();
-            if start == 0 && !more && parsed.aside.is_none() && is_row_statement(&parsed.statement) {
-                self.offer(text, &parsed.statement, scan, &course);
+            let cached = parsed.aside.as_ref().is_none_or(|aside| aside.only_warns());
+            if start == 0 && !more && cached && is_row_statement(&parsed.statement) {
+                self.offer(text, (&parsed.statement, parsed.aside.as_deref()), scan, &course);
             }
             if more && !self.multi_statements {
                 let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
@@ -115,9 +119,15 @@ impl Session {
     }
 
     /// Offers a parsed text to the caches.
-    fn offer(&self, text: &[u8], statement: &Statement, scan: &Scan, course: &Course) {
+    fn offer(
+        &self,
+        text: &[u8],
+        (statement, aside): (&Statement, Option<&Aside>),
+        scan: &Scan,
+        course: &Course,
+    ) {
         let (cache, mode) = (self.db.statements(), self.settings.reading_mode());
-        cache.offer(text, mode, || CachedStatement::new(statement.clone(), 0));
+        cache.offer(text, mode, || CachedStatement::new(statement.clone(), 0).with_aside(aside));
         if let Course::Keyed = course {
             let options = self.parse_options(false);
             cache.offer_template(scan.key(), mode, || Template::of(statement, scan, options));

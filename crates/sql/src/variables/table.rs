@@ -40,6 +40,28 @@ pub const SQL_MODES: &[&str] = &[
     "TIME_TRUNCATE_FRACTIONAL",
 ];
 
+/// What `block_encryption_mode` may be.
+const BLOCK_ENCRYPTION_MODES: &[&str] = &[
+    "aes-128-ecb",
+    "aes-192-ecb",
+    "aes-256-ecb",
+    "aes-128-cbc",
+    "aes-192-cbc",
+    "aes-256-cbc",
+    "aes-128-cfb1",
+    "aes-192-cfb1",
+    "aes-256-cfb1",
+    "aes-128-cfb8",
+    "aes-192-cfb8",
+    "aes-256-cfb8",
+    "aes-128-cfb128",
+    "aes-192-cfb128",
+    "aes-256-cfb128",
+    "aes-128-ofb",
+    "aes-192-ofb",
+    "aes-256-ofb",
+];
+
 /// The names of isolation levels.
 pub const ISOLATION_LEVELS: &[&str] =
     &["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];
@@ -82,6 +104,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "binlog_format" Both Kind::Text, "ROW", one, "There is no binary log.";
     "binlog_group_commit_sync_delay" Global uint(0, 1000000), "0", inert, "There is no binary log. Commits share a sync of the redo log by themselves, without waiting for each other.";
     "binlog_group_commit_sync_no_delay_count" Global uint(0, 100000), "0", inert, "There is no binary log; see binlog_group_commit_sync_delay.";
+    "block_encryption_mode" Both Kind::Enum(BLOCK_ENCRYPTION_MODES), "aes-128-ecb", live("sql/src/functions/cipher.rs"), "Key length and mode of AES_ENCRYPT and AES_DECRYPT.";
     "bulk_insert_buffer_size" Both uint(0, u64::MAX), "8388608", inert, "No effect.";
     "caching_sha2_password_auto_generate_rsa_keys" Global Kind::Bool, "ON", start("server/src/serve.rs"), "Make the RSA keys for passwords without TLS at first start.";
     "caching_sha2_password_private_key_path" Global Kind::Text, "private_key.pem", start("server/src/serve.rs"), "File of the private key for passwords without TLS.";

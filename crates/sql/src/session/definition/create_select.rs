@@ -27,8 +27,11 @@ use crate::sink::ColumnMeta;
 use crate::types::{BlobSize, ColumnType, IntWidth, column_flag};
 use crate::value::{StoreContext, Value, store};
 
-/// Most bytes of a VARCHAR; a longer text of a query becomes a TEXT.
-const VARCHAR_BYTES_MAX: u64 = 65_535;
+/// Longest VARCHAR, in characters, that an expression becomes; a longer one becomes a TEXT.
+const VARCHAR_LENGTH_MAX: u32 = 512;
+
+/// Digits and sign of an expression that becomes an INT; longer ones become a BIGINT.
+const INT_DIGITS_MAX: u8 = 11;
 
 impl Session {
     /// Makes a table of a query's columns and rows. The caller has found its name to be free.
@@ -168,21 +171,19 @@ fn stored_type(kind: &ColumnType) -> ColumnType {
     match kind {
         ColumnType::Null => ColumnType::Binary { length: 0 },
         ColumnType::Int { width, unsigned, display, zerofill } => {
-            let short = *width == IntWidth::Big && display.is_some_and(|digits| digits < 10);
+            let short = *width == IntWidth::Big && display.is_some_and(|digits| digits <= INT_DIGITS_MAX);
             let width = if short { IntWidth::Int } else { *width };
             ColumnType::Int { width, unsigned: *unsigned, display: None, zerofill: *zerofill }
         }
         ColumnType::Varchar { length, collation } | ColumnType::Char { length, collation } => {
             let bytes = u64::from(*length) * u64::from(collation.max_char_bytes());
-            if bytes > VARCHAR_BYTES_MAX {
+            if *length > VARCHAR_LENGTH_MAX {
                 ColumnType::Text { size: size_for(bytes), collation: *collation }
             } else {
                 kind.clone()
             }
         }
-        ColumnType::Varbinary { length } | ColumnType::Binary { length }
-            if u64::from(*length) > VARCHAR_BYTES_MAX =>
-        {
+        ColumnType::Varbinary { length } | ColumnType::Binary { length } if *length > VARCHAR_LENGTH_MAX => {
             ColumnType::Blob { size: size_for(u64::from(*length)) }
         }
         other => other.clone(),
@@ -190,7 +191,8 @@ fn stored_type(kind: &ColumnType) -> ColumnType {
 }
 
 fn size_for(bytes: u64) -> BlobSize {
-    if bytes > BlobSize::Medium.max_bytes() { BlobSize::Long } else { BlobSize::Medium }
+    let sizes = [BlobSize::Normal, BlobSize::Medium];
+    sizes.into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(BlobSize::Long)
 }
 
 fn zero_default(name: &str, kind: &ColumnType, eval: &EvalContext<'_>) -> SqlResult<DefaultValue> {
