@@ -18,7 +18,8 @@ pub struct Interval {
 impl Interval {
     /// The interval backwards.
     pub fn negated(self) -> Interval {
-        Interval { months: -self.months, us: -self.us }
+        // Both are far beyond all dates where this saturates.
+        Interval { months: self.months.saturating_neg(), us: self.us.saturating_neg() }
     }
 }
 
@@ -83,7 +84,7 @@ pub fn interval_from_value(
         U::Quarter => (3, 0),
         _ => (12, 0),
     };
-    let months = count.checked_mul(months).filter(|months| months.abs() < 1_000_000);
+    let months = count.checked_mul(months).filter(|months| months.unsigned_abs() < 1_000_000);
     Ok(months.zip(count.checked_mul(us)).map(|(months, us)| Interval { months, us }))
 }
 
@@ -144,7 +145,8 @@ pub fn add_interval(moment: DateTime, interval: Interval) -> Option<DateTime> {
         if date.month() == 0 {
             return None;
         }
-        let months = i64::from(date.year()) * 12 + i64::from(date.month()) - 1 + interval.months;
+        let months = i64::from(date.year()) * 12 + i64::from(date.month()) - 1;
+        let months = months.saturating_add(interval.months);
         if !(0..120_000).contains(&months) {
             return None;
         }

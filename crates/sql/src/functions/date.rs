@@ -507,7 +507,7 @@ fn maketime(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
     if !(0..60).contains(&minute) || !(0..60 * SECOND_US).contains(&us) {
         return Ok(Value::Null);
     }
-    let magnitude = (hour.abs().min(10_000) * 3600 + minute * 60) * SECOND_US + us;
+    let magnitude = (hour.saturating_abs().min(10_000) * 3600 + minute * 60) * SECOND_US + us;
     let us = if hour < 0 { -magnitude } else { magnitude };
     Ok(Value::Time(Time::clamped(us, seconds.scale().min(6))))
 }

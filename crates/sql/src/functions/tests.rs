@@ -1,6 +1,7 @@
 //! Expressions from text to text, against results that MySQL's manual documents.
 #![allow(clippy::unwrap_used)]
 
+mod extremes;
 mod killed;
 mod results;
 
