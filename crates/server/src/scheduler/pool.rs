@@ -73,14 +73,21 @@ impl Pool {
         Ok(pool)
     }
 
+    /// Whether there are fewer threads than `thread_pool_max_threads`, those aside among them.
+    fn has_room(&self) -> bool {
+        let threads = self.threads.lock().iter().filter(|thread| !has_ended(thread)).count();
+        threads < self.settings.threads_max.load(Ordering::Relaxed)
+    }
+
     /// Starts a thread aside; where one works for long inside a poll, the next takes over from it.
     fn add_aside(self: &Arc<Self>, aside: &Arc<Aside>) -> io::Result<()> {
         let (pool, aside) = (self.clone(), aside.clone());
         let builder = thread::Builder::new().name("aside".into()).stack_size(STACK_BYTES);
         let mut threads = self.threads.lock();
+        threads.retain(|thread| !has_ended(thread));
         threads.push(builder.spawn(move || {
             let (hiring, held_up) = (pool, aside.clone());
-            relief::serve(Some(Box::new(move || hiring.add_aside(&held_up).is_ok())));
+            relief::serve(Some(Box::new(move || hiring.has_room() && hiring.add_aside(&held_up).is_ok())));
             aside.live();
             relief::serve(None);
         })?);
