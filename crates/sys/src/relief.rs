@@ -36,7 +36,7 @@ crate::sync::thread_local! {
 }
 
 crate::sync::thread_local! {
-    static RELIEVE: RefCell<Option<Relieve>> = RefCell::new(None);
+    static RELIEVE: RefCell<Option<Relieve>> = const { RefCell::new(None) };
 }
 
 /// How this thread is relieved from now on.
