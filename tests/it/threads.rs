@@ -152,9 +152,9 @@ fn the_second_door_is_open_when_the_first_is_full() {
     server.terminate().unwrap();
 }
 
-/// Hashing a few hundred megabytes inside one expression is a poll that neither ends nor gives way.
+/// Hashing a few hundred megabytes inside one expression is a poll that takes long: another thread goes on with the group's sessions.
 #[test]
-fn a_stalled_worker_is_relieved() {
+fn a_worker_in_a_long_poll_is_relieved() {
     let scratch = Scratch::new("stall");
     let options = ["--thread-pool-size=1", "--thread-pool-stall-limit=5"];
     let (server, target) = start(&scratch, &options);
@@ -163,9 +163,6 @@ fn a_stalled_worker_is_relieved() {
     let mut busy = connect(&target).into_socket();
     let hashes: Vec<String> = (0..40).map(|nth| format!("SHA2(REPEAT('{nth:04}', 4000000), 512)")).collect();
     send(&mut busy, &format!("SELECT {}", hashes.join(", ")));
-    while other.number("SELECT COUNT(*) FROM information_schema.thread_pool_stats WHERE stalls > 0").unwrap()
-        == 0
-    {}
     for _ in 0..20 {
         assert_eq!(other.number("SELECT v FROM d.t WHERE id = 2").unwrap(), 2);
     }

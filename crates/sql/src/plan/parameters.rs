@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
 use crate::expr::{Expr, Typed};
+use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
@@ -126,7 +127,12 @@ impl Parameters {
     pub fn typed(&self, at: usize, collation: Collation) -> Typed {
         let kind = self.kinds.as_ref().and_then(|kinds| kinds.get(at));
         let column = kind.copied().unwrap_or(ParameterKind::Text).column_type(collation);
-        Typed { expr: Expr::Parameter(at), kind: ExprType::nullable(column) }
+        // A text gives way to a column's collation, as a literal does.
+        let traits = match column.is_string() {
+            true => Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode },
+            false => Traits::of(&column),
+        };
+        Typed { expr: Expr::Parameter(at), kind: ExprType::nullable(column).with_traits(traits) }
     }
 
     /// Notes that these are operands of one operation: parameters among exact numbers are numbers.

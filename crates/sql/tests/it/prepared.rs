@@ -150,3 +150,30 @@ fn parameters_may_change_their_kinds() {
         }
     }
 }
+
+/// A parameter gives way to the collation of what it meets, whatever the connection's is.
+#[test]
+fn parameters_have_no_collation_of_their_own() {
+    let db = database();
+    let mut session = session(&db);
+    run(
+        &mut session,
+        "CREATE TABLE t (a VARCHAR(9) COLLATE utf8mb4_0900_ai_ci, b VARCHAR(9) COLLATE utf8mb4_bin, KEY (a))",
+    );
+    run(&mut session, "INSERT INTO t VALUES ('x', 'x')");
+    run(&mut session, "SET collation_connection = utf8mb4_general_ci");
+    for condition in [
+        "a = ?",
+        "b = ?",
+        "a IN (?, 'y')",
+        "? BETWEEN a AND b COLLATE utf8mb4_0900_ai_ci",
+        "CONCAT(a, ?) = 'xx'",
+        "a LIKE ?",
+    ] {
+        let (id, ..) = prepare(&mut session, &format!("SELECT COUNT(*) FROM t WHERE {condition}"));
+        for value in [Value::text("x"), Value::Null, Value::text("x")] {
+            let wanted = if value.is_null() { "0\n" } else { "1\n" };
+            assert_eq!(execute(&mut session, id, &[value]), wanted, "{condition}");
+        }
+    }
+}
