@@ -295,15 +295,21 @@ impl Session {
 
     /// What comes between a statement's work and its last packet: with `turnstile_read_durable` all it can have seen is on disk, and the engine
     /// still runs. A future only for who has set the variable: every statement comes by here.
+    #[inline]
     fn before_answer(&self) -> SqlResult<Option<BeforeAnswer<'_>>> {
         if self.settings.read_durable {
-            return Ok(Some(Box::pin(async {
-                self.db.engine().wait_seen_durable().await?;
-                self.check_engine()
-            })));
+            return Ok(Some(self.after_seen_is_durable()));
         }
         self.check_engine()?;
         Ok(None)
+    }
+
+    #[cold]
+    fn after_seen_is_durable(&self) -> BeforeAnswer<'_> {
+        Box::pin(async {
+            self.db.engine().wait_seen_durable().await?;
+            self.check_engine()
+        })
     }
 
     /// Notes the end of a call for SHOW PROCESSLIST and SHOW WARNINGS.

@@ -95,6 +95,7 @@ pub fn kinds_of(values: &[Value], before: Option<&Kinds>) -> Kinds {
 }
 
 /// Whether a plan made for these kinds serves these values.
+#[inline]
 pub fn serves(kinds: &Kinds, values: &[Value]) -> bool {
     kinds.iter().zip(values).all(|(kind, value)| value.is_null() || *kind == ParameterKind::of(value))
 }

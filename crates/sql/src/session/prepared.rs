@@ -81,7 +81,7 @@ impl Statement {
 }
 
 /// What a plan depends on besides the statement.
-#[derive(Clone, PartialEq)]
+#[derive(PartialEq)]
 struct PlanKey {
     version: u64,
     schema: Option<Arc<str>>,
@@ -257,16 +257,16 @@ impl Session {
         let mut numbers = None;
         let plan = loop {
             let known = prepared.beside_numbers.load(Ordering::Relaxed);
-            numbers = numbers.or_else(|| as_numbers(params, known));
+            if known != 0 && numbers.is_none() {
+                numbers = as_numbers(params, known);
+            }
             let plan = match self.kept_plan(prepared, numbers.as_deref().unwrap_or(params)) {
                 Ok(plan) => plan,
                 Err(error) => return Box::pin(self.abandon(error)).await,
             };
             // Its first plan has told which of its parameters stand beside numbers.
-            if numbers.is_none()
-                && known == 0
-                && as_numbers(params, prepared.beside_numbers.load(Ordering::Relaxed)).is_some()
-            {
+            let told = prepared.beside_numbers.load(Ordering::Relaxed);
+            if known != told && numbers.is_none() && as_numbers(params, told).is_some() {
                 continue;
             }
             if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
@@ -286,25 +286,56 @@ impl Session {
             let parameters = prepared.parameters(params, None);
             return self.plan_for(prepared, params, &parameters);
         }
-        let isolation = self.open.as_ref().map(|open| (open.txn.options().isolation, open.autocommit));
+        let version = self.db.dictionary().version();
+        let mut last = None;
+        for kept in prepared.plans.lock().iter().rev().filter(|kept| self.is_planned_for(&kept.key, version))
+        {
+            if prepared.literals || serves(&kept.kinds, params) {
+                return Ok(kept.plan.clone());
+            }
+            last.get_or_insert_with(|| kept.kinds.clone());
+        }
+        self.plan_to_keep(prepared, params, last.as_ref())
+    }
+
+    /// Whether a kept plan was made for this version of the dictionary and for the settings of now.
+    #[inline]
+    fn is_planned_for(&self, key: &PlanKey, version: u64) -> bool {
+        let settings = &self.settings;
+        key.version == version
+            && key.mode == settings.sql_mode
+            && key.collation == settings.collation_connection
+            && key.serializable == self.plans_serializable()
+            && key.time_zone == settings.time_zone
+            && self.state.is_schema(key.schema.as_ref())
+    }
+
+    /// Plans of SERIALIZABLE transactions lock what they read.
+    fn plans_serializable(&self) -> bool {
+        let serializable = turnstile_engine::Isolation::Serializable;
+        self.open
+            .as_ref()
+            .is_some_and(|open| !open.autocommit && open.txn.options().isolation == serializable)
+    }
+
+    /// Makes a plan for these values and keeps it.
+    fn plan_to_keep(
+        &self,
+        prepared: &Statement,
+        params: &[Value],
+        last: Option<&Kinds>,
+    ) -> SqlResult<Arc<RowPlan>> {
         let key = PlanKey {
             version: self.db.dictionary().version(),
             schema: self.state.schema(),
             mode: self.settings.sql_mode,
             collation: self.settings.collation_connection,
             time_zone: self.settings.time_zone,
-            serializable: isolation == Some((turnstile_engine::Isolation::Serializable, false)),
+            serializable: self.plans_serializable(),
         };
-        let mut last = None;
-        for kept in prepared.plans.lock().iter().rev().filter(|kept| kept.key == key) {
-            if prepared.literals || serves(&kept.kinds, params) {
-                return Ok(kept.plan.clone());
-            }
-            last.get_or_insert_with(|| kept.kinds.clone());
-        }
-        let parameters = prepared.parameters(params, last.as_ref());
+        let parameters = prepared.parameters(params, last);
         let plan = self.plan_for(prepared, params, &parameters)?;
-        let kinds = if prepared.literals { Kinds::new() } else { kinds_of(params, last.as_ref()) };
+        let kinds = if prepared.literals { Kinds::new() } else { kinds_of(params, last) };
         let mut plans = prepared.plans.lock();
         plans.retain(|kept| kept.key == key);
         if plans.len() == PLANS_MAX {

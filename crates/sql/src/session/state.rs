@@ -180,6 +180,15 @@ impl SessionState {
         self.schema.lock().clone()
     }
 
+    /// Whether this is the current database.
+    pub fn is_schema(&self, schema: Option<&Arc<str>>) -> bool {
+        match (&*self.schema.lock(), schema) {
+            (Some(current), Some(schema)) => Arc::ptr_eq(current, schema) || current == schema,
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Changes the current database.
     pub fn set_schema(&self, schema: Option<Arc<str>>) {
         *self.schema.lock() = schema;
