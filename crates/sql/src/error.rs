@@ -357,6 +357,16 @@ errors! {
     recursion_too_deep(rounds) = 3636 b"HY000" "Recursive query aborted after {rounds} iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     skip_or_nowait_conflict() = 3572 b"HY000" "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     undo_schema(schema) = 3680 b"HY000" "Failed to create schema directory '{schema}'";
+    generated_function(column) = 3102 b"HY000" "Expression of generated column '{column}' contains a disallowed function.";
+    generated_foreign_key(clause) = 3104 b"HY000" "Cannot define foreign key with {clause} clause on a generated column.";
+    generated_value_given(column, table) = 3105 b"HY000" "The value specified for generated column '{column}' in table '{table}' is not allowed.";
+    generated_unsupported(what) = 3106 b"HY000" "'{what}' is not supported for generated columns.";
+    generated_not_prior() = 3107 b"HY000" "Generated column can refer only to generated columns defined prior to it.";
+    generated_dependency(column) = 3108 b"HY000" "Column '{column}' has a generated column dependency.";
+    generated_auto_increment(column) = 3109 b"HY000" "Generated column '{column}' cannot refer to auto-increment column.";
+    foreign_key_virtual_column(name, column) = 3733 b"HY000" "Foreign key '{name}' uses virtual column '{column}' which is not supported.";
+    generated_named_function(column, function) = 3763 b"HY000" "Expression of generated column '{column}' contains a disallowed function: {function}.";
+    generated_row_value(column) = 3764 b"HY000" "Expression of generated column '{column}' cannot refer to a row value.";
     check_not_boolean(name) = 3812 b"HY000" "An expression of non-boolean type specified to a check constraint '{name}'.";
     column_check_other_column(name) = 3813 b"HY000" "Column check constraint '{name}' references other column.";
     check_named_function(name, function) = 3814 b"HY000" "An expression of a check constraint '{name}' contains disallowed function: {function}.";

@@ -140,7 +140,7 @@ fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResu
 }
 
 /// Functions whose result is not settled by their arguments, or that do something.
-const DISALLOWED: &[&str] = &[
+pub(super) const DISALLOWED: &[&str] = &[
     "benchmark",
     "connection_id",
     "curdate",

@@ -220,9 +220,6 @@ pub fn column(
     if written.engine_attribute {
         return Err(SqlError::engine_attribute_not_supported());
     }
-    if written.generated.is_some() {
-        return Err(SqlError::not_supported_yet("generated columns"));
-    }
     super::limit::column_name(&written.name)?;
     let kind = column_type(&written.name, &written.column_type, collation)?;
     let moment = match &kind {
@@ -236,7 +233,10 @@ pub fn column(
     if written.nullable == Some(true) && in_primary {
         return Err(SqlError::primary_cannot_have_null());
     }
-    let default = default(written, &kind, nullable, eval)?;
+    let default = match &written.generated {
+        Some(generated) => super::generated::generation(written, generated)?,
+        None => default(written, &kind, nullable, eval)?,
+    };
     let comment = written.comment.as_deref().map_or("".into(), |text| String::from_utf8_lossy(text).into());
     Ok(Column {
         name: written.name.clone(),

@@ -70,7 +70,8 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
             if other.auto_increment {
                 return Err(SqlError::default_auto_increment(&column.name));
             }
-            if found >= at && matches!(other.default, DefaultValue::Computed(_)) {
+            if found >= at && matches!(other.default, DefaultValue::Computed(_) | DefaultValue::Generated(..))
+            {
                 return Err(SqlError::default_not_prior(&column.name));
             }
         }

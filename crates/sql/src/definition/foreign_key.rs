@@ -138,6 +138,10 @@ pub fn check_fit(
     let parent_columns = positions(parent, &key.parent_columns).unwrap_or_default();
     for (one, other) in child_columns.into_iter().zip(parent_columns) {
         let (one, other) = (&child.columns[one], &parent.columns[other]);
+        // A parent's change is carried on by what it assigns, and nobody assigns such a column.
+        if other.generation().is_some_and(|(_, stored)| !stored) {
+            return Err(SqlError::foreign_key_virtual_column(&key.name, &other.name));
+        }
         if !compatible(&one.kind, &other.kind, rules.checks) {
             return Err(SqlError::foreign_key_incompatible(&one.name, &other.name, &key.name));
         }

@@ -14,13 +14,14 @@ pub mod column;
 pub mod default;
 pub mod expression;
 pub mod foreign_key;
+pub mod generated;
 pub mod key;
 pub mod limit;
 mod option;
 mod text;
 
 pub use option::{Options, check_charset, check_encryption, is_own_engine, options};
-pub use text::{create_table_text, default_text, quote_name};
+pub use text::{create_table_text, default_text, escaped_text, quote_name};
 
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 1017;
@@ -145,6 +146,7 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
         }
     }
     default::check(definition)?;
+    generated::check(definition)?;
     check::against_actions(definition)?;
     if definition.columns.iter().all(|column| column.invisible) {
         return Err(SqlError::invisible_only());

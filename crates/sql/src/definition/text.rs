@@ -32,26 +32,28 @@ pub fn quote_text(text: &str) -> String {
     quoted
 }
 
+/// An expression as information_schema shows it: escaped as in a string, as in MySQL.
+pub fn escaped_text(expr: &crate::ast::Expr) -> String {
+    expression_text(expr).replace('\\', "\\\\").replace('\'', "\\'")
+}
+
 /// The default of a column as information_schema shows it; None for NULL or none.
 pub fn default_text(column: &Column) -> Option<String> {
     match &column.default {
-        DefaultValue::None | DefaultValue::Value(Value::Null) => None,
+        DefaultValue::None | DefaultValue::Value(Value::Null) | DefaultValue::Generated(..) => None,
         DefaultValue::Value(Value::UInt(bits)) if matches!(column.kind, ColumnType::Bit { .. }) => {
             Some(format!("b'{bits:b}'"))
         }
         DefaultValue::Value(value) => Some(to_text(value).to_string()),
         DefaultValue::Now(0) => Some("CURRENT_TIMESTAMP".into()),
         DefaultValue::Now(digits) => Some(format!("CURRENT_TIMESTAMP({digits})")),
-        // As in MySQL, escaped as in a string.
-        DefaultValue::Computed(expr) => {
-            Some(expression_text(expr).replace('\\', "\\\\").replace('\'', "\\'"))
-        }
+        DefaultValue::Computed(expr) => Some(escaped_text(expr)),
     }
 }
 
 fn default_clause(column: &Column) -> String {
     match &column.default {
-        DefaultValue::None => String::new(),
+        DefaultValue::None | DefaultValue::Generated(..) => String::new(),
         DefaultValue::Value(Value::Null) if column.kind.is_blob() && column.kind != ColumnType::Json => {
             String::new()
         }
@@ -77,6 +79,10 @@ fn column_line(column: &Column, table: Collation) -> String {
         if !collation.is_default() || (collation != table && collation.charset() == "utf8mb4") {
             let _ = write!(line, " COLLATE {}", collation.name());
         }
+    }
+    if let Some((expr, stored)) = column.generation() {
+        let kind = if stored { "STORED" } else { "VIRTUAL" };
+        let _ = write!(line, " GENERATED ALWAYS AS ({}) {kind}", expression_text(expr));
     }
     if !column.nullable {
         line.push_str(" NOT NULL");

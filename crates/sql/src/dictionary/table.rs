@@ -16,7 +16,7 @@ use super::foreign_key::ForeignKey;
 use crate::ast;
 use crate::collation::Collation;
 use crate::definition::expression::{expression_text, parse_expression};
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
 use crate::key_codec::KeyPart;
 use crate::mdl::Gate;
@@ -35,6 +35,9 @@ pub enum DefaultValue {
     Now(u8),
     /// An expression, computed for each row. As it comes from its canonical text.
     Computed(Arc<ast::Expr>),
+    /// GENERATED ALWAYS AS: the column never holds anything else than this expression's value. True for STORED; both kinds are kept in
+    /// the row, so that reading one costs nothing and a key over it is a key like any other.
+    Generated(Arc<ast::Expr>, bool),
 }
 
 /// A column.
@@ -56,6 +59,16 @@ pub struct Column {
     pub comment: Box<str>,
     /// Left out of `*`.
     pub invisible: bool,
+}
+
+impl Column {
+    /// The expression of a generated column, and whether it is STORED.
+    pub fn generation(&self) -> Option<(&ast::Expr, bool)> {
+        match &self.default {
+            DefaultValue::Generated(expr, stored) => Some((expr, *stored)),
+            _ => None,
+        }
+    }
 }
 
 /// One column of a key.
@@ -170,7 +183,9 @@ pub struct Table {
     pub checks: Vec<BoundCheck>,
     /// Columns with computed defaults, in order.
     pub computed_defaults: Vec<(usize, SqlResult<Expr>)>,
-    /// Constraints and computed defaults may be worked out while a page is latched.
+    /// Generated columns, in order, which is the order they are computed in.
+    pub generated: Vec<(usize, SqlResult<Expr>)>,
+    /// Constraints, computed defaults and generated columns may be worked out while a page is latched.
     pub rules_are_light: bool,
     /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its trees.
     pub made_by: TxnId,
@@ -229,16 +244,18 @@ impl Table {
         };
         let auto_column = definition.columns.iter().position(|column| column.auto_increment);
         let checks = check::bind(&definition);
+        let bound = |expr: &ast::Expr| check::bind_expression(expr, &definition).map(|typed| typed.expr);
+        let columns = || definition.columns.iter().enumerate();
         let computed = |(at, column): (usize, &Column)| match &column.default {
-            DefaultValue::Computed(expr) => {
-                Some((at, check::bind_expression(expr, &definition).map(|typed| typed.expr)))
-            }
+            DefaultValue::Computed(expr) => Some((at, bound(expr))),
             _ => None,
         };
-        let computed_defaults: Vec<_> = definition.columns.iter().enumerate().filter_map(computed).collect();
+        let computed_defaults: Vec<_> = columns().filter_map(computed).collect();
+        let generation = |(at, column): (usize, &Column)| Some((at, bound(column.generation()?.0)));
+        let generated: Vec<_> = columns().filter_map(generation).collect();
         let is_light = |expr: &SqlResult<Expr>| expr.as_ref().is_ok_and(Expr::is_light);
         let rules_are_light = checks.iter().all(|check| is_light(check.expr()))
-            && computed_defaults.iter().all(|(_, expr)| is_light(expr));
+            && computed_defaults.iter().chain(&generated).all(|(_, expr)| is_light(expr));
         let made_by = TxnId(0);
         Table {
             definition,
@@ -250,6 +267,7 @@ impl Table {
             auto_column,
             checks,
             computed_defaults,
+            generated,
             rules_are_light,
             made_by,
         }
@@ -283,6 +301,25 @@ impl Table {
     /// Position of a column by its name in any case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Error 3105 if a column is generated: nothing but DEFAULT may be given to it.
+    pub fn check_takes_value(&self, column: usize) -> SqlResult<()> {
+        match self.definition.columns[column].generation() {
+            None => Ok(()),
+            Some(_) => {
+                Err(SqlError::generated_value_given(&self.definition.columns[column].name, self.name()))
+            }
+        }
+    }
+
+    /// What may change when these columns are assigned: they, and what is generated.
+    pub fn may_change(&self, assigned: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut columns: Vec<usize> = assigned.collect();
+        if !columns.is_empty() {
+            columns.extend(self.generated.iter().map(|(column, _)| *column));
+        }
+        columns
     }
 
     /// Position of a key by its name in any case.
@@ -367,6 +404,11 @@ impl Definition {
                     row.u8(3);
                     row.text(&expression_text(expr));
                 }
+                DefaultValue::Generated(expr, stored) => {
+                    row.u8(4);
+                    row.text(&expression_text(expr));
+                    row.bool(*stored);
+                }
             }
             row.0.extend(column.on_update.map_or([0, 0], |digits| [1, digits]));
             row.bool(column.auto_increment);
@@ -435,6 +477,10 @@ impl Column {
             1 => DefaultValue::Value(row.value(&kind)?),
             2 => DefaultValue::Now(row.u8()?),
             3 => DefaultValue::Computed(Arc::new(parse_expression(row.text()?).ok_or(Damaged)?)),
+            4 => {
+                let expr = parse_expression(row.text()?).ok_or(Damaged)?;
+                DefaultValue::Generated(Arc::new(expr), row.bool()?)
+            }
             _ => return Err(Damaged),
         };
         let (updates, digits) = (row.bool()?, row.u8()?);
@@ -509,6 +555,8 @@ mod tests {
             DefaultValue::Value(Value::Int(-7)),
             DefaultValue::Now(3),
             DefaultValue::Computed(Arc::new(parse_expression("concat(_utf8mb4'it''s',uuid())").unwrap())),
+            DefaultValue::Generated(Arc::new(parse_expression("(`a` + 1)").unwrap()), false),
+            DefaultValue::Generated(Arc::new(parse_expression("(`a` + 1)").unwrap()), true),
         ] {
             let mut written = definition(Vec::new());
             written.columns[0].default = default;

@@ -8,8 +8,8 @@ use crate::accounts::{Privileges, Rights};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::datetime::DateTime;
-use crate::definition::default_text;
 use crate::definition::expression::expression_text;
+use crate::definition::{default_text, escaped_text};
 use crate::dictionary::{Check, Column, DefaultValue, Key, Table};
 use crate::session::SessionState;
 use crate::types::ColumnType;
@@ -149,6 +149,9 @@ pub fn extra(column: &Column) -> String {
     if matches!(column.default, DefaultValue::Now(_) | DefaultValue::Computed(_)) {
         parts.push("DEFAULT_GENERATED".to_string());
     }
+    if let Some((_, stored)) = column.generation() {
+        parts.push(if stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_string());
+    }
     match column.on_update {
         Some(0) => parts.push("on update CURRENT_TIMESTAMP".to_string()),
         Some(digits) => parts.push(format!("on update CURRENT_TIMESTAMP({digits})")),
@@ -266,7 +269,7 @@ fn column_row(table: &Table, at: usize, column: &Column, privileges: &str) -> Ve
         text(extra(column)),
         text(privileges),
         text(&column.comment),
-        text(""),
+        text(column.generation().map_or(String::new(), |(expr, _)| escaped_text(expr))),
         Value::Null,
     ]);
     line

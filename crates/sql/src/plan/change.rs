@@ -150,6 +150,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             if plan.columns().len() != targets.len() {
                 return Err(SqlError::wrong_value_count_on_row(1));
             }
+            targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
             if let Some((wider, tables)) = insert_select::with_tables(context, query, insert, targets.len())?
             {
                 (plan, given) = (wider, tables);
@@ -160,6 +161,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             if rows.width() != targets.len() {
                 return Err(SqlError::wrong_value_count_on_row(1));
             }
+            targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
             InsertSource::Literals(rows.clone())
         }
         ast::InsertSource::Rows(rows) => {
@@ -180,7 +182,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
     let duplicate_subqueries = block.subqueries_for(read.collect());
     insert_select::refuse_target(&block.subqueries, &table, &insert.table.table)?;
-    let assigned: Vec<usize> = on_duplicate.iter().map(|(column, _)| *column).collect();
+    let assigned = table.may_change(on_duplicate.iter().map(|(column, _)| *column));
     let foreign = foreign_key::of_insert(context.db.dictionary(), &table, insert.replace, &assigned);
     Ok(InsertPlan {
         targets,
@@ -240,7 +242,9 @@ fn bind_rows(
         }
         let mut values = Vec::with_capacity(targets.len());
         for (expr, column) in row.iter().zip(targets) {
-            values.push(assigned_value(block, expr, &table.columns()[*column].kind)?);
+            let value = assigned_value(block, expr, &table.columns()[*column].kind)?;
+            value.iter().try_for_each(|_| table.check_takes_value(*column))?;
+            values.push(value);
         }
         values.resize(targets.len(), None);
         bound.push(values);
@@ -260,7 +264,9 @@ fn assignments(
         let at = assigned_column(block, &one.column)?;
         let column = at.checked_sub(base).filter(|column| *column < table.columns().len());
         let column = column.ok_or_else(|| SqlError::unknown_column(&one.column.column, "field list"))?;
-        bound.push((column, assigned_value(block, &one.value, &table.columns()[column].kind)?));
+        let value = assigned_value(block, &one.value, &table.columns()[column].kind)?;
+        value.iter().try_for_each(|_| table.check_takes_value(column))?;
+        bound.push((column, value));
     }
     Ok(bound)
 }
@@ -352,7 +358,11 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         }
     }
     for target in &mut targets {
-        let assigned: Vec<usize> = target.assignments.iter().flatten().map(|(column, _)| *column).collect();
+        for (column, _) in target.assignments.iter().flatten().filter(|(_, value)| value.is_some()) {
+            target.table.check_takes_value(*column)?;
+        }
+        let assigned = target.assignments.iter().flatten().map(|(column, _)| *column);
+        let assigned = target.table.may_change(assigned);
         target.foreign = foreign_key::of_update(context.db.dictionary(), &target.table, &assigned);
         for (nth, (_, value)) in target.assignments.iter().flatten().enumerate() {
             let read = value.as_ref().map_or(Vec::new(), |value| block.subqueries_of(value));

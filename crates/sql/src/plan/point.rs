@@ -145,6 +145,11 @@ pub fn is_independent(source: &TableSource, target: &ChangeTarget) -> bool {
     let used = source.access.key.into_iter().chain(table.primary());
     let columns: Vec<usize> =
         used.flat_map(|key| table.keys()[key].parts.iter().map(|part| part.column)).collect();
-    let updates = table.columns().iter().enumerate().filter(|(_, c)| c.on_update.is_some()).map(|(at, _)| at);
+    let updates = table
+        .columns()
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| column.on_update.is_some() || column.generation().is_some())
+        .map(|(at, _)| at);
     assignments.iter().map(|(column, _)| *column).chain(updates).all(|column| !columns.contains(&column))
 }

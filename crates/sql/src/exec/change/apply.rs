@@ -10,6 +10,7 @@ use crate::dictionary::check::{is_broken_check, verify};
 use crate::dictionary::{DefaultValue, Key, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
+use crate::exec::tail::FrameRow;
 use crate::expr::{EvalContext, Expr, Row, WarningLevel};
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
@@ -85,7 +86,7 @@ impl Storing<'_> {
             DefaultValue::Value(value) => Ok(value.clone()),
             DefaultValue::Now(digits) => self.now(table, column, *digits),
             // Computed when the rest of the row is there.
-            DefaultValue::Computed(_) => Ok(Value::Null),
+            DefaultValue::Computed(_) | DefaultValue::Generated(..) => Ok(Value::Null),
             DefaultValue::None if definition.nullable => Ok(Value::Null),
             DefaultValue::None => {
                 // ENUM NOT NULL without default has its first member, as in MySQL.
@@ -120,6 +121,29 @@ impl Storing<'_> {
                 self.store(table, column, &expr.eval(row, self.eval)?)
             }
         }
+    }
+
+    /// Computes the generated columns of a row whose other columns are there.
+    pub fn generate(&self, table: &Table, row: &mut [Value]) -> SqlResult<()> {
+        for (column, expr) in &table.generated {
+            let expr = expr.as_ref().map_err(Clone::clone)?;
+            let value = expr.eval(&FrameRow(row), self.eval)?;
+            row[*column] = self.store(table, *column, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Adds to the changes of a row what they make of its generated columns.
+    pub fn regenerate(&self, table: &Table, view: &RowView<'_>, changes: &mut Changes) -> SqlResult<()> {
+        for (column, expr) in &table.generated {
+            let expr = expr.as_ref().map_err(Clone::clone)?;
+            let value = expr.eval(&Assigning { view, base: 0, rest: &[], changes }, self.eval)?;
+            let value = self.store(table, *column, &value)?;
+            if view.get(*column) != value {
+                changes.push((*column, value));
+            }
+        }
+        Ok(())
     }
 
     /// CURRENT_TIMESTAMP for a column.
@@ -170,6 +194,8 @@ pub fn changed_columns(
     let mut changes = Changes::new();
     for (column, expr) in assignments {
         let value = match expr {
+            // Computed when all others have their values.
+            None if table.columns()[*column].generation().is_some() => continue,
             None => {
                 let row = Assigning { view, base: 0, rest: &[], changes: &changes };
                 storing.default_in(table, *column, &row)?
@@ -194,6 +220,7 @@ pub fn changed_columns(
                 changes.push((column, storing.now(table, column, digits)?));
             }
         }
+        storing.regenerate(table, view, &mut changes)?;
         verify(&table.checks, &Assigning { view, base: 0, rest: &[], changes: &changes }, storing.eval)?;
     }
     Ok(changes)

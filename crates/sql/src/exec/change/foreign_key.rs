@@ -372,6 +372,9 @@ impl Exec<'_> {
                 changes.push((*column, stored));
             }
         }
+        if !changes.is_empty() {
+            storing.regenerate(&link.child, view, &mut changes)?;
+        }
         Ok(changes)
     }
 

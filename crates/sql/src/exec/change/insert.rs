@@ -262,10 +262,12 @@ impl Exec<'_> {
         for (column, _) in &plan.table.computed_defaults {
             let place = plan.targets.iter().position(|target| target == column);
             if place.is_none_or(|at| matches!(given.get(at), Some(None))) {
+                // A default may read what is generated before it.
+                storing.generate(&plan.table, frame)?;
                 frame[*column] = storing.default_in(&plan.table, *column, &FrameRow(frame))?;
             }
         }
-        Ok(())
+        storing.generate(&plan.table, frame)
     }
 
     /// A given value in the column's type; NULL for an AUTO_INCREMENT column stays, it asks for a new value.

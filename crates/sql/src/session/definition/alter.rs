@@ -67,6 +67,7 @@ impl Session {
         let mut work = Alteration::of(&table);
         work.sets_counter = auto_increment::is_given(&alter.actions);
         check_charsets(&alter.actions)?;
+        check_validation(&alter.actions)?;
         let mut actions: Vec<_> = alter.actions.iter().collect();
         actions.sort_by_key(|one| phase(one));
         self.with_eval(&[], |eval| actions.into_iter().try_for_each(|action| work.apply(action, eval)))?;
@@ -276,6 +277,21 @@ fn check_charsets(actions: &[AlterAction]) -> SqlResult<()> {
     }))
 }
 
+/// Error 1221 for WITH VALIDATION and WITHOUT VALIDATION where no VIRTUAL column is added or changed.
+fn check_validation(actions: &[AlterAction]) -> SqlResult<()> {
+    let makes_virtual = |action: &AlterAction| match action {
+        AlterAction::AddColumn { column, .. } | AlterAction::ChangeColumn { column, .. } => {
+            column.generated.as_ref().is_some_and(|generated| !generated.stored)
+        }
+        _ => false,
+    };
+    let validates = actions.iter().any(|action| matches!(action, AlterAction::Validation(_)));
+    if validates && !actions.iter().any(makes_virtual) {
+        return Err(SqlError::wrong_usage("ALTER", "WITH VALIDATION"));
+    }
+    Ok(())
+}
+
 /// MySQL counts rows where it cannot change a table in place.
 fn counts_rows(action: &AlterAction) -> bool {
     match action {
@@ -384,10 +400,8 @@ impl Alteration {
             }
             // The parser hands it over as a clause without effect, with a note.
             AlterAction::EnableKeys(_) => {}
-            // It speaks of generated columns that are added, which do not exist.
-            AlterAction::Validation(_) => {
-                return Err(SqlError::wrong_usage("ALTER", "WITH VALIDATION"));
-            }
+            // Rows that get a generated column are copied, and so their values are worked out in any case.
+            AlterAction::Validation(_) => {}
             AlterAction::Force => self.rebuild = true,
             // When all columns are there.
             AlterAction::AddCheck(_) => {}
@@ -504,6 +518,8 @@ impl Alteration {
             .any(|key| key.primary && key.parts.iter().any(|part| part.column == at));
         let column = definition::column::column(written, self.definition.collation, in_primary, eval)?;
         let old = &self.definition.columns[at];
+        definition::generated::check_change(old, &column)?;
+        self.rebuild |= old.generation() != column.generation();
         let stays = online::keeps_rows(&old.kind, &column.kind);
         let indexed = self.definition.keys.iter().any(|key| key.parts.iter().any(|part| part.column == at));
         self.rebuild |= !stays || old.nullable != column.nullable;
@@ -553,6 +569,10 @@ impl Alteration {
         let literal = |clause: &crate::ast::DefaultClause| matches!(&clause.expr, Expr::Literal(literal) if *literal != Literal::Null);
         if column.kind.is_blob() && default.is_some_and(literal) {
             return Err(SqlError::blob_cannot_have_default(name));
+        }
+        if column.generation().is_some() {
+            let given = default.is_some();
+            return if given { Err(SqlError::wrong_usage("DEFAULT", "generated column")) } else { Ok(()) };
         }
         column.default = match default {
             None => DefaultValue::None,
@@ -628,9 +648,10 @@ impl Alteration {
             let old = old_names.iter().position(|old| old.eq_ignore_ascii_case(name))?;
             now[old].as_deref()
         };
-        definition::check::drop_columns(&mut self.definition, &|name| now(name).is_none(), &|name| {
-            now(name).is_none_or(|now| !now.eq_ignore_ascii_case(name))
-        })?;
+        let gone = |name: &str| now(name).is_none_or(|now| !now.eq_ignore_ascii_case(name));
+        let known = |name: &str| old_names.iter().any(|old| old.eq_ignore_ascii_case(name));
+        definition::generated::keep_columns(&self.definition, &|name| known(name) && gone(name))?;
+        definition::check::drop_columns(&mut self.definition, &|name| now(name).is_none(), &gone)?;
         let new = alter.actions.iter().filter_map(|action| match action {
             AlterAction::AddCheck(check) => Some(check.clone()),
             _ => None,

@@ -139,6 +139,7 @@ impl Session {
             let mut values = Vec::with_capacity(origins.len());
             for (column, origin) in origins.iter().enumerate() {
                 values.push(match origin {
+                    _ if new.columns()[column].generation().is_some() => Value::Null,
                     Origin::Same(at) => view.get(*at),
                     Origin::Converted(at) => {
                         let value = view.get(*at);
@@ -175,6 +176,7 @@ impl Session {
                     values[*column] = storing.default_in(new, *column, &FrameRow(&values))?;
                 }
             }
+            storing.generate(new, &mut values)?;
             verify(&new.checks, &FrameRow(&values), eval)?;
             Ok(values)
         })

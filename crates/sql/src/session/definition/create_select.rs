@@ -90,9 +90,11 @@ impl Session {
         let width = definition.columns.len();
         let counters = Counters::fresh();
         let table = Table::new(definition.clone(), Arc::default(), counters.clone());
+        let targets: Vec<usize> = (width - source.columns().len()..width).collect();
+        targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
         let plan = InsertPlan {
             table: Arc::new(table),
-            targets: (width - source.columns().len()..width).collect(),
+            targets,
             source: InsertSource::Query(source),
             replace: create.on_duplicate == OnDuplicate::Replace,
             ignore: create.on_duplicate == OnDuplicate::Ignore,
@@ -145,9 +147,13 @@ impl Session {
         if let Some(base) = base
             && base.nullable == nullable
             && !base.auto_increment
-            && !matches!(base.default, DefaultValue::Computed(_))
+            && !matches!(base.default, DefaultValue::Computed(_) | DefaultValue::Generated(..))
         {
             return Ok(Column { name, invisible: false, ..base.clone() });
+        }
+        if let Some(base) = base.filter(|base| base.nullable == nullable && base.generation().is_some()) {
+            let default = if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
+            return Ok(Column { name, default, invisible: false, ..base.clone() });
         }
         let kind = stored_type(&meta.column_type);
         let comment = base.map_or("".into(), |base| base.comment.clone());
