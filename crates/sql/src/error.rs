@@ -346,6 +346,7 @@ errors! {
     json_path_not_allowed() = 3153 b"42000" "The path expression '$' is not allowed in this context.";
     json_one_or_all(function) = 3154 b"42000" "The oneOrAll argument to {function} may take these values: 'one' or 'all'.";
     json_is_no_number(kind, source) = 3156 b"22018" "Invalid JSON value for CAST to {kind} from column {source} at row 1";
+    json_too_deep() = 3157 b"22032" "The JSON document exceeds the maximum depth.";
     json_member_name_null() = 3158 b"22032" "JSON documents may not contain NULL member names.";
     variable_not_persisted() = 3549 b"HY000" "Variables cannot be persisted. Please retry.";
     not_in_persisted_file(name) = 3615 b"HY000" "Variable {name} does not exist in persisted config file";

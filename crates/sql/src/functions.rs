@@ -38,10 +38,10 @@ pub use casting::{cast, cast_target};
 pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
 pub(crate) use digest::crc32;
 pub(crate) use json::{
-    as_order, as_value as as_document, cast_as_document, takes_value as takes_document,
-    truth as truth_document,
+    as_order, as_value as as_document, cast_as_document, document_order, marked,
+    takes_value as takes_document, truth as truth_document,
 };
-pub(crate) use json_scalar::{Wanted, as_number, of_truth as truth_as_document};
+pub(crate) use json_scalar::{Wanted, as_moment, as_number, of_truth as truth_as_document};
 pub(crate) use result_bytes::build_text;
 pub(crate) use server::{benchmark, benchmark_type};
 
@@ -159,6 +159,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         return Err(SqlError::wrong_parameter_count(entry.name));
     }
     let arguments = json::arguments(entry.name, arguments)?;
+    let arguments = json_scalar::plain_outside(entry.name, arguments);
     let text = text_arguments(entry);
     let bytes = BYTES_OF_FIRST.contains(&entry.name);
     let read = |(nth, typed)| match text.contains(&nth) {

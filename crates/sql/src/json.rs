@@ -1,155 +1,54 @@
-//! JSON documents: parsing, the normal form that columns keep, and what can be done to a document.
+//! Documents: parsing, the normal form that columns keep, and what can be done to a document.
 //!
-//! A document is a text in memory and in rows: the normal form, with members ordered by the length of their names and then by their
-//! bytes, the last of members of one name, `, ` and `: ` between parts. So equal documents have equal texts, but for numbers written
-//! in two ways. Whoever looks into a document parses it ([`parse`]) and writes it again ([`write()`]). SQL NULL is no document; the
-//! document `null` is one.
-//!
-//! Numbers are 64-bit integers or doubles. Dates and times are kept as strings.
+//! A document is a text in values and in rows: the normal form, with members ordered by the length of their names and then by their
+//! bytes, the last of members of one name, `, ` and `: ` between parts. It is a [`Value::Str`](crate::value::Value::Str) if the text
+//! says all of it, and marked text in a [`Value::Json`](crate::value::Value::Json) if it holds a scalar whose kind a text does not
+//! tell: DECIMAL, an unsigned number that BIGINT would hold, a date, bytes ([`write`](mod@write) describes the marks). Whoever looks
+//! into a document parses it ([`parse_kept`]) and writes it again. SQL NULL is no document; the document `null` is one.
 
+pub mod document;
 pub mod order;
 pub mod path;
+pub mod read;
+pub mod write;
 
 use std::collections::HashSet;
-use std::fmt::{self, Write};
 
-use serde_json::{Map, Value as Json};
-
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
+pub use document::{Json, Kind, Object};
 use path::{Leg, Path};
+pub use read::{MAX_DEPTH, Malformed, parse, parse_kept};
+pub use write::{append, append_marked, append_pretty, append_quoted, without_marks, write};
 
-/// Why a text is no document.
-#[derive(Debug)]
-pub struct Malformed {
-    /// What is wrong.
-    pub why: String,
-    /// Bytes before the place.
-    pub position: usize,
-}
-
-/// A document from its text.
-pub fn parse(text: &str) -> Result<Json, Malformed> {
-    serde_json::from_str(text).map_err(|error| {
-        let line = text.split_inclusive('\n').take(error.line().saturating_sub(1));
-        let position = line.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
-        let why = error.to_string();
-        let why = why.rsplit_once(" at line").map_or(why.as_str(), |(why, _)| why);
-        Malformed { why: format!("Invalid value: {why}."), position: position.min(text.len()) }
-    })
-}
-
-/// A document that an argument of a function is; error 3141.
-pub fn parse_argument(text: &str, nth: usize, function: &str) -> SqlResult<Json> {
-    parse(text).map_err(|error| SqlError::invalid_json_argument(nth + 1, function, error.why, error.position))
-}
-
-/// The normal form.
-pub fn write(document: &Json) -> String {
-    let mut out = String::new();
-    let written = append(document, &mut out);
-    debug_assert!(written.is_ok(), "a text takes everything");
-    out
-}
-
-/// Appends the normal form; an error is `out`'s.
-pub fn append(document: &Json, out: &mut dyn Write) -> fmt::Result {
-    match document {
-        Json::Array(parts) => {
-            out.write_char('[')?;
-            for (nth, part) in parts.iter().enumerate() {
-                out.write_str(if nth > 0 { ", " } else { "" })?;
-                append(part, out)?;
-            }
-            out.write_char(']')
-        }
-        Json::Object(members) => {
-            out.write_char('{')?;
-            for (nth, (name, value)) in in_order(members).into_iter().enumerate() {
-                out.write_str(if nth > 0 { ", " } else { "" })?;
-                append_quoted(name, out)?;
-                out.write_str(": ")?;
-                append(value, out)?;
-            }
-            out.write_char('}')
-        }
-        Json::String(text) => append_quoted(text, out),
-        scalar => write!(out, "{scalar}"),
+/// The bytes in `base64:typeN:...`.
+pub fn bytes_of_opaque(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("base64:type")?.split_once(':')?.1.trim_end_matches('=');
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    for group in digits.as_bytes().chunks(4) {
+        let bits = group.iter().try_fold(0u32, |bits, byte| Some(bits << 6 | u32::from(digit(*byte)?)))?;
+        let aligned = (bits << (6 * (4 - group.len()))).to_be_bytes();
+        bytes.extend(&aligned[1..group.len()]);
     }
+    Some(bytes)
 }
 
-/// Appends a text as a JSON string; an error is `out`'s.
-pub fn append_quoted(text: &str, out: &mut dyn Write) -> fmt::Result {
-    out.write_char('"')?;
-    let mut rest = text;
-    while let Some(at) = rest.find(|letter: char| letter < ' ' || matches!(letter, '"' | '\\')) {
-        out.write_str(&rest[..at])?;
-        match rest.as_bytes()[at] {
-            b'\n' => out.write_str("\\n")?,
-            b'\r' => out.write_str("\\r")?,
-            b'\t' => out.write_str("\\t")?,
-            8 => out.write_str("\\b")?,
-            12 => out.write_str("\\f")?,
-            quoted @ (b'"' | b'\\') => {
-                out.write_char('\\')?;
-                out.write_char(char::from(quoted))?;
-            }
-            control => write!(out, "\\u{control:04x}")?,
-        }
-        rest = &rest[at + 1..];
-    }
-    out.write_str(rest)?;
-    out.write_char('"')
-}
-
-/// Members by the length of their names, then by their bytes.
-pub fn in_order(members: &Map<String, Json>) -> Vec<(&str, &Json)> {
-    let mut sorted: Vec<(&str, &Json)> = members.iter().map(|(name, value)| (name.as_str(), value)).collect();
-    sorted.sort_by(|(one, _), (other, _)| (one.len(), one).cmp(&(other.len(), other)));
-    sorted
-}
-
-/// JSON_UNQUOTE: the text of a string, and any other document as it is written.
+/// JSON_UNQUOTE of a text: what a string says, and any other document as it is written.
 pub fn unquote(text: &str) -> SqlResult<String> {
     if text.len() < 2 || !text.starts_with('"') || !text.ends_with('"') {
         return Ok(text.into());
     }
-    match parse_argument(text, 0, "json_unquote")? {
+    match parse(text).map_err(|error| error.of_argument(0, "json_unquote"))? {
         Json::String(inside) => Ok(inside),
         _ => Ok(text.into()),
     }
-}
-
-/// JSON_TYPE.
-pub fn type_name(document: &Json) -> &'static str {
-    match document {
-        Json::Null => "NULL",
-        Json::Bool(_) => "BOOLEAN",
-        Json::Number(number) if number.is_f64() => "DOUBLE",
-        Json::Number(number) if number.is_i64() => "INTEGER",
-        Json::Number(_) => "UNSIGNED INTEGER",
-        Json::String(_) => "STRING",
-        Json::Array(_) => "ARRAY",
-        Json::Object(_) => "OBJECT",
-    }
-}
-
-/// JSON_LENGTH.
-pub fn length(document: &Json) -> usize {
-    match document {
-        Json::Array(parts) => parts.len(),
-        Json::Object(members) => members.len(),
-        _ => 1,
-    }
-}
-
-/// JSON_DEPTH.
-pub fn depth(document: &Json) -> usize {
-    let inside = match document {
-        Json::Array(parts) => parts.iter().map(depth).max(),
-        Json::Object(members) => members.values().map(depth).max(),
-        _ => None,
-    };
-    1 + inside.unwrap_or(0)
 }
 
 /// Notes bytes worked through; fails if the statement is to end.
@@ -161,7 +60,7 @@ pub fn contains(target: &Json, candidate: &Json, work: &mut Work<'_>) -> SqlResu
         (Json::Array(parts), Json::Array(wanted)) => contains_all(parts, wanted, work),
         (Json::Array(parts), one) => contains_all(parts, std::slice::from_ref(one), work),
         (Json::Object(members), Json::Object(wanted)) => {
-            for (name, value) in wanted {
+            for (name, value) in wanted.iter() {
                 let Some(member) = members.get(name) else { return Ok(false) };
                 if !contains(member, value, work)? {
                     return Ok(false);
@@ -175,7 +74,7 @@ pub fn contains(target: &Json, candidate: &Json, work: &mut Work<'_>) -> SqlResu
 
 /// Whether each of the wanted is contained in some part. Scalars, which can be many on both sides, are looked up.
 fn contains_all(parts: &[Json], wanted: &[Json], work: &mut Work<'_>) -> SqlResult<bool> {
-    let is_scalar = |one: &Json| !one.is_array() && !one.is_object();
+    let is_scalar = Json::is_scalar;
     let mut scalars = HashSet::new();
     if wanted.iter().any(is_scalar) {
         let mut open: Vec<&Json> = parts.iter().collect();
@@ -226,69 +125,52 @@ pub fn overlaps(one: &Json, other: &Json) -> bool {
     }
 }
 
-/// Appends a document as JSON_PRETTY shows it; an error is `out`'s.
-pub fn append_pretty(document: &Json, indent: usize, out: &mut dyn Write) -> fmt::Result {
-    let line = |out: &mut dyn Write, indent: usize| {
-        out.write_char('\n')?;
-        (0..indent).try_for_each(|_| out.write_str("  "))
-    };
-    match document {
-        Json::Array(parts) if !parts.is_empty() => {
-            out.write_char('[')?;
-            for (nth, part) in parts.iter().enumerate() {
-                out.write_str(if nth > 0 { "," } else { "" })?;
-                line(out, indent + 1)?;
-                append_pretty(part, indent + 1, out)?;
-            }
-            line(out, indent)?;
-            out.write_char(']')
+/// Members of both in order; `both` decides of a name that both have, `added` of one that only the other has.
+fn united(
+    one: Object,
+    other: Object,
+    both: fn(Json, Json) -> Option<Json>,
+    added: fn(Json) -> Option<Json>,
+) -> Object {
+    let mut out = Vec::with_capacity(one.len() + other.len());
+    let mut others = other.into_members().into_iter().peekable();
+    let rank = |name: &str, other: &str| (name.len(), name).cmp(&(other.len(), other));
+    let mut add = |name: Box<str>, value: Option<Json>| out.extend(value.map(|value| (name, value)));
+    for (name, value) in one.into_members() {
+        while let Some((before, more)) = others.next_if(|(other, _)| rank(other, &name).is_lt()) {
+            add(before, added(more));
         }
-        Json::Object(members) if !members.is_empty() => {
-            out.write_char('{')?;
-            for (nth, (name, value)) in in_order(members).into_iter().enumerate() {
-                out.write_str(if nth > 0 { "," } else { "" })?;
-                line(out, indent + 1)?;
-                append_quoted(name, out)?;
-                out.write_str(": ")?;
-                append_pretty(value, indent + 1, out)?;
-            }
-            line(out, indent)?;
-            out.write_char('}')
+        match others.next_if(|(other, _)| *other == name) {
+            Some((_, more)) => add(name, both(value, more)),
+            None => add(name, Some(value)),
         }
-        other => append(other, out),
     }
+    others.for_each(|(name, more)| add(name, added(more)));
+    Object::new(out)
 }
 
 /// JSON_MERGE_PATCH, as RFC 7396 has it.
 pub fn merge_patch(target: Json, patch: Json) -> Json {
     let Json::Object(changes) = patch else { return patch };
-    let mut members = match target {
+    let members = match target {
         Json::Object(members) => members,
-        _ => Map::new(),
+        _ => Object::default(),
     };
-    for (name, change) in changes {
-        if change.is_null() {
-            members.remove(&name);
-        } else {
-            let before = members.get_mut(&name).map_or(Json::Null, Json::take);
-            members.insert(name, merge_patch(before, change));
-        }
-    }
-    Json::Object(members)
+    let change = |before, change| match change {
+        Json::Null => None,
+        change => Some(merge_patch(before, change)),
+    };
+    Json::Object(united(members, changes, change, |change| match change {
+        Json::Null => None,
+        change => Some(merge_patch(Json::Null, change)),
+    }))
 }
 
 /// JSON_MERGE_PRESERVE: arrays are joined, objects united member by member, anything else becomes an array first.
 pub fn merge_preserve(one: Json, other: Json) -> Json {
     match (one, other) {
-        (Json::Object(mut members), Json::Object(others)) => {
-            for (name, value) in others {
-                let merged = match members.get_mut(&name).map(Json::take) {
-                    Some(before) => merge_preserve(before, value),
-                    None => value,
-                };
-                members.insert(name, merged);
-            }
-            Json::Object(members)
+        (Json::Object(members), Json::Object(others)) => {
+            Json::Object(united(members, others, |one, other| Some(merge_preserve(one, other)), Some))
         }
         (one, other) => {
             let list = |document| match document {
@@ -313,6 +195,8 @@ pub enum Change {
     Replace,
     /// JSON_ARRAY_APPEND
     Append,
+    /// JSON_ARRAY_INSERT: a cell before another.
+    Before,
 }
 
 /// Changes a document at a path without wildcards. A path that leads nowhere changes nothing.
@@ -324,6 +208,10 @@ pub fn change(document: &mut Json, path: &Path, value: Json, change: Change) {
                 other => *other = Json::Array(vec![other.take(), value]),
             }
         }
+        return;
+    }
+    if change == Change::Before {
+        insert_before(document, path, value);
         return;
     }
     if let Some(place) = path::find(document, path.legs()) {
@@ -338,7 +226,7 @@ pub fn change(document: &mut Json, path: &Path, value: Json, change: Change) {
     }
     match (path::find(document, front), last) {
         (Some(Json::Object(members)), Leg::Member(name)) => {
-            members.insert(name.to_string(), value);
+            members.insert(name, value);
         }
         (Some(Json::Array(parts)), Leg::Cell(place)) => match place.from_last() {
             Some(_) => parts.insert(0, value),
@@ -355,12 +243,24 @@ pub fn change(document: &mut Json, path: &Path, value: Json, change: Change) {
     }
 }
 
+/// JSON_ARRAY_INSERT; what is no array stays as it is.
+fn insert_before(document: &mut Json, path: &Path, value: Json) {
+    let Some((Leg::Cell(cell), front)) = path.legs().split_last() else { return };
+    if let Some(Json::Array(parts)) = path::find(document, front) {
+        let at = match cell.from_last() {
+            Some(back) => parts.len().saturating_sub(back + 1),
+            None => cell.within(parts.len()).unwrap_or(parts.len()),
+        };
+        parts.insert(at, value);
+    }
+}
+
 /// JSON_REMOVE at a path without wildcards.
 pub fn remove(document: &mut Json, path: &Path) {
     let Some((last, front)) = path.legs().split_last() else { return };
     match (path::find(document, front), last) {
         (Some(Json::Object(members)), Leg::Member(name)) => {
-            members.shift_remove(&**name);
+            members.remove(name);
         }
         (Some(Json::Array(parts)), Leg::Cell(place)) => {
             if let Some(at) = place.within(parts.len()) {

@@ -156,6 +156,7 @@ fn append_value(kind: &ColumnType, prefix: Option<u32>, value: &Value, out: &mut
         Value::Enum(chosen) => append_big_endian(chosen.bits, width, out),
         Value::Str(text) => append_string(kind, prefix, text.as_bytes(), out),
         Value::Bytes(bytes) => append_string(kind, prefix, bytes, out),
+        Value::Json(_) => append_string(kind, prefix, &crate::value::to_bytes(value), out),
         Value::Null => {}
     }
 }

@@ -270,6 +270,7 @@ pub fn heap_bytes(value: &Value) -> usize {
     match value {
         Value::Str(text) => text.len() + PIECE_OVERHEAD,
         Value::Bytes(bytes) => bytes.len() + PIECE_OVERHEAD,
+        Value::Json(marked) => marked.len() + PIECE_OVERHEAD,
         _ => 0,
     }
 }

@@ -8,7 +8,8 @@
 //!   in its layout, so adding a column at the end rewrites nothing.
 //! - fixed part: numbers, dates, ENUM and SET, little endian, always present (zeros under NULL), so that a change of
 //!   one such column touches its bytes alone.
-//! - variable columns are strings; an end offset counts from the start of the variable bytes.
+//! - variable columns are strings; an end offset counts from the start of the variable bytes. A document is its normal
+//!   form, or marked text (`json/write.rs`), which begins with the byte 1, as no plain document does.
 //!
 //! Reading one column costs no more than finding its place; integers and dates allocate nothing.
 
@@ -107,7 +108,7 @@ impl RowLayout {
             .iter()
             .zip(values)
             .filter(|(column, _)| matches!(column.place, Place::Variable { .. }))
-            .map(|(_, value)| value.as_raw_bytes().map_or(0, <[u8]>::len))
+            .map(|(_, value)| value.stored_bytes().map_or(0, <[u8]>::len))
             .sum();
         let wide = variable_bytes > usize::from(u16::MAX);
         out.push(if wide { VERSION | WIDE_OFFSETS } else { VERSION });
@@ -128,7 +129,7 @@ impl RowLayout {
                     write_fixed(&column.kind, value, &mut out[at..at + usize::from(width)]);
                 }
                 Place::Variable { nth } => {
-                    out.extend_from_slice(value.as_raw_bytes().unwrap_or(&[]));
+                    out.extend_from_slice(value.stored_bytes().unwrap_or(&[]));
                     let end = (out.len() - data) as u32;
                     let at = offsets + usize::from(nth) * offset_bytes;
                     out[at..at + offset_bytes].copy_from_slice(&end.to_le_bytes()[..offset_bytes]);
@@ -238,7 +239,7 @@ impl<'a> RowView<'a> {
             return None;
         }
         if column >= self.column_count {
-            return self.layout.columns[column].default.as_raw_bytes();
+            return self.layout.columns[column].default.stored_bytes();
         }
         match self.layout.columns[column].place {
             Place::Variable { nth } => {
@@ -270,6 +271,7 @@ impl<'a> RowView<'a> {
                     return Value::Bytes(Arc::from(bytes));
                 }
                 match std::str::from_utf8(bytes) {
+                    Ok(text) if is_marked(&definition.kind, text) => Value::Json(Arc::from(text)),
                     Ok(text) => Value::Str(Arc::from(text)),
                     Err(_) => Value::Bytes(Arc::from(bytes)),
                 }
@@ -297,6 +299,11 @@ impl Row for RowView<'_> {
     fn value(&self, position: usize) -> Value {
         self.get(position)
     }
+}
+
+/// Whether a document was stored as marked text.
+fn is_marked(kind: &ColumnType, text: &str) -> bool {
+    text.as_bytes().first() == Some(&crate::json::write::MARKED) && *kind == ColumnType::Json
 }
 
 /// Bytes a DECIMAL of this precision takes: sign bit and magnitude.
@@ -358,7 +365,9 @@ fn write_fixed(kind: &ColumnType, value: &Value, out: &mut [u8]) {
         Value::Time(time) => write_low(time.us as u64, out),
         Value::Enum(chosen) => write_low(chosen.bits, out),
         Value::Null => out.fill(0),
-        Value::Str(_) | Value::Bytes(_) => debug_assert!(false, "a string in a fixed column"),
+        Value::Str(_) | Value::Bytes(_) | Value::Json(_) => {
+            debug_assert!(false, "a string in a fixed column");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! display rules live in [`crate::types::ColumnType`]. Cloning never copies string bytes.
 //!
 //! ```text
-//! Null | Int | UInt | Double | Decimal | Str (utf-8) | Bytes | Date | Time | DateTime | Enum
+//! Null | Int | UInt | Double | Decimal | Str (utf-8) | Bytes | Date | Time | DateTime | Enum | Json
 //! ```
 //! TIMESTAMP columns store UTC; expressions see them already turned into the session's time zone.
 
@@ -58,6 +58,8 @@ pub enum Value {
     DateTime(DateTime),
     /// ENUM or SET member(s).
     Enum(EnumValue),
+    /// A document whose plain text does not say all of it, as marked text ([`crate::json`]). Every other document is a string.
+    Json(Arc<str>),
 }
 
 /// An ENUM (`bits` = 1-based index, 0 = the error value) or SET (`bits` = bitmap) value with the names of its type.
@@ -127,12 +129,20 @@ impl Value {
 
     /// True for character and byte strings and ENUM/SET.
     pub fn is_string(&self) -> bool {
-        matches!(self, Value::Str(_) | Value::Bytes(_) | Value::Enum(_))
+        matches!(self, Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_))
     }
 
     /// True for DATE, TIME and DATETIME.
     pub fn is_temporal(&self) -> bool {
         matches!(self, Value::Date(_) | Value::Time(_) | Value::DateTime(_))
+    }
+
+    /// What a row keeps of a string or a document; `None` for the others.
+    pub fn stored_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Value::Json(marked) => Some(marked.as_bytes()),
+            other => other.as_raw_bytes(),
+        }
     }
 
     /// Bytes of a string-like value without conversion; `None` for the others.
@@ -190,6 +200,7 @@ impl PartialEq for Value {
             (Value::Date(a), Value::Date(b)) => a == b,
             (Value::Time(a), Value::Time(b)) => a == b,
             (Value::DateTime(a), Value::DateTime(b)) => a == b,
+            (Value::Json(a), Value::Json(b)) => a == b,
             (Value::Enum(a), Value::Enum(b)) => a.bits == b.bits && a.names == b.names,
             _ => false,
         }

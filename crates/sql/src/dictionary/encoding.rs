@@ -146,6 +146,10 @@ impl Writer {
                 self.u8(moment.fsp);
             }
             Value::Enum(chosen) => self.number(10, chosen.bits),
+            Value::Json(marked) => {
+                self.u8(11);
+                self.text(marked);
+            }
         }
     }
 
@@ -304,6 +308,7 @@ impl<'a> Reader<'a> {
                 let packed = self.u64()?;
                 Value::DateTime(DateTime::from_packed(packed, self.u8()?))
             }
+            11 => Value::Json(self.text()?.into()),
             10 => match kind {
                 ColumnType::Enum { names, .. } | ColumnType::Set { names, .. } => {
                     Value::Enum(EnumValue { names: names.clone(), bits: self.u64()? })

@@ -1,7 +1,6 @@
 //! Computing aggregates, one row after another.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use super::documents::Document;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
@@ -48,8 +47,8 @@ impl Accumulator {
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::GroupConcat => State::Texts(Texts::default()),
-            AggregateKind::JsonArray => State::Document(Document::Array(String::new())),
-            AggregateKind::JsonObject => State::Document(Document::Object(BTreeMap::new())),
+            AggregateKind::JsonArray => State::Document(Document::array()),
+            AggregateKind::JsonObject => State::Document(Document::object()),
             _ => State::Spread { count: 0, mean: 0.0, squares: 0.0 },
         };
         Accumulator { state, seen: aggregate.distinct.then(KeyIndex::default) }
@@ -103,11 +102,7 @@ impl Accumulator {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         let mut key = Vec::new();
         for (value, argument) in values.iter().zip(&aggregate.arguments) {
-            hash_key::append(
-                value,
-                argument.kind.column.collation().unwrap_or(aggregate.collation),
-                &mut key,
-            );
+            hash_key::append_of(value, &argument.kind.column, aggregate.collation, &mut key);
         }
         let new = seen.insert(&key);
         charge.add(if new { key.len() + KEY_OVERHEAD } else { 0 })?;
@@ -170,9 +165,9 @@ impl Accumulator {
                 *count += 1;
             }
             State::Extreme(best) if aggregate.result == ColumnType::Json => {
-                let own = crate::json::order::key_of_text(&to_text(&value));
+                let own = crate::functions::document_order(&value);
                 let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
-                if best.is_null() || own.cmp(&crate::json::order::key_of_text(&to_text(best))) == wanted {
+                if best.is_null() || own.cmp(&crate::functions::document_order(best)) == wanted {
                     *best = value;
                 }
             }

@@ -7,12 +7,19 @@ use std::collections::BTreeMap;
 
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
-use crate::json;
+use crate::functions::marked;
+use crate::json::{self, write::MARKED};
 use crate::memory::Charge;
 use crate::value::{Value, to_text};
 
-/// A document under way; it is empty as long as no row has come.
-pub enum Document {
+/// A document under way, and whether a part of it is marked.
+pub struct Document {
+    parts: Parts,
+    marked: bool,
+}
+
+/// What there is so far; it is empty as long as no row has come.
+enum Parts {
     /// The parts so far, as the text of an array without its end.
     Array(String),
     /// Members by the length of their names, then by their bytes: the order of the normal form.
@@ -22,22 +29,39 @@ pub enum Document {
 /// What a member takes besides its texts.
 const MEMBER_OVERHEAD: usize = 2 * size_of::<String>() + 2 * size_of::<usize>();
 
-/// A value as a part of a document.
-fn part(value: &Value) -> String {
-    if value.is_null() { "null".into() } else { to_text(value).to_string() }
-}
-
 impl Document {
+    /// JSON_ARRAYAGG's.
+    pub fn array() -> Document {
+        Document { parts: Parts::Array(String::new()), marked: false }
+    }
+
+    /// JSON_OBJECTAGG's.
+    pub fn object() -> Document {
+        Document { parts: Parts::Object(BTreeMap::new()), marked: false }
+    }
+
+    /// A value as a part of a document.
+    fn part(&mut self, value: &Value) -> String {
+        match value {
+            Value::Null => "null".into(),
+            Value::Json(marked) => {
+                self.marked = true;
+                marked.trim_start_matches(char::from(MARKED)).into()
+            }
+            other => to_text(other).to_string(),
+        }
+    }
+
     /// Adds a row: the part, or name and value of a member. Error 3158 for a name that is NULL.
     pub fn add(&mut self, values: &[Value], charge: &mut Charge) -> SqlResult<()> {
-        match (self, values) {
-            (Document::Array(text), [value]) => {
-                let part = part(value);
+        let part = values.last().map(|value| self.part(value)).unwrap_or_default();
+        match (&mut self.parts, values) {
+            (Parts::Array(text), [_]) => {
                 charge.add(part.len() + 2)?;
                 text.push_str(if text.is_empty() { "[" } else { ", " });
                 text.push_str(&part);
             }
-            (Document::Object(members), [name, value]) => {
+            (Parts::Object(members), [name, _]) => {
                 if name.is_null() {
                     return Err(SqlError::json_member_name_null());
                 }
@@ -45,7 +69,6 @@ impl Document {
                     return Err(SqlError::json_of_binary());
                 }
                 let name = to_text(name).to_string();
-                let part = part(value);
                 charge.add(name.len() + part.len() + MEMBER_OVERHEAD)?;
                 members.insert((name.len(), name), part);
             }
@@ -56,11 +79,11 @@ impl Document {
 
     /// The whole document; NULL if no row has come or it is too long (warning 1301).
     pub fn result(self, name: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
-        let text = match self {
-            Document::Array(text) if text.is_empty() => return Ok(Value::Null),
-            Document::Array(text) => text + "]",
-            Document::Object(members) if members.is_empty() => return Ok(Value::Null),
-            Document::Object(members) => {
+        let text = match self.parts {
+            Parts::Array(text) if text.is_empty() => return Ok(Value::Null),
+            Parts::Array(text) => text + "]",
+            Parts::Object(members) if members.is_empty() => return Ok(Value::Null),
+            Parts::Object(members) => {
                 let mut text = String::new();
                 for ((_, name), value) in members {
                     text.push_str(if text.is_empty() { "{" } else { ", " });
@@ -72,6 +95,11 @@ impl Document {
                 text + "}"
             }
         };
-        crate::functions::build_text(name, context, |out| out.push(text.as_bytes()))
+        let first: &[u8] = if self.marked { &[MARKED] } else { &[] };
+        let value = crate::functions::build_text(name, context, |out| {
+            out.push(first)?;
+            out.push(text.as_bytes())
+        })?;
+        Ok(if self.marked { marked(value) } else { value })
     }
 }

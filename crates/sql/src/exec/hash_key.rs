@@ -1,7 +1,8 @@
 //! Bytes that are equal exactly if values are: for GROUP BY, DISTINCT and hash joins. Not ordered, never stored.
 
 use crate::collation::Collation;
-use crate::value::Value;
+use crate::types::ColumnType;
+use crate::value::{Value, to_bytes};
 
 /// Appends the key of a value.
 pub fn append(value: &Value, collation: Collation, out: &mut Vec<u8>) {
@@ -31,8 +32,17 @@ pub fn append(value: &Value, collation: Collation, out: &mut Vec<u8>) {
         Value::Date(date) => number(5, i128::from(date.packed()), out),
         Value::Time(time) => number(6, i128::from(time.us), out),
         Value::DateTime(moment) => number(7, i128::from(moment.packed()), out),
+        Value::Json(_) => weights(&to_bytes(value), collation, out),
         Value::Enum(chosen) => number(8, i128::from(chosen.bits), out),
     }
+}
+
+/// Appends the key of a value of this type: of a document what orders documents. `collation` is for what has none.
+pub fn append_of(value: &Value, kind: &ColumnType, collation: Collation, out: &mut Vec<u8>) {
+    if *kind == ColumnType::Json && !value.is_null() {
+        return weights(&crate::functions::document_order(value), Collation::Binary, out);
+    }
+    append(value, kind.collation().unwrap_or(collation), out);
 }
 
 fn weights(text: &[u8], collation: Collation, out: &mut Vec<u8>) {

@@ -302,8 +302,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         if let Some(seen) = &mut self.seen {
             self.key.clear();
             for (value, item) in self.items.iter().zip(&self.plan.items) {
-                let collation = item.kind.column.collation().unwrap_or(Collation::Binary);
-                hash_key::append(value, collation, &mut self.key);
+                hash_key::append_of(value, &item.kind.column, Collation::Binary, &mut self.key);
             }
             if !seen.insert(&self.key) {
                 return Ok(Visit::Continue);

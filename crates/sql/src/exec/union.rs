@@ -31,7 +31,7 @@ impl Combined<'_> {
     fn key_of(&mut self, row: &[Value]) {
         self.key.clear();
         for (value, kind) in row.iter().zip(&self.plan.kinds) {
-            hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), &mut self.key);
+            hash_key::append_of(value, kind, Collation::Binary, &mut self.key);
         }
     }
 

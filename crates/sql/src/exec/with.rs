@@ -39,7 +39,7 @@ impl Growing<'_> {
             let key = &mut self.key;
             key.clear();
             for (value, (_, kind)) in row.iter().zip(&self.plan.columns) {
-                hash_key::append(value, kind.collation().unwrap_or(Collation::Binary), key);
+                hash_key::append_of(value, kind, Collation::Binary, key);
             }
             if !self.seen.insert(key) {
                 return false;

@@ -266,13 +266,7 @@ impl Builder<'_> {
         if let Some(number) = number_of_hex(expr) {
             return Ok(number);
         }
-        let source = match expr {
-            ast::Expr::Column(name) => &*name.column,
-            ast::Expr::Cast { .. } => "cast_as_json",
-            ast::Expr::Function(call) => &*call.name,
-            _ => "",
-        };
-        Ok(functions::as_number(self.build(expr)?, wanted, source))
+        Ok(functions::as_number(self.build(expr)?, wanted, source_of(expr)))
     }
 
     /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
@@ -526,6 +520,16 @@ impl Builder<'_> {
             arguments.push(bound);
         }
         Ok(arguments)
+    }
+}
+
+/// What a warning about a document calls the expression it comes from.
+pub(super) fn source_of(expr: &ast::Expr) -> &str {
+    match expr {
+        ast::Expr::Column(name) => &name.column,
+        ast::Expr::Cast { .. } => "cast_as_json",
+        ast::Expr::Function(call) => &call.name,
+        _ => "",
     }
 }
 

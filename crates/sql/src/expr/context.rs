@@ -382,7 +382,7 @@ impl Held<'_> {
     /// Keeps a value.
     #[inline]
     pub(crate) fn add(&mut self, value: &Value) -> SqlResult<()> {
-        match value.as_raw_bytes() {
+        match value.stored_bytes() {
             Some(bytes) if bytes.len() >= LARGE_BYTES => self.add_bytes(bytes.len()),
             _ => Ok(()),
         }
@@ -391,7 +391,7 @@ impl Held<'_> {
     /// Keeps an argument of a call, and what the call makes of it while it works.
     #[inline]
     pub(crate) fn add_argument(&mut self, value: &Value, call: &Call) -> SqlResult<()> {
-        match value.as_raw_bytes() {
+        match value.stored_bytes() {
             Some(bytes) if bytes.len() >= LARGE_BYTES => {
                 let working = crate::functions::working_bytes(call.name, bytes);
                 self.add_bytes(bytes.len().saturating_mul(ARGUMENT_COPIES).saturating_add(working))

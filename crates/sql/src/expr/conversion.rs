@@ -1,16 +1,16 @@
 //! From syntax to bound conversions: CAST, CONVERT and COLLATE.
 
-use super::build::{Builder, boxed, round_quotient};
+use super::build::{Builder, boxed, round_quotient, source_of};
 use super::{Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Traits};
-use crate::types::{ColumnType, ExprType};
+use crate::types::{BlobSize, ColumnType, ExprType};
 
 impl Builder<'_> {
-    fn cast_expression(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
+    fn cast_expression(&mut self, expr: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
         let numeric = matches!(
             target,
             ast::CastType::Signed
@@ -20,15 +20,15 @@ impl Builder<'_> {
                 | ast::CastType::Double
         );
         if matches!(target, ast::CastType::Json)
-            && let ast::Expr::Literal(ast::Literal::Bool(value)) = operand
+            && let ast::Expr::Literal(ast::Literal::Bool(value)) = expr
         {
             return Ok(functions::truth_document(*value));
         }
         let mut operand = match target {
-            ast::CastType::Signed | ast::CastType::Unsigned => self.number_for(operand, Wanted::Integer)?,
-            ast::CastType::Decimal { .. } => self.number_for(operand, Wanted::Decimal)?,
-            _ if numeric => self.number(operand)?,
-            _ => self.build(operand)?,
+            ast::CastType::Signed | ast::CastType::Unsigned => self.number_for(expr, Wanted::Integer)?,
+            ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,
+            _ if numeric => self.number(expr)?,
+            _ => self.build(expr)?,
         };
         if matches!(target, ast::CastType::Json) {
             return Ok(functions::cast_as_document(operand));
@@ -37,15 +37,20 @@ impl Builder<'_> {
             round_quotient(&mut operand, &*self.resolver);
         }
         let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
+        let operand = functions::as_moment(operand, &to, source_of(expr));
         let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
         let operand = match to.collation() {
             Some(other) => functions::in_other_set(operand, other),
             None => operand,
         };
         let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
+        let document = operand.kind.column == ColumnType::Json;
         // The value is as long as was asked for; its type is one of any length.
         let kind = ExprType::nullable(match &to {
             ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
+            ColumnType::Varchar { length: u32::MAX, collation } if document => {
+                ColumnType::Text { size: BlobSize::Long, collation: *collation }
+            }
             other => other.clone(),
         });
         Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })

@@ -199,6 +199,7 @@ pub fn coerce_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) 
         | (Value::Date(_), T::Date)
         | (Value::Enum(_), T::Enum { .. } | T::Set { .. }) => value,
         (Value::Str(_), _) if kind.is_character() => value,
+        (Value::Json(_), T::Json) => value,
         (Value::Bytes(_), _) if kind.is_string() => value,
         (Value::Decimal(number), T::Decimal { scale, .. }) if number.scale() == *scale => value,
         (_, T::Decimal { scale, .. }) => Value::Decimal(to_decimal(&value, context)?.round_to(*scale)),

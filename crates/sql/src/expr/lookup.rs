@@ -40,7 +40,7 @@ impl Class {
             Value::Str(_) => Class::Text,
             Value::Bytes(_) => Class::Bytes,
             Value::Date(_) | Value::DateTime(_) => Class::Moment,
-            Value::Null | Value::Time(_) | Value::Enum(_) => Class::Other,
+            Value::Null | Value::Time(_) | Value::Enum(_) | Value::Json(_) => Class::Other,
         }
     }
 }

@@ -4,14 +4,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
-
 use super::result_bytes::build_text;
 use super::{Entry, NEVER_NULL, bigint, entry, json_scalar, text_long};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
-use crate::json::{self, Change, order, path::Path};
+use crate::json::{self, Change, Json, Kind, Malformed, Object, order, path::Path};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::{Value, to_text};
 
@@ -39,8 +37,10 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("json_insert", (3, MANY), json_change, document, 0),
     entry("json_replace", (3, MANY), json_change, document, 0),
     entry("json_array_append", (3, MANY), json_change, document, 0),
+    entry("json_array_insert", (3, MANY), json_change, document, 0),
     entry("json_remove", (2, MANY), json_remove, document, 0),
     entry("json_merge_patch", (2, MANY), json_merge, document, 0),
+    entry("json_merge", (2, MANY), json_merge, document, 0),
     entry("json_merge_preserve", (2, MANY), json_merge, document, 0),
     entry("json_pretty", (1, 1), json_pretty, text_long, 0),
 ];
@@ -56,7 +56,7 @@ pub(crate) fn takes_value(name: &str, nth: usize) -> bool {
     match name {
         "json_array" => true,
         "json_object" => nth % 2 == 1,
-        "json_set" | "json_insert" | "json_replace" | "json_array_append" => {
+        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => {
             nth >= 2 && nth.is_multiple_of(2)
         }
         _ => false,
@@ -67,7 +67,7 @@ pub(crate) fn takes_value(name: &str, nth: usize) -> bool {
 pub(super) fn arguments(name: &str, arguments: Vec<Typed>) -> SqlResult<Vec<Typed>> {
     let odd = match name {
         "json_object" => !arguments.len().is_multiple_of(2),
-        "json_set" | "json_insert" | "json_replace" | "json_array_append" => {
+        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => {
             arguments.len().is_multiple_of(2)
         }
         _ => false,
@@ -111,7 +111,11 @@ pub(crate) fn as_value(typed: Typed) -> Typed {
                 | Expr::Coalesce { .. }
                 | Expr::NullIf { .. }
         );
-    let function = if is_truth { of_truth } else { of_value };
+    let function = match typed.kind.column {
+        _ if is_truth => of_truth,
+        ColumnType::Timestamp { .. } => of_timestamp,
+        _ => of_value,
+    };
     called("json of value", function, typed, ColumnType::Json)
 }
 
@@ -133,31 +137,43 @@ pub(crate) fn cast_as_document(typed: Typed) -> Typed {
 fn value_of(value: &Value) -> SqlResult<Json> {
     Ok(match value {
         Value::Null => Json::Null,
-        Value::Int(number) => Json::from(*number),
-        Value::UInt(number) => Json::from(*number),
-        Value::Double(number) => Json::from(*number),
-        Value::Decimal(_) => json::parse(&to_text(value)).unwrap_or(Json::Null),
+        Value::Int(number) => Json::Int(*number),
+        Value::UInt(number) => Json::UInt(*number),
+        Value::Double(number) if number.is_finite() => Json::Double(*number),
+        Value::Double(_) => Json::Null,
+        Value::Decimal(number) => Json::Decimal(number.clone()),
         Value::DateTime(moment) => {
             let mut moment = *moment;
             moment.fsp = 6;
-            Json::from(&*to_text(&Value::DateTime(moment)))
+            Json::Opaque(Kind::DateTime, to_text(&Value::DateTime(moment)).to_string())
         }
         Value::Time(time) => {
             let mut time = *time;
             time.fsp = 6;
-            Json::from(&*to_text(&Value::Time(time)))
+            Json::Opaque(Kind::Time, to_text(&Value::Time(time)).to_string())
         }
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Json::from(text),
+            Ok(text) => Json::String(text.into()),
             Err(_) => return Err(SqlError::json_of_binary()),
         },
-        Value::Str(_) | Value::Date(_) | Value::Enum(_) => Json::from(&*to_text(value)),
+        Value::Date(_) => Json::Opaque(Kind::Date, to_text(value).to_string()),
+        Value::Str(_) | Value::Enum(_) => Json::String(to_text(value).to_string()),
+        Value::Json(marked) => kept(marked)?,
     })
 }
 
 fn of_value(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     given(&value_of(&arguments[0])?, call, context)
+}
+
+fn of_timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let document = match value_of(&arguments[0])? {
+        Json::Opaque(_, text) => Json::Opaque(Kind::Timestamp, text),
+        other => other,
+    };
+    given(&document, call, context)
 }
 
 fn of_truth(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -179,35 +195,61 @@ fn order_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
     Ok(Value::bytes(order::key(&parsed(call, arguments, 0)?)))
 }
 
-/// A document as a value.
+/// Marked text as the value it is.
+pub(crate) fn marked(text: Value) -> Value {
+    match text {
+        Value::Str(text) => Value::Json(text),
+        other => other,
+    }
+}
+
+/// The document of marked text. What a row keeps was written by [`given`].
+fn kept(marked: &str) -> SqlResult<Json> {
+    json::parse_kept(marked).map_err(|error| error.of_argument(0, "cast_as_json"))
+}
+
+/// The document that a value is; `null` for what is none.
+pub(super) fn kept_or_null(value: &Value) -> Json {
+    match value {
+        Value::Json(marked) => json::parse_kept(marked),
+        other => json::parse(&to_text(other)),
+    }
+    .unwrap_or_default()
+}
+
+/// Bytes that order a value that is a document.
+pub(crate) fn document_order(value: &Value) -> Vec<u8> {
+    order::key(&kept_or_null(value))
+}
+
+/// A document as a value; error 3157 if it is nested too deep.
 fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
-    build_text(call.name, context, |out| {
-        let written = json::append(document, out);
+    if document.nesting() > json::MAX_DEPTH {
+        return Err(SqlError::json_too_deep());
+    }
+    let plain = document.is_plain();
+    let text = build_text(call.name, context, |out| {
+        let written = if plain {
+            json::append(document, out)
+        } else {
+            out.push(&[json::write::MARKED])?;
+            json::append_marked(document, out)
+        };
         out.refused()?;
         debug_assert!(written.is_ok());
         Ok(())
-    })
-}
-
-/// Documents as an array.
-fn given_all(documents: &[&Json], call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
-    build_text(call.name, context, |out| {
-        out.push(b"[")?;
-        for (nth, document) in documents.iter().enumerate() {
-            out.push(if nth > 0 { b", " } else { b"" })?;
-            let written = json::append(document, out);
-            out.refused()?;
-            debug_assert!(written.is_ok());
-        }
-        out.push(b"]")
-    })
+    })?;
+    Ok(if plain { text } else { marked(text) })
 }
 
 /// An argument that is a document.
 fn parsed(call: &Call, arguments: &[Value], nth: usize) -> SqlResult<Json> {
     match &arguments[nth] {
-        Value::Str(text) => json::parse_argument(text, nth, call.name),
-        Value::Enum(_) => json::parse_argument(&to_text(&arguments[nth]), nth, call.name),
+        Value::Str(text) => json::parse(text).map_err(|error| error.of_argument(nth, call.name)),
+        Value::Json(marked) => kept(marked),
+        value @ Value::Enum(_) => {
+            json::parse(&to_text(value)).map_err(|error| error.of_argument(nth, call.name))
+        }
         _ => Err(SqlError::invalid_json_type(nth + 1, call.name)),
     }
 }
@@ -221,19 +263,20 @@ fn json_array(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
 fn document_or_null(value: &Value) -> SqlResult<Json> {
     match value {
         Value::Null => Ok(Json::Null),
-        value => json::parse_argument(&to_text(value), 0, "json_array"),
+        Value::Json(marked) => kept(marked),
+        value => json::parse(&to_text(value)).map_err(|error| error.of_argument(0, "json_array")),
     }
 }
 
 fn json_object(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let mut members = Map::new();
+    let mut members = Vec::new();
     for pair in arguments.chunks_exact(2) {
         if pair[0].is_null() {
             return Err(SqlError::json_member_name_null());
         }
-        members.insert(to_text(&pair[0]).to_string(), document_or_null(&pair[1])?);
+        members.push((Box::from(&*to_text(&pair[0])), document_or_null(&pair[1])?));
     }
-    given(&Json::Object(members), call, context)
+    given(&Json::Object(Object::new(members)), call, context)
 }
 
 fn json_quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -248,23 +291,32 @@ fn json_quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
 
 fn json_unquote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(json::unquote(&to_text(&arguments[0]))?))
+    Ok(match &arguments[0] {
+        Value::Json(marked) => Value::text(&*json::write::unquoted(&kept(marked)?)),
+        other => Value::from(json::unquote(&to_text(other))?),
+    })
 }
 
 fn json_valid(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let valid = matches!(&arguments[0], Value::Str(text) if json::parse(text).is_ok());
+    let valid = match &arguments[0] {
+        Value::Str(text) => match json::parse(text) {
+            Err(error @ Malformed::TooDeep) => return Err(error.of_argument(0, "json_valid")),
+            read => read.is_ok(),
+        },
+        other => matches!(other, Value::Json(_)),
+    };
     Ok(Value::boolean(valid))
 }
 
 fn json_type(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::text(json::type_name(&parsed(call, arguments, 0)?)))
+    Ok(Value::text(parsed(call, arguments, 0)?.type_name()))
 }
 
 fn json_depth(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::Int(json::depth(&parsed(call, arguments, 0)?) as i64))
+    Ok(Value::Int(parsed(call, arguments, 0)?.depth() as i64))
 }
 
 /// The document of the first argument, or what the path in the second leads to.
@@ -277,14 +329,14 @@ fn at_path(call: &Call, arguments: &[Value]) -> SqlResult<Option<Json>> {
 
 fn json_length(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(at_path(call, arguments)?.map_or(Value::Null, |found| Value::Int(json::length(&found) as i64)))
+    Ok(at_path(call, arguments)?.map_or(Value::Null, |found| Value::Int(found.length() as i64)))
 }
 
 fn json_keys(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match at_path(call, arguments)? {
         Some(Json::Object(members)) => {
-            let names = json::in_order(&members).into_iter().map(|(name, _)| Json::from(name)).collect();
+            let names = members.iter().map(|(name, _)| Json::String(name.into())).collect();
             given(&Json::Array(names), call, context)?
         }
         _ => Value::Null,
@@ -306,7 +358,7 @@ fn json_extract(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
     {
         return given(found[0], call, context);
     }
-    given_all(&found, call, context)
+    given(&Json::Array(found.into_iter().cloned().collect()), call, context)
 }
 
 fn json_contains(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -346,6 +398,7 @@ fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
         "json_insert" => Change::Insert,
         "json_replace" => Change::Replace,
         "json_array_append" => Change::Append,
+        "json_array_insert" => Change::Before,
         _ => Change::Set,
     };
     if arguments[0].is_null() || arguments[1..].chunks_exact(2).any(|pair| pair[0].is_null()) {
@@ -354,7 +407,7 @@ fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let mut document = parsed(call, arguments, 0)?;
     for pair in arguments[1..].chunks_exact(2) {
         let path = Path::parse_single(&to_text(&pair[0]))?;
-        context.work(json::length(&document).saturating_mul(size_of::<Json>()))?;
+        context.work(document.length().saturating_mul(size_of::<Json>()))?;
         json::change(&mut document, &path, document_or_null(&pair[1])?, change);
     }
     given(&document, call, context)
@@ -387,7 +440,7 @@ fn json_pretty(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     null_guard!(arguments);
     let document = parsed(call, arguments, 0)?;
     build_text(call.name, context, |out| {
-        let written = json::append_pretty(&document, 0, out);
+        let written = json::append_pretty(&document, out);
         out.refused()?;
         debug_assert!(written.is_ok());
         Ok(())

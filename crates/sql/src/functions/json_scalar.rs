@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
 use super::encode::base64_line;
 use crate::collation::Collation;
+use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
-use crate::json;
+use crate::json::{self, Json, Kind, write::MARKED};
 use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::{Value, parse_double_prefix, to_bytes, to_text};
 
@@ -52,15 +51,14 @@ pub(crate) fn as_number(typed: Typed, wanted: Wanted, source: &str) -> Typed {
 /// `true` is 1; a string counts as the number it begins with, what is none as 0 with warning 3156.
 fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let document = json::parse(&to_text(&arguments[0])).unwrap_or(Json::Null);
+    let document = super::json::kept_or_null(&arguments[0]);
     let exact = call.name != "DOUBLE";
     let (value, whole) = match &document {
         Json::Bool(truth) => (Value::boolean(*truth), true),
-        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => (Value::Int(number), true),
-            (None, Some(number)) => (Value::UInt(number), true),
-            (None, None) => (Value::Double(number.as_f64().unwrap_or(0.0)), true),
-        },
+        Json::Int(number) => (Value::Int(*number), true),
+        Json::UInt(number) => (Value::UInt(*number), true),
+        Json::Double(number) => (Value::Double(*number), true),
+        Json::Decimal(number) => (Value::Decimal(number.clone()), true),
         Json::String(text) => match text.trim().parse::<i64>() {
             Ok(number) => (Value::Int(number), true),
             Err(_) => {
@@ -76,8 +74,70 @@ fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     Ok(match value {
         Value::Int(number) if !exact => Value::Double(number as f64),
         Value::UInt(number) if !exact => Value::Double(number as f64),
+        Value::Decimal(number) if !exact => Value::Double(number.to_f64()),
         other => other,
     })
+}
+
+/// The arguments of a function: documents as plain text unless it is one on documents, and as what they stand for if it is one on dates.
+pub(super) fn plain_outside(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
+    if name.starts_with("json") || arguments.iter().all(|one| one.kind.column != ColumnType::Json) {
+        return arguments;
+    }
+    let on_dates = super::date::FUNCTIONS.iter().any(|entry| entry.name == name);
+    let plain = |typed: Typed| match typed.kind.column {
+        ColumnType::Json if on_dates => call("json as moment", unquoted, vec![typed.expr], typed.kind),
+        ColumnType::Json => call("json as text", plain_text, vec![typed.expr], typed.kind),
+        _ => typed,
+    };
+    arguments.into_iter().map(plain).collect()
+}
+
+fn plain_text(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(match &arguments[0] {
+        marked @ Value::Json(_) => Value::Str(to_text(marked)),
+        other => other.clone(),
+    })
+}
+
+fn unquoted(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::text(&*json::write::unquoted(&super::json::kept_or_null(&arguments[0]))))
+}
+
+/// A document as a moment of this type, for CAST; anything else as it is. `source`: the name of what it comes from, for the warning.
+pub(crate) fn as_moment(typed: Typed, to: &ColumnType, source: &str) -> Typed {
+    let name = match to {
+        ColumnType::Date => "DATE",
+        ColumnType::Time { .. } => "TIME",
+        ColumnType::DateTime { .. } => "DATETIME/TIMESTAMP",
+        _ => return typed,
+    };
+    if typed.kind.column != ColumnType::Json {
+        return typed;
+    }
+    let kind = ExprType::nullable(ColumnType::varchar(64));
+    call(name, moment, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
+}
+
+/// What is no moment of the wanted kind is NULL with warning 3156.
+fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let date = |text: &str| datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some();
+    let found = match super::json::kept_or_null(&arguments[0]) {
+        Json::Opaque(Kind::DateTime | Kind::Timestamp, text) => Some(text),
+        Json::Opaque(Kind::Date, text) if call.name != "TIME" => Some(text),
+        Json::Opaque(Kind::Time, text) if call.name == "TIME" => Some(text),
+        Json::String(text) if call.name == "TIME" => {
+            datetime::parse_time(text.as_bytes()).is_some().then_some(text)
+        }
+        Json::String(text) => date(&text).then_some(text),
+        _ => None,
+    };
+    if found.is_none() {
+        context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1])))?;
+    }
+    Ok(found.map_or(Value::Null, Value::from))
 }
 
 /// The number by which MySQL calls a type of bytes inside a document.
@@ -119,11 +179,13 @@ fn bytes(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
         }
         other => to_bytes(other),
     };
-    super::build_text(call.name, context, |out| {
+    let text = super::build_text(call.name, context, |out| {
+        out.push(&[MARKED, json::write::mark_of(Kind::Bytes)])?;
         out.push(format!("\"base64:type{code}:").as_bytes())?;
         base64_line(&bytes, out)?;
         out.push(b"\"")
-    })
+    })?;
+    Ok(super::json::marked(text))
 }
 
 /// A truth that its type does not tell of, because it is a number elsewhere: `true` or `false` as a document.

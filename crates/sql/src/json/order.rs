@@ -1,9 +1,11 @@
 //! The order of documents as bytes: what compares, sorts and groups documents compares these.
 //!
-//! `null` comes before numbers, then strings, objects, arrays, `false` and `true`. Numbers compare by value, strings by their bytes,
-//! arrays part by part. Of objects only equality means something.
+//! By kind first: `null`, numbers, strings, objects, arrays, truths, dates, times, moments, bytes. Numbers compare by their exact
+//! values, a double that is no whole number by the shortest decimal that reads back as it; strings by their bytes, arrays part
+//! by part. Objects compare by how many members they have, then member by member.
 
-use serde_json::{Number, Value as Json};
+use super::document::{Json, Kind, type_of_bytes};
+use crate::datetime;
 
 /// Ends a text or a list; begins nothing.
 const END: u8 = 0;
@@ -15,30 +17,24 @@ pub fn key(document: &Json) -> Vec<u8> {
     key
 }
 
-/// The same of a document's text, which is one.
-pub fn key_of_text(text: &str) -> Vec<u8> {
-    super::parse(text).map(|document| key(&document)).unwrap_or_default()
-}
-
 fn append(document: &Json, key: &mut Vec<u8>) {
     match document {
         Json::Null => key.push(1),
-        Json::Number(number) => {
-            key.push(2);
-            append_number(number, key);
-        }
+        Json::Int(number) => append_whole(i128::from(*number), key),
+        Json::UInt(number) => append_whole(i128::from(*number), key),
+        Json::Double(number) => append_double(*number, key),
+        Json::Decimal(number) => append_plain_decimal(&number.to_string(), key),
         Json::String(text) => {
             key.push(3);
             append_text(text, key);
         }
         Json::Object(members) => {
             key.push(4);
-            for (name, value) in super::in_order(members) {
-                key.push(1);
+            key.extend((members.len() as u64).to_be_bytes());
+            for (name, value) in members.iter() {
                 append_text(name, key);
                 append(value, key);
             }
-            key.push(END);
         }
         Json::Array(parts) => {
             key.push(5);
@@ -46,31 +42,89 @@ fn append(document: &Json, key: &mut Vec<u8>) {
             key.push(END);
         }
         Json::Bool(truth) => key.extend([6, u8::from(*truth)]),
+        Json::Opaque(kind, text) => append_opaque(*kind, text, key),
     }
 }
 
-/// Zeros are followed by 255, so that the end comes before every longer text.
+fn append_opaque(kind: Kind, text: &str, key: &mut Vec<u8>) {
+    match kind {
+        Kind::Date => key.push(7),
+        Kind::Time => {
+            key.push(8);
+            let us = datetime::parse_time(text.as_bytes()).map_or(0, |(time, _)| time.us);
+            key.extend((us as u64 ^ 1 << 63).to_be_bytes());
+            return;
+        }
+        Kind::DateTime | Kind::Timestamp => key.push(9),
+        Kind::Bytes => {
+            key.push(match type_of_bytes(text) {
+                Some(16) => 11,
+                Some(15 | 249..=254) => 12,
+                _ => 10,
+            });
+            let bytes = super::bytes_of_opaque(text).unwrap_or_default();
+            append_bytes(&bytes, key);
+            return;
+        }
+    }
+    append_text(text, key);
+}
+
 fn append_text(text: &str, key: &mut Vec<u8>) {
-    for byte in text.bytes() {
-        key.push(byte);
-        if byte == 0 {
+    append_bytes(text.as_bytes(), key);
+}
+
+/// Zeros are followed by 255, so that the end comes before every longer text.
+fn append_bytes(bytes: &[u8], key: &mut Vec<u8>) {
+    for byte in bytes {
+        key.push(*byte);
+        if *byte == 0 {
             key.push(u8::MAX);
         }
     }
     key.extend([0, END]);
 }
 
-/// The nearest double, then the whole number exactly: doubles are too coarse for large ones.
-fn append_number(number: &Number, key: &mut Vec<u8>) {
-    let double = number.as_f64().unwrap_or(0.0) + 0.0;
-    let bits = double.to_bits();
-    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-    key.extend(ordered.to_be_bytes());
-    let whole = match (number.as_i64(), number.as_u64()) {
-        (Some(whole), _) => i128::from(whole),
-        (None, Some(whole)) => i128::from(whole),
-        // A double cannot lie between the whole numbers that are nearest to it: any place among them does that is the same each time.
-        (None, None) => double as i128,
-    };
-    key.extend((whole as u128 ^ 1 << 127).to_be_bytes());
+fn append_whole(number: i128, key: &mut Vec<u8>) {
+    append_plain_decimal(&number.to_string(), key);
+}
+
+fn append_double(number: f64, key: &mut Vec<u8>) {
+    if number.fract() == 0.0 && number.abs() < 1e19 {
+        return append_whole(number as i128, key);
+    }
+    let text = format!("{number:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+    append_number(number < 0.0, exponent.parse::<i32>().unwrap_or(0) + 1, &digits, key);
+}
+
+/// `-12.340`
+fn append_plain_decimal(text: &str, key: &mut Vec<u8>) {
+    let magnitude = text.trim_start_matches('-');
+    let (whole, fraction) = magnitude.split_once('.').unwrap_or((magnitude, ""));
+    let whole = whole.trim_start_matches('0');
+    let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    let point = whole.len() as i32 - zeros as i32;
+    append_number(text.starts_with('-'), point, &digits[zeros..], key);
+}
+
+/// A number `0.DIGITS * 10^point` whose first digit is no zero; without digits it is 0.
+fn append_number(negative: bool, point: i32, digits: &[u8], key: &mut Vec<u8>) {
+    key.push(2);
+    let used = digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
+    if used == 0 {
+        key.push(1);
+        return;
+    }
+    key.push(if negative { 0 } else { 2 });
+    let start = key.len();
+    // Doubles have exponents of three digits, decimals of two.
+    key.extend(((point + (1 << 14)) as u16).to_be_bytes());
+    key.extend(&digits[..used]);
+    key.push(END);
+    if negative {
+        key[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
 }

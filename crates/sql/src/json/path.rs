@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value as Json;
-
+use super::document::Json;
 use crate::error::{SqlError, SqlResult};
 
 /// A cell of an array, counted from its beginning or from its end.
@@ -53,7 +52,7 @@ impl Path {
     /// Reads a path; error 3143.
     pub fn parse(text: &str) -> SqlResult<Path> {
         let mut reader = Reader { text, at: 0 };
-        reader.path().ok_or_else(|| SqlError::invalid_json_path(reader.at + 1))
+        reader.path().ok_or_else(|| SqlError::invalid_json_path(reader.at))
     }
 
     /// A path that leads to one place at most; error 3149.
@@ -105,13 +104,13 @@ impl<'d> Places<'d> {
         // What is no array is one of one part.
         let alone = std::slice::from_ref(document);
         let parts = document.as_array().map_or(alone, Vec::as_slice);
-        let members = |document: &'d Json| document.as_object().map(super::in_order).unwrap_or_default();
+        let members = |document: &'d Json| document.as_object().into_iter().flat_map(super::Object::iter);
         match leg {
             Leg::Member(name) => {
-                let member = document.as_object().and_then(|members| members.get(&**name));
+                let member = document.as_object().and_then(|members| members.get(name));
                 member.into_iter().for_each(|member| ignore(self.add(member)));
             }
-            Leg::AnyMember => members(document).into_iter().for_each(|(_, member)| ignore(self.add(member))),
+            Leg::AnyMember => members(document).for_each(|(_, member)| ignore(self.add(member))),
             Leg::Cell(cell) => {
                 cell.within(parts.len()).into_iter().for_each(|at| ignore(self.add(&parts[at])));
             }
@@ -130,7 +129,7 @@ impl<'d> Places<'d> {
                 // What was there before was there with all inside.
                 if self.add(document) {
                     document.as_array().into_iter().flatten().for_each(|part| self.follow(part, leg));
-                    members(document).into_iter().for_each(|(_, member)| self.follow(member, leg));
+                    members(document).for_each(|(_, member)| self.follow(member, leg));
                 }
             }
         }
@@ -145,12 +144,12 @@ pub fn find<'d>(document: &'d mut Json, legs: &[Leg]) -> Option<&'d mut Json> {
     let mut place = document;
     for leg in legs {
         place = match (leg, place) {
-            (Leg::Member(name), Json::Object(members)) => members.get_mut(&**name)?,
+            (Leg::Member(name), Json::Object(members)) => members.get_mut(name)?,
             (Leg::Cell(cell), Json::Array(parts)) => {
                 let at = cell.within(parts.len())?;
                 &mut parts[at]
             }
-            (Leg::Cell(cell), alone) if !alone.is_array() && cell.within(1).is_some() => alone,
+            (Leg::Cell(cell), alone) if alone.as_array().is_none() && cell.within(1).is_some() => alone,
             _ => return None,
         };
     }
@@ -182,6 +181,7 @@ impl Reader<'_> {
     fn path(&mut self) -> Option<Path> {
         let mut legs = Vec::new();
         if !self.eat("$") {
+            self.at += usize::from(!self.rest().is_empty());
             return None;
         }
         loop {
@@ -196,8 +196,11 @@ impl Reader<'_> {
     }
 
     fn leg(&mut self) -> Option<Leg> {
-        if self.eat("**") {
-            return Some(Leg::Deep);
+        if self.eat("*") {
+            let deep = self.rest().starts_with('*');
+            self.at += usize::from(!self.rest().is_empty());
+            // A third one is none of a path.
+            return (deep && !self.rest().starts_with('*')).then_some(Leg::Deep);
         }
         if self.eat(".") {
             return if self.eat("*") { Some(Leg::AnyMember) } else { self.member() };
@@ -209,9 +212,30 @@ impl Reader<'_> {
             Leg::AnyCell
         } else {
             let first = self.cell()?;
-            if self.eat("to ") { Leg::Range(first, self.cell()?) } else { Leg::Cell(first) }
+            if self.at_range() { Leg::Range(first, self.range_end(first)?) } else { Leg::Cell(first) }
         };
-        self.eat("]").then_some(leg)
+        let closed = self.eat("]");
+        self.at += usize::from(!closed && !self.rest().is_empty());
+        closed.then_some(leg)
+    }
+
+    /// Eats ` to `, which stands between spaces.
+    fn at_range(&mut self) -> bool {
+        self.skip_spaces();
+        let spaced = self.text[..self.at].ends_with(char::is_whitespace);
+        let rest = self.rest();
+        let found =
+            spaced && rest.strip_prefix("to").is_some_and(|rest| rest.starts_with(char::is_whitespace));
+        self.at += if found { 2 } else { 0 };
+        found
+    }
+
+    /// The end of a range, which lies not before its start as far as that can be told.
+    fn range_end(&mut self, first: Cell) -> Option<Cell> {
+        let last = self.cell()?;
+        let backward = first.from_end == last.from_end
+            && if first.from_end { first.number < last.number } else { first.number > last.number };
+        (!backward).then_some(last)
     }
 
     fn cell(&mut self) -> Option<Cell> {
@@ -234,18 +258,19 @@ impl Reader<'_> {
         self.skip_spaces();
         let rest = self.rest();
         if rest.starts_with('"') {
-            let mut names = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-            let name = names.next()?.ok()?;
-            let end = names.byte_offset();
-            self.at += end;
+            let Ok((name, length)) = super::read::leading_string(rest) else {
+                self.at += rest.len();
+                return None;
+            };
+            self.at += length;
             return Some(Leg::Member(name.into()));
         }
         let within = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-        let name: String = rest.chars().take_while(|letter| within(*letter)).collect();
-        let begins_well = name.chars().next().is_some_and(|letter| !letter.is_numeric());
-        begins_well.then(|| {
-            self.at += name.len();
-            Leg::Member(name.into())
-        })
+        let ends = |letter: char| letter.is_whitespace() || matches!(letter, '.' | '[' | '*');
+        let name = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        let well = name.chars().next().is_some_and(|letter| !letter.is_numeric()) && name.chars().all(within);
+        let leg = well.then(|| Leg::Member(name.into()));
+        self.at += name.len();
+        leg
     }
 }

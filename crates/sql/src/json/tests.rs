@@ -23,7 +23,10 @@ fn the_normal_form() {
     for text in ["", "{", "[1,]", "{\"a\":}", "nul", "'a'", "1 2", "\"\\x\"", "{1: 2}"] {
         assert!(parse(text).is_err(), "{text}");
     }
-    assert_eq!(parse("[1, 2,\n oops]").unwrap_err().position, 8);
+    assert_eq!(
+        parse("[1, 2,\n oops]").unwrap_err(),
+        Malformed::Syntax { why: "Invalid value.", position: 8 }
+    );
     // Nothing a client sends may exhaust the stack.
     assert!(parse(&"[".repeat(100_000)).is_err());
 }
@@ -151,4 +154,89 @@ fn merging_and_containing() {
     assert!(
         holds("[1, [2, 3]]", "[1.0]") && holds("[1, 2]", "2") && !holds("2", "[2]") && !holds("[1]", "\"1\"")
     );
+}
+
+/// Every kind of scalar, alone and inside others.
+fn kinds() -> Vec<Json> {
+    use crate::decimal::Decimal;
+    let mut all = vec![
+        Json::Null,
+        Json::Bool(true),
+        Json::Int(-1),
+        Json::Int(i64::from(u32::MAX)),
+        Json::Int(5_000_000_000),
+        Json::UInt(0),
+        Json::UInt(u64::from(u32::MAX) + 1),
+        Json::UInt(u64::MAX),
+        Json::Double(1.0),
+        Json::Double(-1e300),
+        Json::Decimal(Decimal::parse("-1.50").unwrap()),
+        Json::String("a\u{1}\"b\n".into()),
+        Json::Opaque(Kind::Date, "2020-01-02".into()),
+        Json::Opaque(Kind::Time, "-800:00:00.000000".into()),
+        Json::Opaque(Kind::DateTime, "2020-01-02 03:04:05.000000".into()),
+        Json::Opaque(Kind::Timestamp, "2020-01-02 03:04:05.000000".into()),
+        Json::Opaque(Kind::Bytes, "base64:type252:AAEC".into()),
+    ];
+    let members = all.iter().enumerate().map(|(nth, one)| (format!("\u{2}{nth}").into(), one.clone()));
+    let object = Json::Object(Object::new(members.collect()));
+    all.push(Json::Array(all.clone()));
+    all.push(object);
+    all
+}
+
+#[test]
+fn marked_text_keeps_every_kind() {
+    for document in kinds() {
+        let mut marked = String::from("\u{1}");
+        append_marked(&document, &mut marked).unwrap();
+        assert_eq!(parse_kept(&marked).unwrap(), document, "{marked:?}");
+        let plain = write(&document);
+        assert_eq!(without_marks(&marked), plain);
+        assert_eq!(parse(&plain).unwrap() == document, document.is_plain(), "{plain}");
+    }
+}
+
+#[test]
+fn marks_are_no_part_of_a_clients_text() {
+    for text in ["\u{1}1", "\u{2}1.5", "[\u{4}\"2020-01-02\"]", "\u{1}\u{2}1.5", "{\"a\": \u{3}1}"] {
+        assert!(parse(text).is_err(), "{text:?}");
+    }
+    for text in
+        ["\u{1}", "\u{1}\u{2}", "\u{1}\u{2}x", "\u{1}\u{4}1", "\u{1}\u{1f}1", "\u{1}\u{3}-1", "\u{1}[\u{2}"]
+    {
+        assert!(parse_kept(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn numbers_of_all_kinds_compare_exactly() {
+    use crate::decimal::Decimal;
+    let decimal = |text: &str| Json::Decimal(Decimal::parse(text).unwrap());
+    let rising = [
+        Json::Double(-1e300),
+        decimal(&format!("-{}", "9".repeat(65))),
+        Json::Int(i64::MIN),
+        decimal("-1.50"),
+        Json::Double(-1.25),
+        Json::Int(-1),
+        Json::Double(-1e-300),
+        Json::UInt(0),
+        Json::Double(1e-300),
+        decimal("0.000000000000000000000000000001"),
+        Json::Double(0.1),
+        Json::Int(1),
+        decimal("1.01"),
+        Json::Double(9_007_199_254_740_992.0),
+        Json::Int(9_007_199_254_740_993),
+        Json::UInt(u64::MAX),
+        Json::Double(1e300),
+    ];
+    for (one, other) in rising.windows(2).map(|pair| (&pair[0], &pair[1])) {
+        assert!(order::key(one) < order::key(other), "{one:?} < {other:?}");
+    }
+    for (one, other) in [(Json::Int(1), decimal("1.00")), (Json::Double(0.1), decimal("0.10"))] {
+        assert_eq!(order::key(&one), order::key(&other));
+    }
+    assert_eq!(order::key(&Json::UInt(7)), order::key(&Json::Double(7.0)));
 }

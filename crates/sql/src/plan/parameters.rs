@@ -59,7 +59,7 @@ impl ParameterKind {
             Value::Date(_) => ParameterKind::Date,
             Value::Time(_) => ParameterKind::Time,
             Value::DateTime(_) => ParameterKind::DateTime,
-            Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => ParameterKind::Text,
+            Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => ParameterKind::Text,
         }
     }
 

@@ -50,6 +50,23 @@ fn round_trip() {
 }
 
 #[test]
+fn documents_keep_their_kinds_and_old_rows_stay_readable() {
+    let layout = RowLayout::new([(ColumnType::Json, Value::Null), (ColumnType::varchar(9), Value::Null)]);
+    let marked = Value::Json("\u{1}[\u{2}1.50, \u{4}\"2020-01-02\"]".into());
+    // A text that begins with the byte 1 is marked in no other column.
+    let values = vec![marked.clone(), Value::text("\u{1}a")];
+    let mut bytes = Vec::new();
+    layout.encode(&values, &mut bytes);
+    assert_eq!(RowView::new(&layout, &bytes).unwrap().values(), values);
+    assert_eq!(&*crate::value::to_text(&marked), "[1.50, \"2020-01-02\"]");
+    // What rows held before there were marks.
+    let values = vec![Value::text("{\"a\": 5000000000}"), Value::Null];
+    let mut bytes = Vec::new();
+    layout.encode(&values, &mut bytes);
+    assert_eq!(RowView::new(&layout, &bytes).unwrap().values(), values);
+}
+
+#[test]
 fn long_strings_use_wide_offsets() {
     let layout = RowLayout::new([
         (ColumnType::Blob { size: BlobSize::Long }, Value::Null),

@@ -17,7 +17,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, heap_bytes};
 use crate::user_locks::{HeldLocks, UserLocks};
-use crate::value::Value;
+use crate::value::{Value, to_text};
 use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
 
 /// A session's state as its statements see it.
@@ -362,6 +362,8 @@ impl SessionView for SessionState {
         self.user_variables.lock().values.get(name).cloned().unwrap_or_default()
     }
     fn set_user_variable(&self, name: &str, value: Value) -> SqlResult<()> {
+        // A variable holds the text of a document.
+        let value = if let Value::Json(_) = value { Value::Str(to_text(&value)) } else { value };
         let mut named = self.user_variables.lock();
         let own = name.len() + size_of::<(Box<str>, Value)>();
         named.charge.add(own + heap_bytes(&value))?;

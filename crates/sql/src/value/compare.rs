@@ -121,6 +121,7 @@ fn quiet_double(value: &Value) -> f64 {
         Value::Decimal(number) => number.to_f64(),
         Value::Str(_) | Value::Bytes(_) => parse_double_prefix(value.as_raw_bytes().unwrap_or(&[])).0,
         Value::Enum(chosen) => chosen.bits as f64,
+        Value::Json(_) => parse_double_prefix(&to_bytes(value)).0,
         Value::Date(date) => date.to_number() as f64,
         Value::Time(time) => {
             let us = f64::from(time.parts().3) / 1e6;
@@ -143,7 +144,7 @@ fn quiet_moment(value: &Value) -> Option<DateTime> {
     match value {
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             datetime::parse_date_time(&to_bytes(value), DateRules::LENIENT).map(|parsed| parsed.moment)
         }
         Value::Int(number) => datetime::parse_number(*number, DateRules::LENIENT).map(|parsed| parsed.moment),
@@ -203,6 +204,10 @@ pub fn append_group_key(value: &Value, collation: Collation, out: &mut Vec<u8>) 
         Value::Str(text) => {
             out.push(6);
             append_counted(out, |out| collation.append_weights(text.as_bytes(), out));
+        }
+        Value::Json(_) => {
+            out.push(6);
+            append_counted(out, |out| collation.append_weights(&to_bytes(value), out));
         }
         Value::Bytes(bytes) => {
             out.push(7);

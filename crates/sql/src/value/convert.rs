@@ -91,6 +91,7 @@ pub fn to_numeric(value: &Value, context: &EvalContext<'_>) -> SqlResult<Numeric
         Value::DateTime(moment) if moment.fsp == 0 => Numeric::Int(moment.to_number()),
         Value::Time(_) | Value::DateTime(_) => Numeric::Decimal(to_decimal(value, context)?),
         Value::Enum(chosen) => Numeric::UInt(chosen.bits),
+        Value::Json(_) => Numeric::Double(to_double(value, context)?),
     })
 }
 
@@ -113,6 +114,7 @@ pub fn to_double(value: &Value, context: &EvalContext<'_>) -> SqlResult<f64> {
         Value::Date(date) => date.to_number() as f64,
         Value::Time(_) | Value::DateTime(_) => temporal_decimal(value).to_f64(),
         Value::Enum(chosen) => chosen.bits as f64,
+        Value::Json(_) => to_double(&Value::Str(to_text(value)), context)?,
     })
 }
 
@@ -141,6 +143,7 @@ pub fn to_decimal(value: &Value, context: &EvalContext<'_>) -> SqlResult<Decimal
         Value::Date(date) => Decimal::from(date.to_number()),
         Value::Time(_) | Value::DateTime(_) => temporal_decimal(value),
         Value::Enum(chosen) => Decimal::from(chosen.bits),
+        Value::Json(_) => to_decimal(&Value::Str(to_text(value)), context)?,
     })
 }
 
@@ -181,6 +184,7 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
         Value::DateTime(moment) => moment.round_to(0).unwrap_or(*moment).to_number(),
         Value::Date(date) => date.to_number(),
         Value::Enum(chosen) => chosen.bits as i64,
+        Value::Json(_) => to_i64(&Value::Str(to_text(value)), context)?,
         Value::Null => 0,
     })
 }
@@ -240,6 +244,7 @@ pub fn to_text(value: &Value) -> Arc<str> {
         Value::Time(time) => time.to_string().into(),
         Value::DateTime(moment) => moment.to_string().into(),
         Value::Enum(chosen) => chosen.text().into(),
+        Value::Json(marked) => crate::json::without_marks(marked).into(),
     }
 }
 
@@ -253,7 +258,7 @@ pub fn to_date_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Optio
             let today = context.now().date().to_days() * DAY_US;
             return Ok(DateTime::from_linear_us(today + time.us, time.fsp));
         }
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             let text = to_bytes(value);
             let parsed = datetime::parse_date_time(&text, DateRules::LENIENT);
             if let Some(found) = parsed
@@ -304,7 +309,9 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
         Value::Time(time) => return Ok(Some(*time)),
         Value::DateTime(moment) => return Ok(Some(moment.time())),
         Value::Date(_) => return Ok(Some(Time::default())),
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => datetime::parse_time(&to_bytes(value)),
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
+            datetime::parse_time(&to_bytes(value))
+        }
         number => {
             let text = to_decimal(number, context)?.to_string();
             datetime::parse_time(text.as_bytes())

@@ -105,6 +105,10 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
         }
         _ => {}
     }
+    if let (Value::Json(marked), true) = (value, kind.is_temporal()) {
+        let document = crate::json::parse_kept(marked).unwrap_or_default();
+        return store(&Value::text(&*crate::json::write::unquoted(&document)), kind, context);
+    }
     match kind {
         ColumnType::Null => Ok(Value::Null),
         ColumnType::Int { width, unsigned, .. } => store_integer(value, *width, *unsigned, context),
@@ -140,19 +144,22 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
     }
 }
 
-/// The implicit default of a NOT NULL column outside strict mode.
 /// The normal form of a document. What is none is an error in every mode: there is no nearest document.
 fn store_document(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
     let text = match value {
         Value::Bytes(_) => return Err(SqlError::json_of_binary()),
-        value => to_text(value),
+        Value::Json(_) => return Ok(value.clone()),
+        Value::Str(text) => std::sync::Arc::clone(text),
+        _ => {
+            let why = "not a JSON text, may need CAST";
+            return Err(SqlError::invalid_json_text(why, 0, context.column));
+        }
     };
-    let document = crate::json::parse(&text);
-    let document =
-        document.map_err(|error| SqlError::invalid_json_text(error.why, error.position, context.column))?;
+    let document = crate::json::parse(&text).map_err(|error| error.of_column(context.column))?;
     Ok(Value::from(crate::json::write(&document)))
 }
 
+/// The implicit default of a NOT NULL column outside strict mode.
 fn zero_of(kind: &ColumnType) -> Value {
     match kind {
         ColumnType::Json => Value::text("null"),
@@ -452,7 +459,7 @@ fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlRes
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),
         Value::Time(_) => to_date_time(value, context.eval)?,
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             let text = to_bytes(value);
             let parsed = datetime::parse_date_time(&text, rules);
             if let Some(found) = parsed
@@ -585,7 +592,7 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
     };
     // What is chosen, and whether that was all that was said.
     let (bits, whole) = match value {
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             let text = to_bytes(value);
             let found = if names.multiple {
                 let members = text.split(|byte| *byte == b',').filter(|member| !member.is_empty());

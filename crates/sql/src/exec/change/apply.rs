@@ -52,8 +52,11 @@ impl Storing<'_> {
     /// Converts a value for a column.
     pub fn store(&self, table: &Table, column: usize, value: &Value) -> SqlResult<Value> {
         let definition = &table.columns()[column];
+        // What is no document is told with its table.
+        let qualified = (definition.kind == ColumnType::Json)
+            .then(|| format!("{}.{}", table.definition.name, definition.name));
         let context = StoreContext {
-            column: &definition.name,
+            column: qualified.as_deref().unwrap_or(&definition.name),
             row: self.row,
             nullable: definition.nullable,
             strict: self.strict,
