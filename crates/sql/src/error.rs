@@ -144,7 +144,16 @@ errors! {
     nonexisting_grant(user, host) = 1141 b"42000" "There is no such grant defined for user '{user}' on host '{host}'";
     illegal_grant_for_table() = 1144 b"42000" "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used";
     nonexisting_table_grant(user, host, table) = 1147 b"42000" "There is no such grant defined for user '{user}' on host '{host}' on table '{table}'";
+    operation_failed(command, names) = 1396 b"HY000" "Operation {command} failed for {names}";
     cannot_create_user_with_grant() = 1410 b"42000" "You are not allowed to create a user with GRANT";
+    authorization_id_exists(name) = 3163 b"HY000" "Authorization ID {name} already exists.";
+    no_such_authorization_id(name) = 3523 b"HY000" "Unknown authorization ID {name}";
+    role_not_granted(role, user) = 3530 b"HY000" "{role} is not granted to {user}";
+    rename_role() = 3532 b"HY000" "Renaming of a role identifier is forbidden";
+    mandatory_role(role) = 3628 b"HY000" "The role {role} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
+    mandatory_role_of_system(role) = 3880 b"HY000" "Cannot set mandatory_roles: AuthId {role} has 'SYSTEM_USER' privilege.";
+    system_user_for_mandatory_role(role) = 3897 b"HY000" "AuthId {role} is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege.";
+    role_loop(user, role) = 4027 b"HY000" "User account {user} is directly or indirectly granted to the role {role}. The GRANT would create a loop";
     unknown_authorization_id(user) = 3162 b"HY000" "Authorization ID {user} does not exist.";
     illegal_privilege_level(level) = 3619 b"HY000" "Illegal privilege level specified for {level}";
     column_access_denied(command, user, host, column, table) = 1143 b"42000" "{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'";

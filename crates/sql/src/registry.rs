@@ -11,6 +11,8 @@ use smallvec::SmallVec;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::SessionCard;
 
+use crate::accounts::AccountName;
+
 /// What a session is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -71,8 +73,10 @@ pub struct Entry {
 pub struct Shown {
     /// User, host and database.
     pub names: Names,
-    /// The account, as `user@host`.
-    pub account: Box<str>,
+    /// The account.
+    pub account: AccountName,
+    /// Its roles that are active.
+    pub active: Arc<[AccountName]>,
     /// Text of the running statement.
     pub text: Option<Arc<[u8]>>,
 }

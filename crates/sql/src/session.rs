@@ -118,7 +118,7 @@ impl Session {
     pub fn new(db: Arc<Database>, init: SessionInit) -> Result<Session, SqlError> {
         let interrupt = Arc::new(Interrupt::new());
         let names = Names::new(&init.user, &init.host, None);
-        let shown = Shown { names, account: init.account.text().into(), text: None };
+        let shown = Shown { names, account: init.account.clone(), ..Shown::default() };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
         let (id, who) = (init.connection_id, identity(&init));
         let state = SessionState::new(db.clone(), id, who, init.found_rows, interrupt.clone());
@@ -151,6 +151,7 @@ impl Session {
         self.state.set_found_rows_flag(init.found_rows);
         self.state.set_schema(None);
         self.settings_changed();
+        self.activate_at_login();
         match &init.database {
             Some(name) if !name.is_empty() => self.use_schema(name),
             _ => Ok(()),
@@ -213,8 +214,8 @@ impl Session {
 
     /// Sessions of its account, itself among them.
     pub fn sessions_of_account(&self) -> u64 {
-        let account = self.own_account().text();
-        self.db.registry().list().iter().filter(|one| one.look(|shown| *shown.account == *account)).count()
+        let account = self.own_account();
+        self.db.registry().list().iter().filter(|one| one.look(|shown| shown.account == account)).count()
             as u64
     }
 
@@ -419,7 +420,7 @@ impl Session {
         self.rights = KnownRights::default();
         self.entry.show(|shown| {
             shown.names = Names::new(&init.user, &init.host, None);
-            shown.account = init.account.text().into();
+            shown.account = init.account.clone();
         });
         self.db.registry().renamed();
         self.begin_as(&init)?;
@@ -445,7 +446,7 @@ impl Session {
 
 fn identity(init: &SessionInit) -> Identity {
     let host = init.host.rsplit_once(':').map_or(&*init.host, |(host, _)| host);
-    Identity { user: format!("{}@{host}", init.user), account: init.account.clone(), is_server: false }
+    Identity { user: format!("{}@{host}", init.user), account: init.account.clone(), ..Identity::default() }
 }
 
 impl Drop for Session {

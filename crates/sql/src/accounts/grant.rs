@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::staged::Staged;
-use super::{Account, AccountName, Privileges, TableRights};
+use super::{Account, AccountName, Privileges, TableRights, privileges};
 use crate::ast::{Grant, Privilege, PrivilegeLevel, Revoke, UserName};
 use crate::definition::quote_name;
 use crate::error::{SqlError, SqlResult};
@@ -47,7 +47,10 @@ impl Wanted {
                 name => Privileges::named(name).ok_or_else(|| match place {
                     Place::Table(_, table) => SqlError::illegal_privilege_level(table),
                     Place::Database(_) => SqlError::illegal_privilege_level(name),
-                    Place::Everything => SqlError::not_supported_yet(format!("the privilege or role {name}")),
+                    Place::Everything if privileges::UNKNOWN_HERE.contains(&name) => {
+                        SqlError::not_supported_yet(format!("the privilege {name}"))
+                    }
+                    Place::Everything => SqlError::syntax_error(),
                 })?,
             };
             if !possible.with(Privileges::GRANT_OPTION).has(privilege) {
@@ -75,8 +78,7 @@ impl Wanted {
 
 /// The error for a privilege that there is not at this place.
 fn misplaced(privilege: Privileges, place: &Place) -> SqlError {
-    let dynamic =
-        Privileges::CONNECTION_ADMIN.with(Privileges::SYSTEM_VARIABLES_ADMIN).with(Privileges::LATER);
+    let dynamic = Privileges::DYNAMIC;
     match place {
         Place::Table(_, table) if dynamic.has(privilege) => SqlError::illegal_privilege_level(table),
         _ if dynamic.has(privilege) => SqlError::illegal_privilege_level(privilege.in_words()),
@@ -104,7 +106,7 @@ impl Session {
         })
     }
 
-    fn accounts_named(&self, names: &[UserName]) -> Vec<AccountName> {
+    pub(super) fn accounts_named(&self, names: &[UserName]) -> Vec<AccountName> {
         names.iter().map(|name| self.account_named(name)).collect()
     }
 
@@ -121,8 +123,7 @@ impl Session {
 
     /// GRANT
     pub(super) async fn grant(&mut self, grant: &Grant) -> SqlResult<()> {
-        let Some(level) = &grant.level else { return Err(SqlError::not_supported_yet("roles")) };
-        let place = self.place(level)?;
+        let place = self.place(&grant.level)?;
         let mut wanted = Wanted::read(&grant.privileges, &place)?;
         if grant.grant_option {
             wanted.whole = wanted.whole.with(Privileges::GRANT_OPTION);
@@ -131,9 +132,14 @@ impl Session {
         self.check_granted(&place, &wanted)?;
         let grantor = self.own_account().text();
         let granted = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let mut staged = Staged::default();
+        let mut staged = self.stage().await?;
         for name in self.accounts_named(&grant.users) {
             let found = self.account_to_change(&staged, &name)?;
+            if wanted.whole.has(Privileges::SYSTEM_USER)
+                && self.database().accounts().mandatory().contains(&name)
+            {
+                return Err(SqlError::system_user_for_mandatory_role(name.quoted()));
+            }
             let mut account = found.ok_or_else(SqlError::cannot_create_user_with_grant)?;
             match &place {
                 Place::Everything => account.global = account.global.with(wanted.whole),
@@ -179,7 +185,7 @@ impl Session {
         let place = self.place(level)?;
         let wanted = Wanted::read(&revoke.privileges, &place)?;
         self.may_pass(&place, &wanted)?;
-        let mut staged = Staged::default();
+        let mut staged = self.stage().await?;
         for name in names {
             if revoke.ignore_unknown_user && self.database().accounts().find(&name).is_none() {
                 self.warn(SqlError::unknown_authorization_id(&name.user));
@@ -241,7 +247,7 @@ impl Session {
             let text = "Can't revoke all privileges for one or more of the requested users";
             return Err(SqlError::new(1269, b"HY000", text));
         }
-        let mut staged = Staged::default();
+        let mut staged = self.stage().await?;
         for name in names {
             let Some(mut account) = self.account_to_change(&staged, name)? else { continue };
             account.global = Privileges::NONE;
@@ -253,18 +259,29 @@ impl Session {
     }
 }
 
-/// The statements that would make an account's privileges.
-pub fn grants(account: &Account) -> Vec<String> {
-    let name = format!("`{}`@`{}`", account.name.user, account.name.host);
+/// The statements that would make an account's privileges, and its roles.
+pub fn grants(account: &Account, roles: &BTreeMap<AccountName, bool>) -> Vec<String> {
+    let name = account.name.quoted();
     let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
-    let mut lines =
-        vec![format!("GRANT {} ON *.* TO {name}{}", account.global.list(false), option(account.global))];
+    let global = account.global;
+    let mut lines = vec![format!("GRANT {} ON *.* TO {name}{}", global.list(false), option(global))];
+    if !global.list_dynamic().is_empty() {
+        lines.push(format!("GRANT {} ON *.* TO {name}{}", global.list_dynamic(), option(global)));
+    }
     for (database, set) in &account.databases {
-        lines.push(format!("GRANT {} ON `{database}`.* TO {name}{}", set.list(true), option(*set)));
+        let place = quote_name(database);
+        lines.push(format!("GRANT {} ON {place}.* TO {name}{}", set.list(true), option(*set)));
     }
     for ((schema, table), rights) in &account.tables {
         let place = format!("{}.{}", quote_name(schema), quote_name(table));
         lines.push(format!("GRANT {} ON {place} TO {name}{}", rights.list(), option(rights.whole)));
+    }
+    for (admin, words) in [(false, ""), (true, " WITH ADMIN OPTION")] {
+        let of_kind = roles.iter().filter(|(_, held)| **held == admin);
+        let named: Vec<String> = of_kind.map(|(role, _)| role.quoted()).collect();
+        if !named.is_empty() {
+            lines.push(format!("GRANT {} TO {name}{words}", named.join(",")));
+        }
     }
     lines
 }

@@ -1,22 +1,21 @@
-//! Accounts: who may connect, how they prove it, and what they may do. Held in memory, kept as rows of the dictionary.
-//!
-//! An account is `'user'@'host'`, the host a name, an address, a network or a pattern with `%` and `_`. Who connects gets the
-//! most specific account: hosts without wildcards before networks, the smaller first, before patterns, the longer first; then a
-//! named user before the anonymous one. A client on the loopback interface or a Unix socket counts as `localhost` as well as by its
-//! address. `mysql_native_password` and `caching_sha2_password` exist; of the latter the fast exchange's digest is kept
-//! in memory after the first full one.
+#![doc = include_str!("README.md")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
+
+use crate::definition::quote_name;
+use crate::mdl::Gate;
 
 mod grant;
 pub mod hash;
 mod host;
 pub mod privileges;
 mod rights;
+mod role_statements;
+mod roles;
 mod staged;
 mod statements;
 mod table_rights;
@@ -24,6 +23,7 @@ mod table_rights;
 pub use grant::grants;
 pub use privileges::Privileges;
 pub use rights::{KnownRights, Rights};
+pub use roles::{Edge, roles_named};
 pub use table_rights::{TableKey, TableRights};
 
 /// `'user'@'host'` of an account.
@@ -44,6 +44,11 @@ impl AccountName {
     /// As CURRENT_USER() shows it.
     pub fn text(&self) -> String {
         format!("{}@{}", self.user, self.host)
+    }
+
+    /// As GRANT takes it: `` `user`@`host` ``.
+    pub fn quoted(&self) -> String {
+        format!("{}@{}", quote_name(&self.user), quote_name(&self.host))
     }
 }
 
@@ -96,6 +101,10 @@ pub struct Account {
     pub databases: BTreeMap<String, Privileges>,
     /// Privileges by table.
     pub tables: BTreeMap<TableKey, TableRights>,
+    /// Roles it holds; true: WITH ADMIN OPTION.
+    pub roles: BTreeMap<AccountName, bool>,
+    /// Roles that become active when it connects.
+    pub default_roles: BTreeSet<AccountName>,
     fast: Mutex<Option<[u8; 32]>>,
 }
 
@@ -112,6 +121,8 @@ impl Clone for Account {
             global: self.global,
             databases: self.databases.clone(),
             tables: self.tables.clone(),
+            roles: self.roles.clone(),
+            default_roles: self.default_roles.clone(),
             fast: Mutex::new(None),
         }
     }
@@ -131,6 +142,8 @@ impl Account {
             global: Privileges::NONE,
             databases: BTreeMap::new(),
             tables: BTreeMap::new(),
+            roles: BTreeMap::new(),
+            default_roles: BTreeSet::new(),
             fast: Mutex::new(None),
         }
     }
@@ -238,6 +251,10 @@ pub struct Accounts {
     by_name: RwLock<BTreeMap<AccountName, Arc<Account>>>,
     /// Changes with every account; sessions look their rights up again by it.
     version: AtomicU64,
+    /// `mandatory_roles`
+    mandatory: RwLock<Arc<[AccountName]>>,
+    /// Statements that change accounts take it exclusively.
+    gate: Arc<Gate>,
     decoy: OnceLock<Decoy>,
 }
 
@@ -251,7 +268,13 @@ struct Decoy {
 
 impl Default for Accounts {
     fn default() -> Accounts {
-        Accounts { by_name: RwLock::default(), version: AtomicU64::new(1), decoy: OnceLock::new() }
+        Accounts {
+            by_name: RwLock::default(),
+            version: AtomicU64::new(1),
+            mandatory: RwLock::new(Arc::new([])),
+            gate: Arc::default(),
+            decoy: OnceLock::new(),
+        }
     }
 }
 

@@ -46,17 +46,80 @@ privileges! {
     EVENT 25 "EVENT" true;
     TRIGGER 26 "TRIGGER" true;
     CREATE_TABLESPACE 27 "CREATE TABLESPACE" false;
+    CREATE_ROLE 32 "CREATE ROLE" false;
+    DROP_ROLE 33 "DROP ROLE" false;
     CONNECTION_ADMIN 28 "CONNECTION_ADMIN" false;
-    SYSTEM_VARIABLES_ADMIN 29 "SYSTEM_VARIABLES_ADMIN" false;
     PERSIST_RO_VARIABLES_ADMIN 30 "PERSIST_RO_VARIABLES_ADMIN" false;
+    ROLE_ADMIN 34 "ROLE_ADMIN" false;
     SYSTEM_USER 31 "SYSTEM_USER" false;
+    SYSTEM_VARIABLES_ADMIN 29 "SYSTEM_VARIABLES_ADMIN" false;
     GRANT_OPTION 40 "GRANT OPTION" true;
 }
 
+/// Privileges of MySQL that stand for what there is not here, or what another privilege stands for.
+pub const UNKNOWN_HERE: &[&str] = &[
+    "ALLOW_NONEXISTENT_DEFINER",
+    "APPLICATION_PASSWORD_ADMIN",
+    "AUDIT_ABORT_EXEMPT",
+    "AUDIT_ADMIN",
+    "AUTHENTICATION_POLICY_ADMIN",
+    "BACKUP_ADMIN",
+    "BINLOG_ADMIN",
+    "BINLOG_ENCRYPTION_ADMIN",
+    "CLONE_ADMIN",
+    "CREATE_SPATIAL_REFERENCE_SYSTEM",
+    "ENCRYPTION_KEY_ADMIN",
+    "FIREWALL_EXEMPT",
+    "FLUSH_OPTIMIZER_COSTS",
+    "FLUSH_PRIVILEGES",
+    "FLUSH_STATUS",
+    "FLUSH_TABLES",
+    "FLUSH_USER_RESOURCES",
+    "GROUP_REPLICATION_ADMIN",
+    "GROUP_REPLICATION_STREAM",
+    "INNODB_REDO_LOG_ARCHIVE",
+    "INNODB_REDO_LOG_ENABLE",
+    "MANAGE_DATA_MASKING_POLICY",
+    "OPTIMIZE_LOCAL_TABLE",
+    "PASSWORDLESS_USER_ADMIN",
+    "REPLICATION_APPLIER",
+    "REPLICATION_SLAVE_ADMIN",
+    "RESOURCE_GROUP_ADMIN",
+    "RESOURCE_GROUP_USER",
+    "SENSITIVE_VARIABLES_OBSERVER",
+    "SERVICE_CONNECTION_ADMIN",
+    "SESSION_VARIABLES_ADMIN",
+    "SET_ANY_DEFINER",
+    "SET_USER_ID",
+    "SHOW_ROUTINE",
+    "TABLE_ENCRYPTION_ADMIN",
+    "TELEMETRY_LOG_ADMIN",
+    "TRANSACTION_GTID_TAG",
+    "XA_RECOVER_ADMIN",
+];
+
 impl Privileges {
-    /// Those that accounts could not hold from the beginning.
-    pub const LATER: Privileges =
-        Privileges(Privileges::PERSIST_RO_VARIABLES_ADMIN.0 | Privileges::SYSTEM_USER.0);
+    /// Those that MySQL calls dynamic: they are granted on everything only, and listed apart from the others.
+    pub const DYNAMIC: Privileges = Privileges(
+        Privileges::CONNECTION_ADMIN.0
+            | Privileges::PERSIST_RO_VARIABLES_ADMIN.0
+            | Privileges::ROLE_ADMIN.0
+            | Privileges::SYSTEM_USER.0
+            | Privileges::SYSTEM_VARIABLES_ADMIN.0,
+    );
+
+    /// Which privileges a row of the dictionary can hold: the number of the last entry of [`Privileges::later`].
+    pub const EDITION: u8 = 2;
+
+    /// Those that a row of an edition could not hold.
+    pub fn later(edition: u8) -> Privileges {
+        let roles = Privileges::CREATE_ROLE.with(Privileges::DROP_ROLE).with(Privileges::ROLE_ADMIN);
+        match edition {
+            0 => roles.with(Privileges::PERSIST_RO_VARIABLES_ADMIN).with(Privileges::SYSTEM_USER),
+            1 => roles,
+            _ => Privileges::NONE,
+        }
+    }
 
     /// None.
     pub const NONE: Privileges = Privileges(0);
@@ -123,14 +186,18 @@ impl Privileges {
         self.0 & other.0 == other.0
     }
 
-    /// The list GRANT would take, `USAGE` for none.
+    /// The list GRANT would take, `USAGE` for none. On everything, those that are dynamic are left out.
     pub fn list(self, database: bool) -> String {
-        let all = Privileges::all(database);
-        if self.has(all) {
-            return if database { "ALL PRIVILEGES".into() } else { names(self) };
+        if database && self.has(Privileges::all(true)) {
+            return "ALL PRIVILEGES".into();
         }
-        let text = names(self);
+        let text = names(self.without(Privileges::DYNAMIC));
         if text.is_empty() { "USAGE".into() } else { text }
+    }
+
+    /// The dynamic ones among them, as GRANT would take them; empty if there are none.
+    pub fn list_dynamic(self) -> String {
+        names(Privileges(self.0 & Privileges::DYNAMIC.0)).replace(", ", ",")
     }
 }
 

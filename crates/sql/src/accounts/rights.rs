@@ -12,9 +12,9 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Those of the account of this name; none if there is no such account.
-    pub fn of(accounts: &Accounts, name: &AccountName) -> Rights {
-        Rights { account: accounts.find(name) }
+    /// Those of the account of this name with these roles active; none if there is no such account.
+    pub fn of(accounts: &Accounts, name: &AccountName, active: &[AccountName]) -> Rights {
+        Rights { account: accounts.with_roles(name, active) }
     }
 
     /// All there are.

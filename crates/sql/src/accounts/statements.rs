@@ -1,6 +1,5 @@
 //! CREATE USER and the like, SET PASSWORD; and accounts as dictionary rows. GRANT and REVOKE are in `grant.rs`.
 
-use super::staged::Staged;
 use super::{Account, AccountName, Plugin, Privileges, TableRights};
 use crate::ast::{Authentication, Statement, UserName, UserSpec, UserStatement};
 use crate::dictionary::encoding::{Damaged, Reader, Writer};
@@ -8,8 +7,6 @@ use crate::error::{SqlError, SqlResult};
 use crate::session::Session;
 
 const FORMAT: u8 = 1;
-/// Which privileges a row can hold: 1 with SYSTEM_USER and PERSIST_RO_VARIABLES_ADMIN, 0 without.
-const PRIVILEGES_KNOWN: u8 = 1;
 
 impl Account {
     /// The name in its row key.
@@ -40,7 +37,18 @@ impl Account {
             row.text(table);
             rights.encode(row);
         });
-        row.u8(PRIVILEGES_KNOWN);
+        row.u8(Privileges::EDITION);
+        let name_of = |row: &mut Writer, name: &AccountName| {
+            row.text(&name.user);
+            row.text(&name.host);
+        };
+        let roles: Vec<_> = self.roles.iter().collect();
+        row.list(&roles, |row, (role, admin)| {
+            name_of(row, role);
+            row.bool(**admin);
+        });
+        let default_roles: Vec<_> = self.default_roles.iter().collect();
+        row.list(&default_roles, |row, role| name_of(row, role));
         row.0
     }
 
@@ -68,19 +76,26 @@ impl Account {
             account.tables = tables.into_iter().collect();
         }
         // A row that knew of fewer privileges and held them all holds the later ones.
-        let known = if row.is_empty() { 0 } else { row.u8()? };
-        if known < PRIVILEGES_KNOWN && account.global.with(Privileges::LATER).has(Privileges::all(false)) {
-            account.global = account.global.with(Privileges::LATER);
+        let later = Privileges::later(if row.is_empty() { 0 } else { row.u8()? });
+        if later != Privileges::NONE && account.global.with(later).has(Privileges::all(false)) {
+            account.global = account.global.with(later);
+        }
+        if !row.is_empty() {
+            let name_of = |row: &mut Reader<'_>| {
+                Ok(AccountName { user: row.text()?.to_string(), host: row.text()?.to_string() })
+            };
+            account.roles = row.list(|row| Ok((name_of(row)?, row.bool()?)))?.into_iter().collect();
+            account.default_roles = row.list(name_of)?.into_iter().collect();
         }
         Ok(account)
     }
 }
 
-fn failed(command: &str, names: &[String]) -> SqlError {
-    SqlError::new(1396, b"HY000", format!("Operation {command} failed for {}", names.join(",")))
+pub(super) fn failed(command: &str, names: &[String]) -> SqlError {
+    SqlError::operation_failed(command, names.join(","))
 }
 
-fn quoted(name: &AccountName) -> String {
+pub(super) fn quoted(name: &AccountName) -> String {
     format!("'{}'@'{}'", name.user, name.host)
 }
 
@@ -91,26 +106,31 @@ impl Session {
 
     /// Runs a statement about accounts; it commits the open transaction first.
     pub(crate) async fn account_statement(&mut self, statement: &Statement) -> SqlResult<()> {
-        self.end_transaction().await?;
+        if !matches!(statement, Statement::Role(_)) {
+            self.end_transaction().await?;
+        }
         match statement {
             Statement::User(user) => self.create_or_alter(user).await,
             Statement::DropUser { users, if_exists } => self.drop_users(users, *if_exists).await,
             Statement::RenameUser(pairs) => self.rename_users(pairs).await,
             Statement::Grant(grant) => self.grant(grant).await,
             Statement::Revoke(revoke) => self.revoke(revoke).await,
+            Statement::Role(role) => self.role_statement(role).await,
             _ => Err(SqlError::not_supported_yet("this account statement")),
         }
     }
 
     async fn create_or_alter(&mut self, user: &UserStatement) -> SqlResult<()> {
         let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
-        let (mut staged, mut wrong) = (Staged::default(), Vec::new());
+        let (mut staged, mut wrong) = (self.stage().await?, Vec::new());
         for spec in &user.users {
             let name = self.account_named(&spec.name);
             let found = self.account_to_change(&staged, &name)?;
             if found.is_some() != user.alter {
-                if !user.if_exists_clause {
-                    wrong.push(quoted(&name));
+                match user.if_exists_clause {
+                    false => wrong.push(quoted(&name)),
+                    true if user.alter => self.note(SqlError::unknown_authorization_id(quoted(&name))),
+                    true => self.note(SqlError::authorization_id_exists(quoted(&name))),
                 }
                 continue;
             }
@@ -122,26 +142,20 @@ impl Session {
                 account.user_connections_max = u32::try_from(most).unwrap_or(u32::MAX);
             }
             account.expired |= user.password_expired;
+            self.stage_default_roles(&staged, &mut account, &user.default_roles)?;
             staged.put(account);
         }
         if wrong.is_empty() { self.keep_staged(staged).await } else { Err(failed(command, &wrong)) }
     }
 
     async fn drop_users(&mut self, users: &[UserName], if_exists: bool) -> SqlResult<()> {
-        let (mut staged, mut wrong) = (Staged::default(), Vec::new());
-        for name in users {
-            let name = self.account_named(name);
-            match self.account_to_change(&staged, &name)? {
-                Some(account) => staged.remove(&account.name),
-                None if if_exists => {}
-                None => wrong.push(quoted(&name)),
-            }
-        }
-        if wrong.is_empty() { self.keep_staged(staged).await } else { Err(failed("DROP USER", &wrong)) }
+        let staged = self.stage().await?;
+        let names = self.accounts_named(users);
+        self.drop_accounts(staged, "DROP USER", &names, if_exists).await
     }
 
     async fn rename_users(&mut self, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
-        let mut staged = Staged::default();
+        let mut staged = self.stage().await?;
         for (old, new) in pairs {
             let (old, new) = (self.account_named(old), self.account_named(new));
             let found = self.account_to_change(&staged, &old)?;
@@ -149,7 +163,11 @@ impl Session {
             let (Some(mut account), None) = (found, taken) else {
                 return Err(failed("RENAME USER", &[quoted(&old)]));
             };
+            if self.is_role_of_somebody(&staged, &old) {
+                return Err(SqlError::rename_role());
+            }
             staged.remove(&old);
+            self.stage_loss_of_role(&mut staged, &old);
             account.name = new;
             staged.put(account);
         }
@@ -159,7 +177,7 @@ impl Session {
     /// SET PASSWORD
     pub(crate) async fn set_password(&mut self, user: Option<&UserName>, password: &[u8]) -> SqlResult<()> {
         let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
-        let mut staged = Staged::default();
+        let mut staged = self.stage().await?;
         let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
         let mut account = self.account_to_change(&staged, &name)?.ok_or_else(missing)?;
         account.set_password(password);

@@ -81,6 +81,12 @@ impl TableRights {
         self.columns.retain(|_, column| column.held != Privileges::NONE);
     }
 
+    /// Adds what somebody else holds.
+    pub(super) fn take_over(&mut self, other: &TableRights) {
+        self.whole = self.whole.with(other.whole);
+        other.columns().for_each(|column| self.grant_column(&column.name, column.held));
+    }
+
     /// The list that GRANT would take.
     pub fn list(&self) -> String {
         if self.whole.has(Privileges::all_of_tables()) {

@@ -60,6 +60,8 @@ pub struct UserStatement {
     pub user_connections_max: Option<u64>,
     /// PASSWORD EXPIRE without an interval.
     pub password_expired: bool,
+    /// CREATE USER ... DEFAULT ROLE: granted, too.
+    pub default_roles: Vec<UserName>,
 }
 
 impl UserStatement {
@@ -81,6 +83,8 @@ pub struct Privilege {
     pub name: Name,
     /// Only these columns; empty means all.
     pub columns: Vec<Name>,
+    /// The account that it names, if it can be a role.
+    pub role: Option<UserName>,
 }
 
 /// Where a privilege holds.
@@ -113,8 +117,8 @@ pub enum PrivilegeLevel {
 pub struct Grant {
     /// What.
     pub privileges: Vec<Privilege>,
-    /// Where; None when roles are granted.
-    pub level: Option<PrivilegeLevel>,
+    /// Where.
+    pub level: PrivilegeLevel,
     /// To whom.
     pub users: Vec<UserName>,
     /// WITH GRANT OPTION
@@ -126,7 +130,7 @@ pub struct Grant {
 pub struct Revoke {
     /// What; `ALL PRIVILEGES` and `GRANT OPTION` together, without a level, means everything everywhere.
     pub privileges: Vec<Privilege>,
-    /// Where; None when roles, or everything, are revoked.
+    /// Where; None when everything is revoked.
     pub level: Option<PrivilegeLevel>,
     /// From whom.
     pub users: Vec<UserName>,
@@ -134,4 +138,67 @@ pub struct Revoke {
     pub if_exists: bool,
     /// IGNORE UNKNOWN USER
     pub ignore_unknown_user: bool,
+}
+
+/// Which roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoleChoice {
+    /// NONE
+    None,
+    /// DEFAULT: those that become active at login.
+    Default,
+    /// ALL that are held.
+    All,
+    /// ALL EXCEPT these.
+    AllExcept(Vec<UserName>),
+    /// These.
+    These(Vec<UserName>),
+}
+
+/// A statement about roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoleStatement {
+    /// CREATE ROLE
+    Create {
+        /// The roles.
+        roles: Vec<UserName>,
+        /// IF NOT EXISTS
+        if_not_exists: bool,
+    },
+    /// DROP ROLE
+    Drop {
+        /// The roles.
+        roles: Vec<UserName>,
+        /// IF EXISTS
+        if_exists: bool,
+    },
+    /// GRANT roles TO users
+    Grant {
+        /// What.
+        roles: Vec<UserName>,
+        /// To whom.
+        users: Vec<UserName>,
+        /// WITH ADMIN OPTION
+        admin: bool,
+    },
+    /// REVOKE roles FROM users
+    Revoke {
+        /// What.
+        roles: Vec<UserName>,
+        /// From whom.
+        users: Vec<UserName>,
+        /// IF EXISTS
+        if_exists: bool,
+        /// IGNORE UNKNOWN USER
+        ignore_unknown_user: bool,
+    },
+    /// SET ROLE
+    Set(RoleChoice),
+    /// SET DEFAULT ROLE, ALTER USER ... DEFAULT ROLE
+    SetDefault {
+        /// Which; never [`RoleChoice::Default`] nor [`RoleChoice::AllExcept`].
+        choice: RoleChoice,
+        /// Whose.
+        users: Vec<UserName>,
+    },
 }

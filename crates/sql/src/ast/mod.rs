@@ -165,6 +165,8 @@ pub enum Statement {
     Grant(Box<Grant>),
     /// REVOKE privileges.
     Revoke(Box<Revoke>),
+    /// Statements about roles.
+    Role(Box<RoleStatement>),
     /// PREPARE name FROM text.
     Prepare {
         /// The statement's name.

@@ -103,8 +103,13 @@ pub enum ShowWhat {
     CharacterSets,
     /// COLLATION
     Collations,
-    /// GRANTS [FOR user]
-    Grants(Option<UserName>),
+    /// GRANTS [FOR user [USING roles]]
+    Grants {
+        /// Whose; None for one's own, with the roles that are active.
+        user: Option<UserName>,
+        /// With these roles.
+        roles: Vec<UserName>,
+    },
     /// PLUGINS
     Plugins,
     /// PRIVILEGES

@@ -199,6 +199,10 @@ pub trait SessionView: Sync {
     fn user(&self) -> String;
     /// `user@host` of the account that matched.
     fn current_user(&self) -> String;
+    /// CURRENT_ROLE()
+    fn current_role(&self) -> String {
+        "NONE".into()
+    }
     fn connection_id(&self) -> u64;
     fn version(&self) -> String;
     fn last_insert_id(&self) -> u64;

@@ -60,8 +60,8 @@ fn current_user(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     Ok(Value::from(context.session.current_user()))
 }
 
-fn current_role(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(Value::text("NONE"))
+fn current_role(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(Value::from(context.session.current_role()))
 }
 
 fn version(_: &Call, _: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -1,8 +1,9 @@
 //! Tables of the `mysql` database that administration tools read at their start: `user` and `db`, computed from the accounts, and
-//! those about what does not exist here (routines, roles), empty. Privileges of tables and columns are in `privileges.rs`. `time_zone` and its kin are filled by `zones.rs`. They cannot be written:
+//! those about what does not exist here (routines, proxies), empty. Roles are in `roles.rs`. Privileges of tables and columns are in `privileges.rs`. `time_zone` and its kin are filled by `zones.rs`. They cannot be written:
 //! accounts change by CREATE USER, GRANT and their like.
 
 use super::{Shape, row, text};
+use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::accounts::{Account, Privileges};
 use crate::database::Database;
 use crate::value::Value;
@@ -162,15 +163,12 @@ pub(super) fn databases(db: &Database) -> Vec<Vec<Value>> {
 
 /// Rows of `mysql.global_grants`.
 pub(super) fn global_grants(db: &Database) -> Vec<Vec<Value>> {
-    let without_column = [
-        ("CONNECTION_ADMIN", Privileges::CONNECTION_ADMIN),
-        ("SYSTEM_VARIABLES_ADMIN", Privileges::SYSTEM_VARIABLES_ADMIN),
-    ];
     let mut rows = Vec::new();
     for account in db.accounts().list() {
-        let held = without_column.iter().filter(|(_, privilege)| account.global.has(*privilege));
+        let dynamic = |one: Privileges| Privileges::DYNAMIC.has(one) && account.global.has(one);
+        let held = PRIVILEGES_LIST.iter().filter(|(_, one, _)| dynamic(*one));
         let option = yes(account.global.has(Privileges::GRANT_OPTION));
-        rows.extend(held.map(|(name, _)| {
+        rows.extend(held.map(|(name, _, _)| {
             row([text(&account.name.user), text(&account.name.host), text(name), option.clone()])
         }));
     }
@@ -203,20 +201,6 @@ pub(super) const EMPTY: &[Shape] = &[
             ("Grantor", 's'),
             ("Timestamp", 'd'),
         ],
-    ),
-    (
-        "role_edges",
-        &[
-            ("FROM_HOST", 's'),
-            ("FROM_USER", 's'),
-            ("TO_HOST", 's'),
-            ("TO_USER", 's'),
-            ("WITH_ADMIN_OPTION", 's'),
-        ],
-    ),
-    (
-        "default_roles",
-        &[("HOST", 's'), ("USER", 's'), ("DEFAULT_ROLE_HOST", 's'), ("DEFAULT_ROLE_USER", 's')],
     ),
     ("time_zone", &[("Time_zone_id", 'n'), ("Use_leap_seconds", 's')]),
     ("time_zone_name", &[("Name", 's'), ("Time_zone_id", 'n')]),

@@ -3,19 +3,6 @@
 
 use super::Shape;
 
-/// Roles that the session may take on, and those that it may hand on.
-const ROLES: &[(&str, char)] = &[
-    ("USER", 'S'),
-    ("HOST", 'S'),
-    ("GRANTEE", 'S'),
-    ("GRANTEE_HOST", 'S'),
-    ("ROLE_NAME", 'S'),
-    ("ROLE_HOST", 'S'),
-    ("IS_GRANTABLE", 's'),
-    ("IS_DEFAULT", 'S'),
-    ("IS_MANDATORY", 's'),
-];
-
 /// Their shapes.
 pub(super) const TABLES: &[Shape] = &[
     (
@@ -292,19 +279,19 @@ pub(super) const TABLES: &[Shape] = &[
             ("SOURCE_LINE", 'N'),
         ],
     ),
-    ("APPLICABLE_ROLES", ROLES),
-    ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", ROLES),
-    ("ENABLED_ROLES", &[("ROLE_NAME", 'S'), ("ROLE_HOST", 'S'), ("IS_DEFAULT", 'S'), ("IS_MANDATORY", 's')]),
     (
-        "ROLE_TABLE_GRANTS",
+        "ROLE_ROUTINE_GRANTS",
         &[
             ("GRANTOR", 'S'),
             ("GRANTOR_HOST", 'S'),
             ("GRANTEE", 's'),
             ("GRANTEE_HOST", 's'),
-            ("TABLE_CATALOG", 's'),
-            ("TABLE_SCHEMA", 's'),
-            ("TABLE_NAME", 's'),
+            ("SPECIFIC_CATALOG", 's'),
+            ("SPECIFIC_SCHEMA", 's'),
+            ("SPECIFIC_NAME", 's'),
+            ("ROUTINE_CATALOG", 's'),
+            ("ROUTINE_SCHEMA", 's'),
+            ("ROUTINE_NAME", 's'),
             ("PRIVILEGE_TYPE", 's'),
             ("IS_GRANTABLE", 's'),
         ],

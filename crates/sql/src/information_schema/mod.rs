@@ -22,6 +22,7 @@ mod empty;
 mod foreign_keys;
 mod locks;
 mod privileges;
+mod roles;
 mod server;
 mod shapes;
 mod thread_pool;
@@ -90,6 +91,13 @@ pub enum VirtualTable {
     TablePrivileges,
     ColumnPrivileges,
     MysqlGlobalGrants,
+    MysqlRoleEdges,
+    MysqlDefaultRoles,
+    ApplicableRoles,
+    AdministrableRoles,
+    EnabledRoles,
+    RoleTableGrants,
+    RoleColumnGrants,
     /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
     Empty(usize),
     /// The same of performance_schema, in `uninstrumented::TABLES`.
@@ -402,6 +410,7 @@ impl VirtualTable {
             .chain(shapes::SHAPES)
             .chain(foreign_keys::SHAPES)
             .chain(privileges::SHAPES)
+            .chain(roles::SHAPES)
             .map(|(table, _)| *table);
         let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
         let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
@@ -423,8 +432,12 @@ impl VirtualTable {
             VirtualTable::MysqlEmpty(nth) => return accounts::EMPTY[nth],
             _ => {}
         }
-        let mut all =
-            SHAPES.iter().chain(shapes::SHAPES).chain(foreign_keys::SHAPES).chain(privileges::SHAPES);
+        let mut all = SHAPES
+            .iter()
+            .chain(shapes::SHAPES)
+            .chain(foreign_keys::SHAPES)
+            .chain(privileges::SHAPES)
+            .chain(roles::SHAPES);
         all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
     }
 
@@ -443,6 +456,8 @@ impl VirtualTable {
             | V::MysqlTablesPriv
             | V::MysqlColumnsPriv
             | V::MysqlGlobalGrants
+            | V::MysqlRoleEdges
+            | V::MysqlDefaultRoles
             | V::MysqlEmpty(_) => "mysql",
             V::DataLocks
             | V::DataLockWaits
@@ -638,6 +653,13 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::TablePrivileges => privileges::table_privileges(db, session),
         V::ColumnPrivileges => privileges::column_privileges(db, session),
         V::MysqlGlobalGrants => accounts::global_grants(db),
+        V::MysqlRoleEdges => roles::edges(db),
+        V::MysqlDefaultRoles => roles::defaults(db),
+        V::ApplicableRoles => roles::applicable(db, session),
+        V::AdministrableRoles => roles::administrable(db, session),
+        V::EnabledRoles => roles::enabled(db, session),
+        V::RoleTableGrants => roles::table_grants(db, session),
+        V::RoleColumnGrants => roles::column_grants(db, session),
         V::MysqlEmpty(nth) => zones::rows(accounts::EMPTY[nth].0),
         _ => Vec::new(),
     })

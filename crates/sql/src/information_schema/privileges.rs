@@ -77,7 +77,7 @@ pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
 ];
 
 /// As the columns of type SET in `tables_priv` and `columns_priv` list them.
-fn set_text(held: Privileges) -> Value {
+pub(super) fn set_text(held: Privileges) -> Value {
     const NAMES: &[(Privileges, &str)] = &[
         (Privileges::SELECT, "Select"),
         (Privileges::INSERT, "Insert"),

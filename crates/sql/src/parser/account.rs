@@ -3,7 +3,8 @@
 use super::name::upper;
 use super::{Parse, Parser};
 use crate::ast::{
-    Authentication, Grant, Privilege, PrivilegeLevel, Revoke, Statement, UserSpec, UserStatement,
+    Authentication, Grant, Privilege, PrivilegeLevel, Revoke, RoleStatement, Statement, UserSpec,
+    UserStatement,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -21,9 +22,18 @@ impl Parser<'_> {
             require_tls: None,
             user_connections_max: None,
             password_expired: false,
+            default_roles: Vec::new(),
         };
-        if self.at(Keyword::Default) {
-            return Err(self.not_supported("roles"));
+        let plain =
+            |one: &UserSpec| one.plugin.is_none() && one.authentication.is_none() && !one.name.is_current();
+        if alter && !matches!(&*user.users, [one] if plain(one)) && self.at(Keyword::Default) {
+            return Err(self.unexpected());
+        }
+        if self.eat_all(Keyword::Default, &[Keyword::Role])? {
+            if alter {
+                return self.default_role_of(user.users.into_iter().map(|one| one.name).collect());
+            }
+            user.default_roles = self.comma_list(Self::role_name)?;
         }
         if self.eat(Keyword::Require) {
             user.require_tls = Some(self.tls_requirement()?);
@@ -136,7 +146,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expect_word(&mut self, word: &[u8]) -> Parse<()> {
+    pub(super) fn expect_word(&mut self, word: &[u8]) -> Parse<()> {
         if !self.at_word(word) {
             return Err(self.unexpected());
         }
@@ -190,14 +200,18 @@ impl Parser<'_> {
     pub(super) fn grant(&mut self) -> Parse<Statement> {
         self.advance();
         let privileges = self.comma_list(Self::privilege)?;
-        let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
+        if !self.eat(Keyword::On) {
+            return self.grant_roles(privileges);
+        }
+        let level = self.privilege_level()?;
+        let privileges = self.not_roles_of_hosts(privileges)?;
         self.expect(Keyword::To)?;
         let users = self.comma_list(Self::user_name)?;
+        if self.at(Keyword::As) {
+            return Err(self.not_supported("GRANT ... AS"));
+        }
         let grant_option = self.eat(Keyword::With);
         if grant_option {
-            if level.is_none() {
-                return Err(self.not_supported("roles"));
-            }
             self.expect(Keyword::Grant)?;
             self.expect(Keyword::Option)?;
         }
@@ -210,6 +224,11 @@ impl Parser<'_> {
         let if_exists = self.if_exists()?;
         let privileges = self.comma_list(Self::privilege)?;
         let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
+        let everything = matches!(&*privileges, [all, option] if *all.name == *"ALL PRIVILEGES" && *option.name == *"GRANT OPTION");
+        let roles = match level {
+            None if !everything => Some(self.roles_among(&privileges)?),
+            _ => None,
+        };
         self.expect(Keyword::From)?;
         let users = self.comma_list(Self::user_name)?;
         let ignore_unknown_user = self.eat(Keyword::Ignore);
@@ -217,17 +236,19 @@ impl Parser<'_> {
             self.expect_word(b"unknown")?;
             self.expect(Keyword::User)?;
         }
+        if let Some(roles) = roles {
+            let revoke = RoleStatement::Revoke { roles, users, if_exists, ignore_unknown_user };
+            return Ok(Statement::Role(Box::new(revoke)));
+        }
+        let privileges = self.not_roles_of_hosts(privileges)?;
         Ok(Statement::Revoke(Box::new(Revoke { privileges, level, users, if_exists, ignore_unknown_user })))
     }
 
-    /// One privilege: words up to a comma, ON, TO, FROM or a column list; or a role in quotes.
+    /// One privilege: words up to a comma, ON, TO, FROM or a column list; or a role.
     fn privilege(&mut self) -> Parse<Privilege> {
-        if let TokenKind::String | TokenKind::QuotedIdentifier = self.token.kind {
-            let name = self.name_or_text()?;
-            if self.is(TokenKind::UserVariable) {
-                self.variable_name()?;
-            }
-            return Ok(Privilege { name, columns: Vec::new() });
+        if self.at_role() {
+            let role = self.user_name()?;
+            return Ok(Privilege { name: upper(role.user.clone()), columns: Vec::new(), role: Some(role) });
         }
         let mut words = String::new();
         loop {
@@ -260,7 +281,7 @@ impl Parser<'_> {
             true => return Err(self.unexpected()),
             false => Vec::new(),
         };
-        Ok(Privilege { name, columns })
+        Ok(Privilege { name, columns, role: None })
     }
 
     fn privilege_level(&mut self) -> Parse<PrivilegeLevel> {

@@ -28,7 +28,7 @@ impl Parser<'_> {
             Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
             Some(Keyword::Trigger) => Err(self.not_supported("triggers")),
             Some(Keyword::Event) => Err(self.not_supported("events")),
-            Some(Keyword::Role) => Err(self.not_supported("roles")),
+            Some(Keyword::Role) => self.create_role(),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
             _ if self.is(TokenKind::Identifier) && self.span(self.token).eq_ignore_ascii_case(b"definer") => {
                 Err(self.not_supported("stored programs and views"))
@@ -77,7 +77,7 @@ impl Parser<'_> {
                 let if_exists = self.if_exists()?;
                 Ok(Statement::DropProgram { kind: kind.text(), name: self.table_name()?, if_exists })
             }
-            Some(Keyword::Role) => Err(self.not_supported("roles")),
+            Some(Keyword::Role) => self.drop_role(),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
             _ => Err(self.unexpected()),
         }

@@ -23,6 +23,7 @@ mod hint;
 mod name;
 mod primary;
 mod query;
+mod role;
 mod set;
 mod show;
 mod statement;

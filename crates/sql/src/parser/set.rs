@@ -22,8 +22,8 @@ impl Parser<'_> {
             Some(Keyword::Password) if self.peek() == TokenKind::Equal || self.peek_is(Keyword::For) => {
                 return Ok(Statement::Set(vec![self.set_password()?]));
             }
-            Some(Keyword::Role) => return Err(self.not_supported("roles")),
-            Some(Keyword::Default) if self.peek_is(Keyword::Role) => return Err(self.not_supported("roles")),
+            Some(Keyword::Role) => return self.set_role(),
+            Some(Keyword::Default) if self.peek_is(Keyword::Role) => return self.set_default_role(),
             _ => {}
         }
         if self.span(self.token).eq_ignore_ascii_case(b"resource") && self.peek_is(Keyword::Group) {

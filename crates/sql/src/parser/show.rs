@@ -67,7 +67,10 @@ impl Parser<'_> {
             Keyword::Processlist => ShowWhat::ProcessList { full },
             Keyword::Engine => self.show_engine()?,
             Keyword::Grants => {
-                ShowWhat::Grants(if self.eat(Keyword::For) { Some(self.user_name()?) } else { None })
+                let user = if self.eat(Keyword::For) { Some(self.user_name()?) } else { None };
+                let using = user.is_some() && self.eat(Keyword::Using);
+                let roles = if using { self.comma_list(Self::user_name)? } else { Vec::new() };
+                ShowWhat::Grants { user, roles }
             }
             _ => return self.show_list(keyword),
         })

@@ -8,8 +8,8 @@
 use super::definition::parents_named;
 use crate::accounts::{AccountName, Privileges as P};
 use crate::ast::{
-    AlterAction, ExplainTarget, FlushTarget, KeyDef, MaintenanceKind, SetItem, ShowWhat, Statement,
-    TableName, TransactionScope, UserName, UserStatement, VariableScope,
+    AlterAction, ExplainTarget, FlushTarget, KeyDef, MaintenanceKind, RoleStatement, SetItem, ShowWhat,
+    Statement, TableName, TransactionScope, UserName, UserStatement, VariableScope,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::variables;
@@ -103,7 +103,11 @@ const SESSION_ADMINISTRATION: Need = Need::Server(
     &[P::SUPER, P::SYSTEM_VARIABLES_ADMIN],
     "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN",
 );
-const ACCOUNTS: Need = Need::Server(&[P::CREATE_USER], "CREATE USER");
+const MANDATORY_ROLES: [Need; 2] = {
+    let words = "SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN";
+    [Need::Server(&[P::SUPER, P::SYSTEM_VARIABLES_ADMIN], words), Need::Server(&[P::ROLE_ADMIN], words)]
+};
+pub(super) const ACCOUNTS: Need = Need::Server(&[P::CREATE_USER], "CREATE USER");
 const REPLICATION: Need = Need::Server(&[P::SUPER, P::REPLICATION_CLIENT], "SUPER, REPLICATION CLIENT");
 
 impl Asker<'_> {
@@ -193,6 +197,7 @@ impl Asker<'_> {
                     self.needs(ACCOUNTS);
                 }
             }
+            Statement::Role(role) => self.role(role),
             Statement::CreateDatabase(_)
             | Statement::AlterDatabase { .. }
             | Statement::DropDatabase { .. }
@@ -284,6 +289,11 @@ impl Asker<'_> {
                             self.needs(SESSION_ADMINISTRATION);
                         }
                     }
+                    VariableScope::Global | VariableScope::Persist
+                        if variables::VARIABLES[at].name == "mandatory_roles" =>
+                    {
+                        MANDATORY_ROLES.into_iter().for_each(|need| self.needs(need));
+                    }
                     VariableScope::Global | VariableScope::Persist => self.needs(ADMINISTRATION),
                     VariableScope::PersistOnly => self.needs(Need::NextStart),
                 }
@@ -310,6 +320,24 @@ impl Asker<'_> {
         let own = user.alter && user.users.iter().all(|one| self.is_own(&one.name));
         if !own || user.changes_more_than_authentication() {
             self.needs(ACCOUNTS);
+        }
+    }
+
+    fn role(&mut self, role: &RoleStatement) {
+        match role {
+            RoleStatement::Create { .. } => {
+                self.needs(Need::Server(&[P::CREATE_USER, P::CREATE_ROLE], "CREATE USER, CREATE ROLE"));
+            }
+            RoleStatement::Drop { .. } => {
+                self.needs(Need::Server(&[P::CREATE_USER, P::DROP_ROLE], "CREATE USER, DROP ROLE"));
+            }
+            // Who may pass a role on is told when it is found: `may_pass_roles`. What is held, may be active.
+            RoleStatement::Grant { .. } | RoleStatement::Revoke { .. } | RoleStatement::Set(_) => {}
+            RoleStatement::SetDefault { users, .. } => {
+                if !users.iter().all(|user| self.is_own(user)) {
+                    self.needs(ACCOUNTS);
+                }
+            }
         }
     }
 
@@ -379,7 +407,7 @@ impl Asker<'_> {
                     self.needs(Need::Schema(P::SELECT, "mysql".into()));
                 }
             }
-            ShowWhat::Grants(user) => {
+            ShowWhat::Grants { user, .. } => {
                 if user.as_ref().is_some_and(|user| !self.is_own(user)) {
                     self.needs(Need::Table(P::SELECT, "mysql".into(), "user".into()));
                 }

@@ -1,7 +1,7 @@
 //! `read_only` and `super_read_only`: which statements they refuse, and whom.
 
 use super::Session;
-use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, SetItem, Statement};
+use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, RoleStatement, SetItem, Statement};
 use crate::database::Refusal;
 use crate::error::{SqlError, SqlResult};
 
@@ -58,6 +58,7 @@ fn writes(statement: &Statement) -> bool {
         | Statement::RenameUser(_)
         | Statement::Grant(_)
         | Statement::Revoke(_) => true,
+        Statement::Role(role) => !matches!(**role, RoleStatement::Set(_)),
         Statement::CreateTable(create) => !create.temporary,
         Statement::Select(query) => locks(query),
         Statement::Explain(explain) => match &explain.target {

@@ -5,15 +5,18 @@
 //! The answer is the account's as it is now: [`KnownRights`] looks it up again when an account has changed, and one that is gone
 //! may do nothing.
 
+use std::sync::Arc;
+
 use super::Session;
 use super::needs::{self, Need};
 use super::tables::{Asked, Used};
-use crate::accounts::{AccountName, Privileges as P, Rights, TableRights};
+use crate::accounts::{AccountName, KnownRights, Privileges as P, Rights, TableRights};
 use crate::ast::Statement;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
 use crate::plan::uses::{TableUse, Uses};
+use crate::registry::Entry;
 
 impl Session {
     /// Fails unless the account has what a statement needs.
@@ -93,7 +96,9 @@ impl Session {
             Need::NextStart => {
                 let both = P::SYSTEM_VARIABLES_ADMIN.with(P::PERSIST_RO_VARIABLES_ADMIN);
                 if !self.rights().may(both, None) {
-                    return Err(SqlError::persist_only_access_denied(both.in_words().replace(", ", " and ")));
+                    return Err(SqlError::persist_only_access_denied(
+                        "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN",
+                    ));
                 }
             }
             Need::Passwords => {
@@ -151,6 +156,29 @@ impl Session {
     /// Whether the account may change accounts that hold SYSTEM_USER.
     pub(crate) fn is_system_user(&mut self) -> bool {
         self.rights().may(P::SYSTEM_USER, None)
+    }
+
+    /// Whether it may grant roles that it does not hold itself.
+    pub(crate) fn may_pass_any_role(&mut self) -> bool {
+        self.rights().may_any(&[P::ROLE_ADMIN, P::SUPER])
+    }
+
+    /// Fails unless it holds CREATE USER.
+    pub(crate) fn ask_for_create_user(&mut self) -> SqlResult<()> {
+        self.ask(&needs::ACCOUNTS)
+    }
+
+    /// The account, and the roles that are active.
+    pub(crate) fn own_roles(&self) -> (AccountName, Arc<[AccountName]>) {
+        let identity = self.state.identity.lock();
+        (identity.account.clone(), identity.active.clone())
+    }
+
+    /// Makes roles active, for its rights from now on and for who looks at the session.
+    pub(crate) fn make_active(&mut self, roles: Arc<[AccountName]>) {
+        self.state.identity.lock().active = roles.clone();
+        self.entry.show(|shown| shown.active = roles);
+        self.rights = KnownRights::default();
     }
 
     /// Fails unless the account may use the tables of a statement on rows as it does.
@@ -255,6 +283,11 @@ impl Session {
         Ok(())
     }
 
+    /// A note for the client.
+    pub(crate) fn note(&self, note: SqlError) {
+        self.state.warnings.push(WarningLevel::Note, note);
+    }
+
     /// A warning for the client.
     pub(crate) fn warn(&self, warning: SqlError) {
         self.state.warnings.push(WarningLevel::Warning, warning);
@@ -265,8 +298,10 @@ impl Session {
         if self.rights().on_pattern(database).has(passed.with(P::GRANT_OPTION)) {
             return Ok(());
         }
+        let dynamic_alone = passed != P::NONE && P::DYNAMIC.has(passed);
         Err(match database {
             Some(database) => self.denied_database(database),
+            None if dynamic_alone => SqlError::specific_access_denied("GRANT OPTION"),
             None => {
                 let AccountName { user, host } = self.own_account();
                 let open = self.db.accounts().find(&self.own_account()).is_none_or(|one| one.is_open());
@@ -281,6 +316,16 @@ impl Session {
             true => Ok(()),
             false => Err(SqlError::kill_denied(id)),
         }
+    }
+
+    /// KILL of a session whose account has SYSTEM_USER.
+    pub(super) fn may_end(&mut self, other: &Entry) -> SqlResult<()> {
+        let (account, active) = other.look(|shown| (shown.account.clone(), shown.active.clone()));
+        let guarded = Rights::of(self.db.accounts(), &account, &active).may(P::SYSTEM_USER, None);
+        if guarded && other.id != self.entry.id && !self.is_system_user() {
+            return Err(SqlError::kill_denied(other.id));
+        }
+        Ok(())
     }
 
     /// COM_DEBUG

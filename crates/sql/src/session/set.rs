@@ -9,6 +9,7 @@ use turnstile_sys::latch;
 use super::Session;
 use super::persist;
 use super::statement::{Outcome, selecting};
+use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -17,7 +18,7 @@ use crate::plan::walk;
 use crate::query_log::place_of;
 use crate::status::metrics;
 use crate::value::{Value, to_i64, to_text};
-use crate::variables::{self, Globals, Scope, VARIABLES};
+use crate::variables::{self, Globals, Kind, Scope, VARIABLES};
 
 /// Whether a function that waits is in an expression.
 fn waits(expr: &ast::Expr) -> bool {
@@ -127,7 +128,21 @@ impl Session {
         if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
             action.check(pattern)?;
         }
+        if definition.kind == Kind::Roles {
+            self.check_mandatory_roles(&value)?;
+        }
         Ok(Choice { at, scope, value })
+    }
+
+    /// Who holds SYSTEM_USER is no role of everybody.
+    fn check_mandatory_roles(&self, value: &Value) -> SqlResult<()> {
+        let accounts = self.db.accounts();
+        let named = roles_named(&to_text(value)).unwrap_or_default();
+        let guarded = |name: &&AccountName| accounts.find(name).is_some_and(|one| accounts.is_guarded(&one));
+        match named.iter().find(guarded) {
+            Some(role) => Err(SqlError::mandatory_role_of_system(role.quoted())),
+            None => Ok(()),
+        }
     }
 
     /// Fails unless the file of a log can be written, if this is about one that would be.
@@ -270,6 +285,7 @@ impl Session {
         if !own_user {
             self.may_kill(id)?;
         }
+        self.may_end(&found)?;
         if kill.query_only {
             found.interrupt.kill_query();
         } else {
@@ -326,6 +342,9 @@ fn charset_collation(charset: Option<&str>) -> SqlResult<Collation> {
 
 /// Passes a global variable on to the engine.
 pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
+    if name == "mandatory_roles" {
+        db.accounts().set_mandatory(roles_named(&to_text(value)).unwrap_or_default());
+    }
     let settings = db.engine().settings();
     let number = match value {
         Value::Int(number) => *number as u64,

@@ -8,7 +8,7 @@ use turnstile_sys::aside;
 use super::Session;
 use super::show_live::is_live;
 use super::statement::Outcome;
-use crate::accounts::grants;
+use crate::accounts::AccountName;
 use crate::ast::{self, Show, ShowFilter, ShowWhat, TableName};
 use crate::collation::Collation;
 use crate::definition::{create_table_text, default_text, quote_name};
@@ -193,7 +193,7 @@ impl Session {
                 Ok(one("@@session.warning_count", u64::from(self.state.warnings.count())))
             }
             ShowWhat::ErrorCount => Ok(one("@@session.error_count", self.state.warnings.errors())),
-            ShowWhat::Grants(user) => self.grants(user.as_ref()),
+            ShowWhat::Grants { user, roles } => self.grants(user.as_ref(), roles),
             ShowWhat::CreateUser(user) => self.create_user_text(user),
             other => self.shown_by_server(other),
         }
@@ -422,10 +422,12 @@ impl Session {
         self.db.accounts().find(&name).ok_or_else(missing)
     }
 
-    fn grants(&self, user: Option<&ast::UserName>) -> SqlResult<Table> {
+    fn grants(&self, user: Option<&ast::UserName>, roles: &[ast::UserName]) -> SqlResult<Table> {
         let account = self.account_of(user)?;
         let mut table = Table::new(&[(&*format!("Grants for {}", account.name.text()), 't')]);
-        grants(&account).into_iter().for_each(|line| table.push(vec![text(line)]));
+        let own = user.is_none_or(ast::UserName::is_current) && roles.is_empty();
+        let lines = if own { self.own_grants(&account) } else { self.grants_using(&account, roles)? };
+        lines.into_iter().for_each(|line| table.push(vec![text(line)]));
         Ok(table)
     }
 
@@ -445,14 +447,21 @@ impl Session {
     }
 
     fn create_user_text(&self, user: &ast::UserName) -> SqlResult<Table> {
-        let account = self.account_of(Some(user))?;
-        let name = format!("`{}`@`{}`", account.name.user, account.name.host);
+        let account = self.account_of(Some(user)).map_err(|_| {
+            SqlError::operation_failed("SHOW CREATE USER", format!("'{}'@'{}'", user.user, user.host))
+        })?;
+        let default_roles: Vec<String> = account.default_roles.iter().map(AccountName::quoted).collect();
+        let default_roles = match default_roles.is_empty() {
+            true => String::new(),
+            false => format!(" DEFAULT ROLE {}", default_roles.join(",")),
+        };
+        let name = account.name.quoted();
         let limits = match account.user_connections_max {
             0 => String::new(),
             most => format!(" WITH MAX_USER_CONNECTIONS {most}"),
         };
         let line = format!(
-            "CREATE USER {name} IDENTIFIED WITH '{}'{} REQUIRE {}{limits} PASSWORD EXPIRE{} ACCOUNT {} PASSWORD HISTORY DEFAULT \
+            "CREATE USER {name} IDENTIFIED WITH '{}'{}{default_roles} REQUIRE {}{limits} PASSWORD EXPIRE{} ACCOUNT {} PASSWORD HISTORY DEFAULT \
              PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
             account.plugin.name(),
             self.secret_text(&account.secret)?,

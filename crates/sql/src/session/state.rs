@@ -80,6 +80,8 @@ pub struct Identity {
     pub user: String,
     /// The account that matched.
     pub account: AccountName,
+    /// Roles that are active, whether they are still held or not.
+    pub active: Arc<[AccountName]>,
     /// It runs what the server's own configuration says, with all rights whatever the accounts are.
     pub is_server: bool,
 }
@@ -87,7 +89,7 @@ pub struct Identity {
 impl Identity {
     /// What it may do now.
     pub fn rights(&self, accounts: &Accounts) -> Rights {
-        if self.is_server { Rights::everything() } else { Rights::of(accounts, &self.account) }
+        if self.is_server { Rights::everything() } else { Rights::of(accounts, &self.account, &self.active) }
     }
 }
 
@@ -339,6 +341,11 @@ impl SessionView for SessionState {
     }
     fn current_user(&self) -> String {
         self.identity.lock().account.text()
+    }
+    fn current_role(&self) -> String {
+        let active = self.identity.lock().active.clone();
+        let names: Vec<String> = active.iter().map(AccountName::quoted).collect();
+        if names.is_empty() { "NONE".into() } else { names.join(",") }
     }
     fn connection_id(&self) -> u64 {
         self.id

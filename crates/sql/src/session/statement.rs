@@ -178,7 +178,8 @@ impl Session {
             | Statement::DropUser { .. }
             | Statement::RenameUser(_)
             | Statement::Grant(_)
-            | Statement::Revoke(_) => self.account_statement(statement).await.map(|()| Outcome::default()),
+            | Statement::Revoke(_)
+            | Statement::Role(_) => self.account_statement(statement).await.map(|()| Outcome::default()),
             Statement::Flush(targets) => self.flush(targets).await.map(|()| Outcome::default()),
             Statement::LockTables(tables) => self.lock_tables(tables).await.map(|()| Outcome::default()),
             Statement::UnlockTables => self.unlock_tables().await.map(|()| Outcome::default()),

@@ -399,7 +399,7 @@ impl Session {
     }
 
     /// How long to wait for a gate, and what the session holds meanwhile.
-    pub(super) fn gate_patience(&self) -> Patience<'_> {
+    pub(crate) fn gate_patience(&self) -> Patience<'_> {
         let of_txn = self.open.iter().flat_map(|open| &open.holds);
         let locked = self.table_locks.iter().flat_map(|locks| locks.holds());
         let global = self.global_read_lock.iter().flatten();

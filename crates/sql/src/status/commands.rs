@@ -1,7 +1,8 @@
 //! The counters `Com_...`: how often each kind of statement was run.
 
 use crate::ast::{
-    EngineReport, ExplainTarget, InsertSource, MaintenanceKind, SetItem, ShowWhat, Statement, TableRef,
+    EngineReport, ExplainTarget, InsertSource, MaintenanceKind, RoleStatement, SetItem, ShowWhat, Statement,
+    TableRef,
 };
 
 macro_rules! commands {
@@ -17,18 +18,18 @@ macro_rules! commands {
 }
 
 commands! {
-    AlterDb "Com_alter_db" AlterTable "Com_alter_table" AlterUser "Com_alter_user" Analyze "Com_analyze" Begin "Com_begin"
+    AlterDb "Com_alter_db" AlterTable "Com_alter_table" AlterUser "Com_alter_user" AlterUserDefaultRole "Com_alter_user_default_role" Analyze "Com_analyze" Begin "Com_begin"
     ChangeDb "Com_change_db" Check "Com_check" Checksum "Com_checksum" Commit "Com_commit" CreateDb "Com_create_db"
-    CreateIndex "Com_create_index" CreateTable "Com_create_table" CreateUser "Com_create_user" DeallocSql "Com_dealloc_sql"
+    CreateIndex "Com_create_index" CreateRole "Com_create_role" CreateTable "Com_create_table" CreateUser "Com_create_user" DeallocSql "Com_dealloc_sql"
     Delete "Com_delete" DeleteMulti "Com_delete_multi" Do "Com_do" DropDb "Com_drop_db" DropEvent "Com_drop_event"
-    DropFunction "Com_drop_function" DropIndex "Com_drop_index" DropProcedure "Com_drop_procedure" DropTable "Com_drop_table"
+    DropFunction "Com_drop_function" DropIndex "Com_drop_index" DropProcedure "Com_drop_procedure" DropRole "Com_drop_role" DropTable "Com_drop_table"
     DropTrigger "Com_drop_trigger" DropUser "Com_drop_user" DropView "Com_drop_view" ExecuteSql "Com_execute_sql"
-    ExplainOther "Com_explain_other" Flush "Com_flush" Grant "Com_grant" Insert "Com_insert" InsertSelect "Com_insert_select"
+    ExplainOther "Com_explain_other" Flush "Com_flush" Grant "Com_grant" GrantRoles "Com_grant_roles" Insert "Com_insert" InsertSelect "Com_insert_select"
     Kill "Com_kill" LockTables "Com_lock_tables" Optimize "Com_optimize" PrepareSql "Com_prepare_sql"
     ReleaseSavepoint "Com_release_savepoint" RenameTable "Com_rename_table" RenameUser "Com_rename_user" Repair "Com_repair"
-    Replace "Com_replace" ReplaceSelect "Com_replace_select" Reset "Com_reset" Revoke "Com_revoke" Rollback "Com_rollback"
+    Replace "Com_replace" ReplaceSelect "Com_replace_select" Reset "Com_reset" Revoke "Com_revoke" RevokeRoles "Com_revoke_roles" Rollback "Com_rollback"
     RollbackTo "Com_rollback_to_savepoint" Savepoint "Com_savepoint" Select "Com_select" SetOption "Com_set_option"
-    SetPassword "Com_set_password" ShowCharsets "Com_show_charsets" ShowCollations "Com_show_collations"
+    SetRole "Com_set_role" SetPassword "Com_set_password" ShowCharsets "Com_show_charsets" ShowCollations "Com_show_collations"
     ShowCreateDb "Com_show_create_db" ShowCreateTable "Com_show_create_table" ShowCreateUser "Com_show_create_user"
     ShowDatabases "Com_show_databases" ShowEngineMutex "Com_show_engine_mutex" ShowEngineStatus "Com_show_engine_status"
     ShowErrors "Com_show_errors" ShowFields "Com_show_fields" ShowGrants "Com_show_grants" ShowKeys "Com_show_keys"
@@ -106,6 +107,14 @@ impl Command {
             Statement::RenameUser(_) => C::RenameUser,
             Statement::Grant(_) => C::Grant,
             Statement::Revoke(_) => C::Revoke,
+            Statement::Role(role) => match **role {
+                RoleStatement::Create { .. } => C::CreateRole,
+                RoleStatement::Drop { .. } => C::DropRole,
+                RoleStatement::Grant { .. } => C::GrantRoles,
+                RoleStatement::Revoke { .. } => C::RevokeRoles,
+                RoleStatement::Set(_) => C::SetRole,
+                RoleStatement::SetDefault { .. } => C::AlterUserDefaultRole,
+            },
             Statement::Prepare { .. } => C::PrepareSql,
             Statement::Execute { .. } => C::ExecuteSql,
             Statement::Deallocate(_) => C::DeallocSql,
@@ -142,7 +151,7 @@ fn of_show(what: &ShowWhat) -> Command {
         ShowWhat::Engine { report: EngineReport::Logs, .. } => C::ShowEngineLogs,
         ShowWhat::CharacterSets => C::ShowCharsets,
         ShowWhat::Collations => C::ShowCollations,
-        ShowWhat::Grants(_) => C::ShowGrants,
+        ShowWhat::Grants { .. } => C::ShowGrants,
         ShowWhat::Plugins => C::ShowPlugins,
         ShowWhat::OpenTables(_) => C::ShowOpenTables,
         ShowWhat::Triggers(_) => C::ShowTriggers,

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::RwLock;
 use turnstile_sys::disk::Disk;
 
+use crate::accounts::roles_named;
 use crate::collation::Collation;
 use crate::datetime::TimeZone;
 use crate::error::{SqlError, SqlResult};
@@ -67,6 +68,8 @@ pub enum Kind {
     },
     /// Any text.
     Text,
+    /// Names of accounts, as GRANT takes them.
+    Roles,
     /// One of these words, or its number.
     Enum(&'static [&'static str]),
     /// Several of these words, or the sum of their bits.
@@ -213,6 +216,14 @@ impl Definition {
                 Value::Null => plain(Value::text("")),
                 other => plain(Value::text(word(other).ok_or_else(|| self.wrong_type())?)),
             },
+            Kind::Roles => {
+                let list = if value.is_null() { Some(String::new()) } else { word(value) };
+                let list = list.ok_or_else(|| self.wrong_type())?;
+                if roles_named(&list).is_none() {
+                    return Err(self.wrong_value(value));
+                }
+                plain(Value::text(list))
+            }
             Kind::Enum(words) => plain(self.one_of(words, value)?),
             Kind::Set(words) => plain(self.some_of(words, value)?),
             Kind::CharsetOrNull if value.is_null() => plain(Value::Null),

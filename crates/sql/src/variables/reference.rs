@@ -58,6 +58,7 @@ pub fn range(one: &Definition) -> String {
         Kind::UInt { min, max } => format!("{min} to {max}"),
         Kind::Double { min, max } => format!("{min} to {max}"),
         Kind::Text => "text".into(),
+        Kind::Roles => "names of roles".into(),
         Kind::Enum(words) => words.join(", "),
         Kind::Set(words) => format!("any of {}", words.join(", ")),
         Kind::Charset => "a character set".into(),

@@ -91,7 +91,7 @@ macro_rules! variables {
 /// All of them, by name.
 #[rustfmt::skip]
 pub const VARIABLES: &[Definition] = variables! {
-    "activate_all_roles_on_login" Global Kind::Bool, "OFF", fixed, "Roles do not exist here.";
+    "activate_all_roles_on_login" Global Kind::Bool, "OFF", live("sql/src/accounts/role_statements.rs"), "All roles that an account holds become active when it connects, not its default roles alone.";
     "auto_generate_certs" Global Kind::Bool, "ON", start("server/src/serve.rs"), "Make a TLS certificate at first start.";
     "auto_increment_increment" Both uint(1, 65535), "1", live("sql/src/variables/settings.rs"), "Step between AUTO_INCREMENT values.";
     "auto_increment_offset" Both uint(1, 65535), "1", live("sql/src/variables/settings.rs"), "First AUTO_INCREMENT value of the series.";
@@ -236,6 +236,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "low_priority_updates" Both Kind::Bool, "OFF", inert, "No effect.";
     "lower_case_file_system" Global Kind::Bool, "OFF", fixed, "Table names are compared as they are.";
     "lower_case_table_names" Global int(0, 2), "0", only, "Table names are compared as they are.";
+    "mandatory_roles" Global Kind::Roles, "", live("sql/src/session/set.rs"), "Roles that every account holds: names as GRANT takes them, separated by commas. Accounts with SYSTEM_USER are none. They are active from login on.";
     "max_allowed_packet" Both uint(1024, 1 << 30), "67108864", live("sql/src/variables/settings.rs"), "Longest message in bytes, however many packets it comes in; a longer one gets error 1153 and ends the connection. Connections to come follow a change.";
     "max_connect_errors" Global uint(1, u64::MAX), "100", inert, "No effect.";
     "max_connections" Global uint(1, 100000), "10000", live("server/src/server.rs"), "Connections at once; one more for an account with CONNECTION_ADMIN or SUPER. Others get error 1040. Connections of extra_port are not counted.";

@@ -1,4 +1,4 @@
-//! SQL by scripts. A script is a text file of blocks: statements behind `> ` (or `name> ` for another session), then what
+//! SQL by scripts. A script is a text file of blocks: statements behind `> ` (or `name> ` for another session, `user%> ` or `user%name> ` for one of an account), then what
 //! they gave: rows with ` | ` between values, `ok` with counts, or `error`. `BLESS=1` writes what was given in place of
 //! what was expected; read the difference before you commit it.
 #![allow(clippy::unwrap_used)]
@@ -13,6 +13,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
+
+use rights::as_user;
 
 mod account_changes;
 mod admission;
@@ -29,6 +31,7 @@ mod monitor;
 mod persist;
 mod prepared;
 mod rights;
+mod roles;
 mod scripts;
 mod seeing;
 mod stopped;
@@ -146,14 +149,15 @@ pub fn play(script: &str) -> String {
     let mut statement: Option<(String, String)> = None;
     let mut finish = |statement: &mut Option<(String, String)>, played: &mut String| {
         if let Some((name, text)) = statement.take() {
-            let session = sessions.entry(name).or_insert_with(|| session(&db));
+            let begin = || name.split_once('%').map_or_else(|| session(&db), |(user, _)| as_user(&db, user));
+            let session = sessions.entry(name.clone()).or_insert_with(begin);
             played.push_str(&run(session, &text));
         }
     };
     for line in script.lines() {
-        let split = line
-            .split_once("> ")
-            .filter(|(name, _)| name.len() < 8 && name.chars().all(char::is_alphanumeric));
+        let split = line.split_once("> ").filter(|(name, _)| {
+            name.len() < 8 && name.chars().all(|one| one.is_alphanumeric() || one == '%')
+        });
         match split {
             Some((name, text)) => {
                 finish(&mut statement, &mut played);

@@ -93,10 +93,11 @@ fn kind(statement: &Statement) -> usize {
         Statement::Shutdown => 40,
         Statement::Reset(_) => 41,
         Statement::ResetPersist { .. } => 42,
+        Statement::Role(_) => 43,
     }
 }
 
-const KINDS: usize = 43;
+const KINDS: usize = 44;
 
 /// The same of SHOW.
 fn kind_of_show(what: &ShowWhat) -> usize {
@@ -124,7 +125,7 @@ fn kind_of_show(what: &ShowWhat) -> usize {
         ShowWhat::Engine { .. } => 20,
         ShowWhat::CharacterSets => 21,
         ShowWhat::Collations => 22,
-        ShowWhat::Grants(_) => 23,
+        ShowWhat::Grants { .. } => 23,
         ShowWhat::Plugins => 24,
         ShowWhat::Privileges => 25,
         ShowWhat::BinaryLogStatus => 26,
@@ -141,6 +142,22 @@ const SHOW_KINDS: usize = 33;
 
 /// Statements, and the error that an account without rights gets for them.
 const DENIED: &[(&str, u16)] = &[
+    ("CREATE ROLE r", 1227),
+    ("CREATE ROLE IF NOT EXISTS u", 1227),
+    ("DROP ROLE u", 1227),
+    ("DROP ROLE IF EXISTS nobody", 1227),
+    ("GRANT u TO u", 1227),
+    ("GRANT nobody TO u WITH ADMIN OPTION", 1227),
+    ("REVOKE u FROM root@localhost", 1227),
+    ("REVOKE IF EXISTS nobody FROM u IGNORE UNKNOWN USER", 1227),
+    ("SET DEFAULT ROLE ALL TO root@localhost", 1227),
+    ("SET DEFAULT ROLE NONE TO u, root@localhost", 1227),
+    ("ALTER USER root@localhost DEFAULT ROLE NONE", 1227),
+    ("CREATE USER v DEFAULT ROLE u", 1227),
+    ("SHOW GRANTS FOR root@localhost USING u", 1142),
+    ("SELECT * FROM mysql.role_edges", 1142),
+    ("SELECT * FROM mysql.default_roles", 1142),
+    ("SET GLOBAL mandatory_roles = 'root@localhost'", 1227),
     ("SELECT * FROM shop.t", 1142),
     ("TABLE shop.t", 1142),
     ("SELECT (SELECT a FROM shop.t LIMIT 1)", 1142),
@@ -302,6 +319,10 @@ const NEEDS_NOTHING: &[&str] = &[
     "ALTER USER CURRENT_USER() IDENTIFIED BY ''",
     "SET PASSWORD = ''",
     "KILL QUERY CONNECTION_ID()",
+    "SET ROLE NONE",
+    "SET ROLE ALL",
+    "SET DEFAULT ROLE NONE TO u",
+    "SELECT * FROM information_schema.applicable_roles",
 ];
 
 #[test]

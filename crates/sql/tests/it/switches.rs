@@ -23,7 +23,7 @@ fn other_value(one: &Definition) -> String {
         Kind::Charset | Kind::CharsetOrNull => "'latin1'".into(),
         Kind::Collation => "'latin1_swedish_ci'".into(),
         Kind::TimeZone => "'+01:00'".into(),
-        Kind::Text | Kind::Engine => "'another'".into(),
+        Kind::Text | Kind::Roles | Kind::Engine => "'another'".into(),
     }
 }
 

@@ -28,6 +28,7 @@ fn wrong_values(definition: &Definition) -> &'static [(&'static str, u16)] {
         Kind::TimeZone => &[("'Nowhere/Land'", 1298), ("1", 1232)],
         Kind::Engine => &[("'NoSuch'", 1286), ("1", 1232)],
         Kind::Text => &[("1.5", 1232), ("7", 1232)],
+        Kind::Roles => &[("1.5", 1232), ("'a@'", 1231), ("'a,,b'", 1231)],
     }
 }
 

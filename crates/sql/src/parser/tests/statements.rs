@@ -170,7 +170,7 @@ fn accounts() {
     else {
         panic!()
     };
-    assert_eq!(grant.level, Some(PrivilegeLevel::Schema("d".into())));
+    assert_eq!(grant.level, PrivilegeLevel::Schema("d".into()));
     assert_eq!(&*grant.privileges[1].name, "SHOW VIEW");
     assert_eq!((&*grant.users[0].user, &*grant.users[0].host), ("u", "h"));
     assert!(grant.users[1].is_current());

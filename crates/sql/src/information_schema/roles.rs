@@ -1,0 +1,259 @@
+//! Roles as tables: `mysql.role_edges` and `mysql.default_roles`, and what information_schema says of the roles of the session's account: those that it
+//! holds, directly or by other roles (APPLICABLE_ROLES), those of them that may be handed on, those that are active, and what tables these are good for.
+
+use super::privileges::set_text;
+use super::{Shape, VirtualTable, row, text};
+use crate::accounts::{Account, AccountName, Edge, TableRights};
+use crate::database::Database;
+use crate::session::SessionState;
+use crate::value::{Value, to_text};
+
+type Rows = Vec<Vec<Value>>;
+
+const APPLICABLE: &[(&str, char)] = &[
+    ("USER", 'S'),
+    ("HOST", 'S'),
+    ("GRANTEE", 'S'),
+    ("GRANTEE_HOST", 'S'),
+    ("ROLE_NAME", 'S'),
+    ("ROLE_HOST", 'S'),
+    ("IS_GRANTABLE", 's'),
+    ("IS_DEFAULT", 'S'),
+    ("IS_MANDATORY", 's'),
+];
+
+/// The tables of this file.
+pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
+    (
+        VirtualTable::MysqlRoleEdges,
+        (
+            "role_edges",
+            &[
+                ("FROM_HOST", 's'),
+                ("FROM_USER", 's'),
+                ("TO_HOST", 's'),
+                ("TO_USER", 's'),
+                ("WITH_ADMIN_OPTION", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::MysqlDefaultRoles,
+        (
+            "default_roles",
+            &[("HOST", 's'), ("USER", 's'), ("DEFAULT_ROLE_HOST", 's'), ("DEFAULT_ROLE_USER", 's')],
+        ),
+    ),
+    (VirtualTable::ApplicableRoles, ("APPLICABLE_ROLES", APPLICABLE)),
+    (VirtualTable::AdministrableRoles, ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", APPLICABLE)),
+    (
+        VirtualTable::EnabledRoles,
+        (
+            "ENABLED_ROLES",
+            &[("ROLE_NAME", 'S'), ("ROLE_HOST", 'S'), ("IS_DEFAULT", 'S'), ("IS_MANDATORY", 's')],
+        ),
+    ),
+    (
+        VirtualTable::RoleTableGrants,
+        (
+            "ROLE_TABLE_GRANTS",
+            &[
+                ("GRANTOR", 'S'),
+                ("GRANTOR_HOST", 'S'),
+                ("GRANTEE", 's'),
+                ("GRANTEE_HOST", 's'),
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("PRIVILEGE_TYPE", 's'),
+                ("IS_GRANTABLE", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::RoleColumnGrants,
+        (
+            "ROLE_COLUMN_GRANTS",
+            &[
+                ("GRANTOR", 'S'),
+                ("GRANTOR_HOST", 'S'),
+                ("GRANTEE", 's'),
+                ("GRANTEE_HOST", 's'),
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("COLUMN_NAME", 's'),
+                ("PRIVILEGE_TYPE", 's'),
+                ("IS_GRANTABLE", 's'),
+            ],
+        ),
+    ),
+];
+
+fn yes(truth: bool) -> Value {
+    text(if truth { "YES" } else { "NO" })
+}
+
+/// Rows of `mysql.role_edges`.
+pub(super) fn edges(db: &Database) -> Rows {
+    let mut rows = Rows::new();
+    for account in db.accounts().list() {
+        rows.extend(account.roles.iter().map(|(role, admin)| {
+            row([
+                text(&role.host),
+                text(&role.user),
+                text(&account.name.host),
+                text(&account.name.user),
+                text(if *admin { "Y" } else { "N" }),
+            ])
+        }));
+    }
+    // In the order of the table's primary key in MySQL.
+    rows.sort_by_cached_key(|row| row.iter().map(|cell| to_text(cell).to_string()).collect::<Vec<_>>());
+    rows
+}
+
+/// Rows of `mysql.default_roles`.
+pub(super) fn defaults(db: &Database) -> Rows {
+    let mut rows = Rows::new();
+    for account in db.accounts().list() {
+        let AccountName { user, host } = &account.name;
+        let line = |role: &AccountName| row([text(host), text(user), text(&role.host), text(&role.user)]);
+        rows.extend(account.default_roles.iter().map(line));
+    }
+    rows
+}
+
+/// The account, the roles that are active, whether a role is a default role, whether it is mandatory.
+struct Own<'s> {
+    db: &'s Database,
+    name: AccountName,
+    active: std::sync::Arc<[AccountName]>,
+}
+
+impl Own<'_> {
+    fn of<'s>(db: &'s Database, session: &SessionState) -> Own<'s> {
+        let identity = session.identity.lock();
+        Own { db, name: identity.account.clone(), active: identity.active.clone() }
+    }
+
+    fn is_default(&self, role: &AccountName) -> Value {
+        let own = self.db.accounts().find(&self.name);
+        yes(own.is_some_and(|own| own.default_roles.contains(role)))
+    }
+
+    fn is_mandatory(&self, role: &AccountName) -> Value {
+        yes(self.db.accounts().mandatory().contains(role))
+    }
+
+    fn line(&self, edge: &Edge) -> Vec<Value> {
+        row([
+            text(&self.name.user),
+            text(&self.name.host),
+            text(&edge.holder.user),
+            text(&edge.holder.host),
+            text(&edge.role.user),
+            text(&edge.role.host),
+            yes(edge.admin),
+            self.is_default(&edge.role),
+            self.is_mandatory(&edge.role),
+        ])
+    }
+
+    /// Roles that are active and still there, with what they hold on tables.
+    fn on_tables<'a>(
+        &self,
+        accounts: &'a [std::sync::Arc<Account>],
+    ) -> impl Iterator<Item = (&'a Account, &'a str, &'a str, &'a TableRights)> {
+        let active = self.active.clone();
+        accounts.iter().filter(move |account| active.contains(&account.name)).flat_map(|account| {
+            let tables = account.tables.iter();
+            tables.map(|((schema, table), held)| (&**account, schema.as_str(), table.as_str(), held))
+        })
+    }
+}
+
+/// Rows of APPLICABLE_ROLES.
+pub(super) fn applicable(db: &Database, session: &SessionState) -> Rows {
+    let own = Own::of(db, session);
+    db.accounts().edges_from(&own.name).iter().map(|edge| own.line(edge)).collect()
+}
+
+/// Rows of ADMINISTRABLE_ROLE_AUTHORIZATIONS.
+pub(super) fn administrable(db: &Database, session: &SessionState) -> Rows {
+    let own = Own::of(db, session);
+    let edges = db.accounts().edges_from(&own.name);
+    edges.iter().filter(|edge| edge.admin).map(|edge| own.line(edge)).collect()
+}
+
+/// Rows of ENABLED_ROLES.
+pub(super) fn enabled(db: &Database, session: &SessionState) -> Rows {
+    let own = Own::of(db, session);
+    let line = |role: &AccountName| {
+        row([text(&role.user), text(&role.host), own.is_default(role), own.is_mandatory(role)])
+    };
+    own.active.iter().map(line).collect()
+}
+
+/// Who granted, as user and host.
+fn grantor(held: &TableRights) -> [Value; 2] {
+    let (user, host) = held.grantor.rsplit_once('@').unwrap_or((&held.grantor, ""));
+    [text(user), text(host)]
+}
+
+fn grantable(held: &TableRights) -> Value {
+    yes(held.whole.has(crate::accounts::Privileges::GRANT_OPTION))
+}
+
+/// Rows of ROLE_TABLE_GRANTS.
+pub(super) fn table_grants(db: &Database, session: &SessionState) -> Rows {
+    let accounts = db.accounts().list();
+    let mut rows = Rows::new();
+    for (role, schema, table, held) in Own::of(db, session).on_tables(&accounts) {
+        if held.whole == crate::accounts::Privileges::NONE {
+            continue;
+        }
+        let [user, host] = grantor(held);
+        let [role, role_host] = [text(&role.name.user), text(&role.name.host)];
+        let what = set_text(held.whole);
+        rows.push(row([
+            user,
+            host,
+            role,
+            role_host,
+            text("def"),
+            text(schema),
+            text(table),
+            what,
+            grantable(held),
+        ]));
+    }
+    rows
+}
+
+/// Rows of ROLE_COLUMN_GRANTS.
+pub(super) fn column_grants(db: &Database, session: &SessionState) -> Rows {
+    let accounts = db.accounts().list();
+    let mut rows = Rows::new();
+    for (role, schema, table, held) in Own::of(db, session).on_tables(&accounts) {
+        for column in held.columns() {
+            let [user, host] = grantor(held);
+            let [role, role_host] = [text(&role.name.user), text(&role.name.host)];
+            let [schema, table, name] = [text(schema), text(table), text(&column.name)];
+            let what = set_text(column.held);
+            rows.push(row([
+                user,
+                host,
+                role,
+                role_host,
+                text("def"),
+                schema,
+                table,
+                name,
+                what,
+                grantable(held),
+            ]));
+        }
+    }
+    rows
+}
