@@ -107,14 +107,7 @@ impl Command {
             Statement::RenameUser(_) => C::RenameUser,
             Statement::Grant(_) => C::Grant,
             Statement::Revoke(_) => C::Revoke,
-            Statement::Role(role) => match **role {
-                RoleStatement::Create { .. } => C::CreateRole,
-                RoleStatement::Drop { .. } => C::DropRole,
-                RoleStatement::Grant { .. } => C::GrantRoles,
-                RoleStatement::Revoke { .. } => C::RevokeRoles,
-                RoleStatement::Set(_) => C::SetRole,
-                RoleStatement::SetDefault { .. } => C::AlterUserDefaultRole,
-            },
+            Statement::Role(role) => of_role(role),
             Statement::Prepare { .. } => C::PrepareSql,
             Statement::Execute { .. } => C::ExecuteSql,
             Statement::Deallocate(_) => C::DeallocSql,
@@ -127,6 +120,18 @@ impl Command {
 
 fn is_one(tables: &[TableRef]) -> bool {
     matches!(tables, [TableRef::Table(_)])
+}
+
+fn of_role(statement: &RoleStatement) -> Command {
+    use Command as C;
+    match statement {
+        RoleStatement::Create { .. } => C::CreateRole,
+        RoleStatement::Drop { .. } => C::DropRole,
+        RoleStatement::Grant { .. } => C::GrantRoles,
+        RoleStatement::Revoke { .. } => C::RevokeRoles,
+        RoleStatement::Set(_) => C::SetRole,
+        RoleStatement::SetDefault { .. } => C::AlterUserDefaultRole,
+    }
 }
 
 fn of_show(what: &ShowWhat) -> Command {

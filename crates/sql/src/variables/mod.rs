@@ -216,14 +216,7 @@ impl Definition {
                 Value::Null => plain(Value::text("")),
                 other => plain(Value::text(word(other).ok_or_else(|| self.wrong_type())?)),
             },
-            Kind::Roles => {
-                let list = if value.is_null() { Some(String::new()) } else { word(value) };
-                let list = list.ok_or_else(|| self.wrong_type())?;
-                if roles_named(&list).is_none() {
-                    return Err(self.wrong_value(value));
-                }
-                plain(Value::text(list))
-            }
+            Kind::Roles => plain(self.names_of_roles(value)?),
             Kind::Enum(words) => plain(self.one_of(words, value)?),
             Kind::Set(words) => plain(self.some_of(words, value)?),
             Kind::CharsetOrNull if value.is_null() => plain(Value::Null),
@@ -264,6 +257,15 @@ impl Definition {
             Kind::Charset | Kind::CharsetOrNull => Deprecated::of_charset(&name),
             Kind::Collation => Deprecated::of_collation(&name),
             _ => None,
+        }
+    }
+
+    fn names_of_roles(&self, value: &Value) -> SqlResult<Value> {
+        let list = if value.is_null() { Some(String::new()) } else { word(value) };
+        let list = list.ok_or_else(|| self.wrong_type())?;
+        match roles_named(&list) {
+            Some(_) => Ok(Value::text(list)),
+            None => Err(self.wrong_value(value)),
         }
     }
 
