@@ -11,6 +11,7 @@ mod aggregate;
 mod arithmetic;
 mod build;
 mod choice;
+mod class;
 mod condition;
 mod context;
 mod conversion;
@@ -26,6 +27,7 @@ mod tests;
 pub use aggregate::AggregateKind;
 pub use build::{Builder, Resolver, bind, bind_for, document_holds};
 pub(crate) use choice::unified_agreed;
+pub(crate) use class::with_all_digits;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,
@@ -101,6 +103,14 @@ pub enum ArithmeticOp {
     BitXor,
     ShiftLeft,
     ShiftRight,
+}
+
+impl ArithmeticOp {
+    /// True for the bit operators.
+    pub fn is_of_bits(self) -> bool {
+        use ArithmeticOp as Op;
+        matches!(self, Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight)
+    }
 }
 
 /// Comparison operators.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::documents::Document;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{hash_key, order};
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Row};
 use crate::memory::{Charge, heap_bytes, row_bytes};
@@ -226,8 +226,9 @@ impl Accumulator {
 fn exact(sum: &Decimal, count: u64, average: Option<u8>) -> SqlResult<Value> {
     let Some(more) = average else { return Ok(Value::Decimal(sum.clone())) };
     match sum.div(&Decimal::from(count), more) {
-        // As a quotient it keeps more digits than its type shows; they go once it leaves arithmetic.
-        Some(Ok(quotient)) => Ok(Value::Decimal(quotient)),
+        Some(Ok(quotient)) => {
+            Ok(Value::Decimal(quotient.round_to(sum.scale().saturating_add(more).min(MAX_SCALE))))
+        }
         Some(Err(_)) => Err(SqlError::value_out_of_range("DECIMAL", "avg")),
         None => Ok(Value::Null),
     }

@@ -2,7 +2,7 @@
 //! operand makes the result exact; a double or a string makes it a double; division by zero is NULL and 1365.
 
 use super::{ArithmeticOp, EvalContext, SqlMode};
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::value::{Numeric, Value, to_decimal, to_double, to_numeric, to_text, to_u64_bits};
 
@@ -33,7 +33,7 @@ pub(super) fn apply(
         }
         return Ok(Value::Null);
     }
-    if matches!(op, Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight) {
+    if op.is_of_bits() {
         return bits(op, to_u64_bits(left, context)?, to_u64_bits(right, context)?);
     }
     let read = |value: &Value| match value {
@@ -159,7 +159,9 @@ fn decimals(
             return Ok(Value::Null);
         }
         ArithmeticOp::Divide => {
-            left.div(right, context.settings.division_digits).unwrap_or(Ok(Decimal::ZERO))
+            let more = context.settings.division_digits;
+            let quotient = left.div(right, more).unwrap_or(Ok(Decimal::ZERO));
+            quotient.map(|quotient| quotient.round_to((left.scale() + more).min(MAX_SCALE)))
         }
         _ => Ok(left.rem(right).unwrap_or(Decimal::ZERO)),
     };

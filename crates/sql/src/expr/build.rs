@@ -1,6 +1,7 @@
 //! From syntax to bound expressions. Names, aggregates and subqueries are the resolver's; types, collations and
 //! functions are settled here.
 
+use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
@@ -12,7 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
-use crate::value::Value;
+use crate::value::{Value, parse_double_prefix};
 
 /// What the builder cannot know: where columns are, and how aggregates and subqueries are computed.
 pub trait Resolver {
@@ -58,10 +59,13 @@ pub trait Resolver {
         Err(SqlError::not_supported_yet("DEFAULT in this place"))
     }
 
-    /// Whether a place holds a quotient with more digits than its type shows: AVG's.
-    fn is_quotient(&self, _position: usize) -> bool {
+    /// Whether the parameters are those of a prepared statement, not literals.
+    fn is_prepared(&self) -> bool {
         false
     }
+
+    /// Tells of something that is known once the expression is bound.
+    fn warn(&self, _warning: SqlError) {}
 
     /// Type of a user or system variable's value, if known; a long string otherwise.
     fn variable_type(&mut self, _expr: &ast::Expr) -> Option<ColumnType> {
@@ -69,11 +73,9 @@ pub trait Resolver {
     }
 }
 
-/// Binds an expression and rounds a division's spare digits off at the top.
+/// Binds an expression.
 pub fn bind(expr: &ast::Expr, resolver: &mut dyn Resolver, settings: &EvalSettings) -> SqlResult<Typed> {
-    let mut typed = Builder { resolver: &mut *resolver, settings }.build(expr)?;
-    round_quotient(&mut typed, resolver);
-    Ok(typed)
+    Builder { resolver, settings }.build(expr)
 }
 
 /// Binds what a column of this type is to hold, or an aggregate over values of this type is fed.
@@ -83,25 +85,7 @@ pub fn bind_for(
     resolver: &mut dyn Resolver,
     settings: &EvalSettings,
 ) -> SqlResult<Typed> {
-    let mut typed = Builder { resolver: &mut *resolver, settings }.build_for(expr, kind)?;
-    round_quotient(&mut typed, resolver);
-    Ok(typed)
-}
-
-/// A quotient carries more digits than its type shows; they go once it leaves arithmetic.
-pub(super) fn round_quotient(typed: &mut Typed, resolver: &dyn Resolver) {
-    let mut divides = false;
-    typed.expr.walk(&mut |node| {
-        divides |= match node {
-            Expr::Arithmetic { op, .. } => *op == ArithmeticOp::Divide,
-            Expr::Column(position) => resolver.is_quotient(*position),
-            _ => false,
-        };
-    });
-    if divides && matches!(typed.kind.column, ColumnType::Decimal { .. }) {
-        let operand = Box::new(std::mem::replace(&mut typed.expr, Expr::Literal(Value::Null)));
-        typed.expr = Expr::Coerce { operand, to: typed.kind.column.clone() };
-    }
+    Builder { resolver, settings }.build_for(expr, kind)
 }
 
 /// Binds expressions against one resolver.
@@ -323,6 +307,7 @@ impl Builder<'_> {
             UnaryOp::Not => self.condition(operand)?,
             _ => self.number(operand)?,
         };
+        let operand = if op == UnaryOp::Negate { with_all_digits(operand) } else { operand };
         if op == UnaryOp::Negate
             && let Some(negated) = negated_literal(&operand)
         {
@@ -336,6 +321,7 @@ impl Builder<'_> {
                 kind: ExprType::new(ColumnType::BIGINT_UNSIGNED, nullable),
             },
             UnaryOp::Binary => {
+                let operand = functions::in_own_bytes(operand);
                 let to =
                     ColumnType::Varbinary { length: operand.kind.column.text_length().saturating_mul(4) };
                 Typed {
@@ -359,7 +345,15 @@ impl Builder<'_> {
 
     fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
         if let Some(op) = arithmetic_op(op) {
-            let parts = vec![self.number(left)?, self.number(right)?];
+            let wanted = match op {
+                ArithmeticOp::IntegerDivide => Wanted::Decimal,
+                op if op.is_of_bits() => Wanted::Integer,
+                _ => Wanted::Double,
+            };
+            let mut parts = Vec::with_capacity(2);
+            for side in [left, right] {
+                parts.push(with_all_digits(self.number_for(side, wanted)?));
+            }
             self.resolver.meet(&parts);
             let [left, right] = exactly(parts);
             let digits = self.settings.division_digits;
@@ -433,7 +427,7 @@ impl Builder<'_> {
             }
             "grouping" => self.resolver.grouping(call),
             // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
-            "any_value" => count(1).and_then(|()| self.build(&call.arguments[0])),
+            "any_value" => count(1).and_then(|()| Ok(with_all_digits(self.build(&call.arguments[0])?))),
             "isnull" => {
                 count(1)?;
                 let operand = boxed(self.build(&call.arguments[0])?);
@@ -465,7 +459,13 @@ impl Builder<'_> {
                 if matches!(name, "mod" | "round" | "truncate") {
                     self.resolver.meet(&arguments);
                 }
-                functions::bind_function(name, arguments, self.settings)
+                let digits_by_row = matches!(name, "round" | "truncate")
+                    && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
+                let mut typed = functions::bind_function(name, arguments, self.settings)?;
+                if digits_by_row && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
+                    typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
+                }
+                Ok(typed)
             }
         }
     }
@@ -513,11 +513,11 @@ impl Builder<'_> {
                 arguments.push(functions::truth_as_document(self.build(argument)?));
                 continue;
             }
-            let mut bound = if numeric { self.number(argument)? } else { self.build(argument)? };
-            if !numeric {
-                round_quotient(&mut bound, &*self.resolver);
-            }
-            arguments.push(bound);
+            arguments.push(if numeric {
+                with_all_digits(self.number(argument)?)
+            } else {
+                self.build(argument)?
+            });
         }
         Ok(arguments)
     }
@@ -549,6 +549,11 @@ fn negated_literal(operand: &Typed) -> Option<Typed> {
     let number = match &operand.expr {
         Expr::Literal(Value::Int(number)) if *number < 0 => Decimal::from(*number),
         Expr::Literal(Value::UInt(number)) if *number > 1 << 63 => Decimal::from(*number),
+        Expr::Literal(Value::Str(text)) => {
+            let number = -parse_double_prefix(text.as_bytes()).0;
+            let kind = ExprType::new(ColumnType::DOUBLE, false);
+            return Some(Typed { expr: Expr::Literal(Value::Double(number)), kind });
+        }
         _ => return None,
     };
     let precision = number.precision().max(1);

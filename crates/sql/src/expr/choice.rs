@@ -52,16 +52,26 @@ impl Builder<'_> {
         }
         let mut parts = vec![bound];
         for (when, _) in branches {
-            parts.push(self.build(when)?);
+            let when = self.build(when)?;
+            let as_text =
+                matches!(when.kind.column, ColumnType::Time { .. }) && parts[0].kind.column.is_string();
+            parts.push(if as_text { self.as_text(when) } else { when });
         }
         if parts.iter().any(|part| part.kind.column.is_numeric()) {
-            let equal = |(when, _): &(ast::Expr, ast::Expr)| self.comparison(CompareOp::Equal, operand, when);
-            return branches.iter().map(equal).map(|one| Ok(one?.expr)).collect();
+            let equal = |(when, _): &(ast::Expr, ast::Expr)| {
+                let (one, other) = self.compared(operand, when)?;
+                Ok(self.compare_alike(CompareOp::Equal, one, other)?.expr)
+            };
+            return branches.iter().map(equal).collect();
         }
         let (parts, collation) = self.agreed("case", Purpose::Comparison, parts)?;
         let mut parts = parts.into_iter().map(boxed);
         let operand = parts.next().expect("the operand is the first");
-        let equal = |right| Expr::Compare { op: CompareOp::Equal, left: operand.clone(), right, collation };
+        // As a list of one, which refuses no text that is no date.
+        let equal = |right: Box<Expr>| {
+            let (operand, list) = (operand.clone(), vec![*right]);
+            Expr::InList { operand, list, collation, negated: false }
+        };
         Ok(parts.map(equal).collect())
     }
 
@@ -79,8 +89,11 @@ impl Builder<'_> {
 
     /// `NULLIF`: the first value, unless it is equal to the second.
     pub(super) fn null_if(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
-        let parts = vec![self.build(left)?, self.build(right)?];
-        let mut kind = ExprType { nullable: true, ..parts[0].kind.clone() };
+        let (left, right) = (self.build(left)?, self.build(right)?);
+        let mut kind = ExprType { nullable: true, ..left.kind.clone() };
+        // The first value is given as it is: only what it is compared with may become something else.
+        let right = self.of_one_class(left.clone(), right).1;
+        let parts = vec![left, right];
         // A literal takes on the collation that it is compared by.
         let follows = parts.iter().all(is_text) && matches!(parts[0].expr, Expr::Literal(_));
         let (parts, collation) = self.agreed("nullif", Purpose::Operator, parts)?;

@@ -63,6 +63,12 @@ impl Builder<'_> {
         if let Some(rows) = self.row_comparison(op, left, right)? {
             return Ok(rows);
         }
+        let (one, other) = self.compared(left, right)?;
+        self.compare_typed(op, one, other)
+    }
+
+    /// Two operands of a comparison, bound: a hex literal beside a number is a number.
+    pub(super) fn compared(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<(Typed, Typed)> {
         let (mut one, mut other) = (self.build(left)?, self.build(right)?);
         if one.kind.column.is_numeric()
             && let Some(number) = number_of_hex(right)
@@ -78,11 +84,17 @@ impl Builder<'_> {
         {
             other = functions::truth_document(*value);
         }
-        self.compare_typed(op, one, other)
+        Ok((one, other))
     }
 
     /// A comparison of two bound operands.
     pub(super) fn compare_typed(&self, op: CompareOp, left: Typed, right: Typed) -> SqlResult<Typed> {
+        let (left, right) = self.of_one_class(left, right);
+        self.compare_alike(op, left, right)
+    }
+
+    /// The same of operands that are of one class, or are not made one.
+    pub(super) fn compare_alike(&self, op: CompareOp, left: Typed, right: Typed) -> SqlResult<Typed> {
         let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
         let (left, right) = as_documents(left, right);
         let (parts, collation) = self.agreed(op.symbol(), Purpose::Operator, vec![left, right])?;
@@ -132,8 +144,7 @@ impl Builder<'_> {
 
     fn between(&mut self, parts: &[&ast::Expr], negated: bool) -> SqlResult<Typed> {
         let bound = self.build_alike(parts)?;
-        let documents = bound.iter().any(|part| part.kind.column == ColumnType::Json);
-        let bound = if documents { bound.into_iter().map(functions::as_order).collect() } else { bound };
+        let bound = self.between_class(parts, bound)?;
         let (bound, collation) = self.agreed("between", Purpose::Comparison, bound)?;
         let [operand, low, high] = exactly(bound).map(boxed);
         Ok(truth(Expr::Between { operand, low, high, collation, negated }, true))
@@ -172,6 +183,11 @@ impl Builder<'_> {
         if let Some(rows) = self.row_in_list(operand, list, negated)? {
             return Ok(rows);
         }
+        if let [only] = list {
+            let Typed { expr, kind } = self.comparison(CompareOp::Equal, operand, only)?;
+            let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
+            return Ok(Typed { expr, kind });
+        }
         let operand = if number_of_hex(operand).is_some() {
             let parts: Vec<&ast::Expr> = std::iter::once(operand).chain(list).collect();
             self.build_alike(&parts)?.swap_remove(0)
@@ -180,11 +196,12 @@ impl Builder<'_> {
         };
         let numeric = operand.kind.column.is_numeric();
         let of_documents = operand.kind.column == ColumnType::Json;
-        let mut parts = vec![functions::in_order(operand)];
+        let mut parts = Vec::with_capacity(list.len() + 1);
         for candidate in list {
             let candidate = if numeric { self.plain(candidate)? } else { self.build(candidate)? };
             parts.push(if of_documents { functions::as_order(candidate) } else { candidate });
         }
+        parts.insert(0, functions::in_order(self.in_class(operand, &parts)));
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
         let mut parts = parts.into_iter().map(|part| part.expr);
         let operand = Box::new(parts.next().expect("the operand is the first"));

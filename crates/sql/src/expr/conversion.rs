@@ -1,6 +1,6 @@
 //! From syntax to bound conversions: CAST, CONVERT and COLLATE.
 
-use super::build::{Builder, boxed, round_quotient, source_of};
+use super::build::{Builder, boxed, source_of};
 use super::{Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
@@ -24,7 +24,7 @@ impl Builder<'_> {
         {
             return Ok(functions::truth_document(*value));
         }
-        let mut operand = match target {
+        let operand = match target {
             ast::CastType::Signed | ast::CastType::Unsigned => self.number_for(expr, Wanted::Integer)?,
             ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,
             _ if numeric => self.number(expr)?,
@@ -32,9 +32,6 @@ impl Builder<'_> {
         };
         if matches!(target, ast::CastType::Json) {
             return Ok(functions::cast_as_document(operand));
-        }
-        if !numeric {
-            round_quotient(&mut operand, &*self.resolver);
         }
         let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
         let operand = functions::as_moment(operand, &to, source_of(expr));

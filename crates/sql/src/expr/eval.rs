@@ -110,12 +110,13 @@ impl Expr {
     /// The truth value for one row: what WHERE asks for. `None` is unknown.
     pub fn eval_truth(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
         match self {
-            Expr::Compare { op, left, right, collation } => {
-                let left = left.operand(row, context)?;
+            Expr::Compare { op, left: one, right: other, collation } => {
+                let left = one.operand(row, context)?;
                 let mut held = context.held();
                 held.add(&left)?;
-                let right = right.operand(row, context)?;
-                predicate::compare_op(*op, &left, &right, *collation, context)
+                let right = other.operand(row, context)?;
+                let refuses = |left: bool| if left { one } else { other }.is_constant();
+                predicate::compare_op(*op, &left, &right, *collation, context, &refuses)
             }
             Expr::And(parts) => {
                 let mut result = Some(true);
@@ -139,12 +140,11 @@ impl Expr {
                 Ok(result)
             }
             Expr::Xor(left, right) => {
-                let left = left.eval_truth(row, context)?;
-                let right = right.eval_truth(row, context)?;
-                Ok(left.zip(right).map(|(one, other)| one != other))
+                let Some(left) = left.eval_truth(row, context)? else { return Ok(None) };
+                Ok(right.eval_truth(row, context)?.map(|right| left != right))
             }
             Expr::Not(operand) => Ok(operand.eval_truth(row, context)?.map(|truth| !truth)),
-            Expr::Is { operand, test: IsTest::Null, negated } => {
+            Expr::Is { operand, test: IsTest::Null | IsTest::Unknown, negated } => {
                 Ok(Some(operand.eval(row, context)?.is_null() != *negated))
             }
             Expr::Is { operand, test, negated } => {
@@ -158,6 +158,9 @@ impl Expr {
             Expr::Between { operand, low, high, collation, negated } => {
                 let mut held = context.held();
                 let operand = operand.operand(row, context)?;
+                if operand.is_null() {
+                    return Ok(None);
+                }
                 held.add(&operand)?;
                 let low = low.operand(row, context)?;
                 held.add(&low)?;
@@ -298,13 +301,14 @@ impl Expr {
                 }
                 Ok(Value::Null)
             }
-            Expr::NullIf { left, right, collation } => {
-                let left = left.eval(row, context)?;
+            Expr::NullIf { left: one, right: other, collation } => {
+                let left = one.eval(row, context)?;
                 let mut held = context.held();
                 held.add(&left)?;
-                let right = right.eval(row, context)?;
-                let equal = predicate::compare_checked(&left, &right, *collation, context)?;
-                Ok(if equal.is_some_and(std::cmp::Ordering::is_eq) { Value::Null } else { left })
+                let right = other.eval(row, context)?;
+                let refuses = |left: bool| if left { one } else { other }.is_constant();
+                let equal = predicate::are_equal(&left, &right, *collation, context, &refuses)?;
+                Ok(if equal == Some(true) { Value::Null } else { left })
             }
             _ => Ok(Value::Null),
         }

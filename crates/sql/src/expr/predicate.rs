@@ -9,7 +9,8 @@ use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::regexp::{self, Options};
 use crate::value::{
-    Comparison, Value, apply_offset, compare, order_of_doubles, to_bytes, to_date_time, to_double, to_text,
+    Comparison, Value, apply_offset, compare, order_of_doubles, shown, to_bytes, to_date_time, to_double,
+    to_text, to_time,
 };
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
@@ -28,12 +29,44 @@ pub(crate) fn on_one_day<'v>(
     })
 }
 
-/// Compares two values with warnings for strings that are no numbers; `None` if either is NULL.
+/// Compares two values with warnings for strings that are no numbers, no dates or no times; `None` if either is NULL.
 pub(crate) fn compare_checked(
     left: &Value,
     right: &Value,
     collation: Collation,
     context: &EvalContext<'_>,
+) -> SqlResult<Option<Ordering>> {
+    compare_misfits(left, right, collation, context, None)
+}
+
+/// Whether a text that is no date is refused, by whether it is the left one; None where it never is.
+type Refuses<'r> = Option<&'r dyn Fn(bool) -> bool>;
+
+/// The moment that a text says; of one that is none, the zero date, with a warning that it is no such `kind`.
+pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    let written = to_bytes(text);
+    Ok(Value::DateTime(match datetime::parse_date_time(&written, DateRules::LENIENT) {
+        Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
+        None => {
+            context.warn(match kind {
+                "date" => SqlError::truncated_wrong_value(kind, shown(&written)),
+                _ => SqlError::incorrect_value(kind, shown(&written)),
+            })?;
+            datetime::DateTime::ZERO
+        }
+    }))
+}
+
+/// The same, where `=` and its like refuse a constant that is no date.
+fn compare_misfits(
+    left: &Value,
+    right: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+    refuses: Refuses<'_>,
 ) -> SqlResult<Option<Ordering>> {
     if let (Value::Int(one), Value::Int(other)) = (left, right) {
         return Ok(Some(one.cmp(other)));
@@ -49,15 +82,20 @@ pub(crate) fn compare_checked(
             }
             Comparison::Moments => {
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
-                let Some(parsed) = datetime::parse_date_time(&to_bytes(text), DateRules::LENIENT) else {
+                let parsed = datetime::parse_date_time(&to_bytes(text), DateRules::LENIENT);
+                if parsed.is_none() && refuses.is_some_and(|refuses| refuses(left.is_string())) {
                     let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
-                };
-                if parsed.offset_seconds.is_some() {
-                    let moment = apply_offset(parsed.moment, parsed.offset_seconds, context);
-                    let order = compare(&Value::DateTime(moment), date, collation);
+                }
+                if parsed.is_none_or(|parsed| parsed.offset_seconds.is_some()) {
+                    let kind = if matches!(date, Value::Date(_)) { "date" } else { "datetime" };
+                    let order = compare(&moment_beside(text, kind, context)?, date, collation);
                     return Ok(if left.is_string() { order } else { order.map(Ordering::reverse) });
                 }
+            }
+            Comparison::Times if refuses.is_none() => {
+                let time = |value: &Value| Ok::<_, SqlError>(to_time(value, context)?.unwrap_or_default());
+                return Ok(Some(time(left)?.us.cmp(&time(right)?.us)));
             }
             _ => {}
         }
@@ -75,11 +113,12 @@ pub(super) fn compare_op(
     right: &Value,
     collation: Collation,
     context: &EvalContext<'_>,
+    refuses: &dyn Fn(bool) -> bool,
 ) -> SqlResult<Option<bool>> {
     if op == CompareOp::NullSafeEqual && (left.is_null() || right.is_null()) {
         return Ok(Some(left.is_null() && right.is_null()));
     }
-    let order = compare_checked(left, right, collation, context)?;
+    let order = compare_misfits(left, right, collation, context, Some(refuses))?;
     Ok(order.map(|order| match op {
         CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
         CompareOp::NotEqual => order.is_ne(),
@@ -88,6 +127,17 @@ pub(super) fn compare_op(
         CompareOp::Greater => order.is_gt(),
         CompareOp::GreaterOrEqual => order.is_ge(),
     }))
+}
+
+/// Equality as `=` tells it; `None` if either is NULL.
+pub(super) fn are_equal(
+    left: &Value,
+    right: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+    refuses: &dyn Fn(bool) -> bool,
+) -> SqlResult<Option<bool>> {
+    Ok(compare_misfits(left, right, collation, context, Some(refuses))?.map(Ordering::is_eq))
 }
 
 /// `operand BETWEEN low AND high`: both halves joined by AND.

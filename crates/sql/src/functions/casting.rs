@@ -177,14 +177,33 @@ fn cast_signed(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
             return Ok(Value::Int(number.min(i128::from(u64::MAX)) as u64 as i64));
         }
     }
+    if let Value::Decimal(number) = value
+        && number.to_i64().is_none()
+    {
+        context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
+    }
     Ok(Value::Int(to_i64(value, context)?))
 }
 
 fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
     match value {
         Value::Decimal(number) if number.is_negative() => {
+            let whole = number.to_i64();
+            if whole.is_none() {
+                context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
+            }
+            Ok(whole.unwrap_or(i64::MIN) as u64)
+        }
+        Value::Decimal(number) if number.to_u64().is_none() => {
             context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
-            Ok(0)
+            Ok(u64::MAX)
+        }
+        Value::Str(_) | Value::Bytes(_) => {
+            let bits = to_u64_bits(value, context)?;
+            if parse_integer_prefix(value.as_raw_bytes().unwrap_or(&[])).0 < 0 {
+                context.warn(SqlError::cast_to_complement("unsigned", "negative integer", "positive"))?;
+            }
+            Ok(bits)
         }
         Value::Double(number) if *number < 0.0 => Ok(to_i64(value, context)? as u64),
         other => to_u64_bits(other, context),

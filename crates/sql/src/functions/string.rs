@@ -126,12 +126,20 @@ fn char_length(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<
     Ok(Value::Int(count_of(&arguments[0], &bytes) as i64))
 }
 
+/// A count of characters or a place among them: one beyond all numbers with a sign is the largest.
+fn to_count(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
+    match value {
+        Value::UInt(number) => Ok(i64::try_from(*number).unwrap_or(i64::MAX)),
+        other => to_i64(other, context),
+    }
+}
+
 fn substring(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let position = to_i64(&arguments[1], context)?;
+    let position = to_count(&arguments[1], context)?;
     let wanted = match arguments.get(2) {
-        Some(wanted) => to_i64(wanted, context)?,
+        Some(wanted) => to_count(wanted, context)?,
         None => i64::MAX,
     };
     let start = match position {
@@ -149,7 +157,7 @@ fn substring(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 fn left(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let wanted = usize::try_from(to_i64(&arguments[1], context)?.max(0)).unwrap_or(usize::MAX);
+    let wanted = usize::try_from(to_count(&arguments[1], context)?.max(0)).unwrap_or(usize::MAX);
     Ok(like(&arguments[0], bytes[..place_of(&arguments[0], &bytes, wanted)].to_vec()))
 }
 
@@ -157,7 +165,7 @@ fn right(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
     let count = count_of(&arguments[0], &bytes);
-    let wanted = to_i64(&arguments[1], context)?.clamp(0, count as i64) as usize;
+    let wanted = to_count(&arguments[1], context)?.clamp(0, count as i64) as usize;
     Ok(like(&arguments[0], bytes[place_of(&arguments[0], &bytes, count - wanted)..].to_vec()))
 }
 
@@ -234,7 +242,7 @@ fn replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
 fn repeat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let count = to_i64(&arguments[1], context)?.max(0) as u64;
+    let count = to_count(&arguments[1], context)?.max(0) as u64;
     build_like(&arguments[0], call, context, |out| out.push_repeated(&bytes, count))
 }
 
@@ -284,7 +292,7 @@ fn instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
 fn locate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let from = match arguments.get(2) {
-        Some(from) => to_i64(from, context)?,
+        Some(from) => to_count(from, context)?,
         None => 1,
     };
     Ok(Value::Int(position_of(call, &arguments[1], &arguments[0], from, context)?))
@@ -293,7 +301,7 @@ fn locate(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 fn pad(call: &Call, arguments: &[Value], context: &EvalContext<'_>, left: bool) -> SqlResult<Value> {
     null_guard!(arguments);
     let (bytes, filler) = (to_bytes(&arguments[0]), to_bytes(&arguments[2]));
-    let Ok(wanted) = u64::try_from(to_i64(&arguments[1], context)?) else { return Ok(Value::Null) };
+    let Ok(wanted) = u64::try_from(to_count(&arguments[1], context)?) else { return Ok(Value::Null) };
     let count = count_of(&arguments[0], &bytes) as u64;
     if wanted <= count {
         let end = place_of(&arguments[0], &bytes, wanted as usize);
@@ -326,7 +334,7 @@ fn pad_right(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
 
 fn space(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let count = to_i64(&arguments[0], context)?.max(0) as u64;
+    let count = to_count(&arguments[0], context)?.max(0) as u64;
     build_text(call.name, context, |out| out.push_repeated(b" ", count))
 }
 
@@ -342,7 +350,7 @@ fn elt(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Va
     if arguments[0].is_null() {
         return Ok(Value::Null);
     }
-    let place = to_i64(&arguments[0], context)?;
+    let place = to_count(&arguments[0], context)?;
     let chosen =
         usize::try_from(place).ok().filter(|place| *place > 0).and_then(|place| arguments.get(place));
     Ok(match chosen {
@@ -491,7 +499,7 @@ fn strcmp(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Va
 fn substring_index(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (text, delimiter) = (to_bytes(&arguments[0]), to_bytes(&arguments[1]));
-    let count = to_i64(&arguments[2], context)?;
+    let count = to_count(&arguments[2], context)?;
     if delimiter.is_empty() || count == 0 {
         return Ok(like(&arguments[0], Vec::new()));
     }
@@ -511,7 +519,7 @@ fn substring_index(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
 fn insert(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bytes = to_bytes(&arguments[0]);
-    let (position, replaced) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
+    let (position, replaced) = (to_count(&arguments[1], context)?, to_count(&arguments[2], context)?);
     let Ok(start @ 1..) = usize::try_from(position) else { return Ok(arguments[0].clone()) };
     let begin = place_of(&arguments[0], &bytes, start - 1);
     if begin == bytes.len() {

@@ -36,7 +36,8 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Some(fed) => block.bind_for(one, fed, clause),
         None => block.bind(one, clause),
     });
-    let mut arguments = bound.collect::<SqlResult<Vec<_>>>()?;
+    let mut arguments =
+        bound.map(|one| one.map(crate::expr::with_all_digits)).collect::<SqlResult<Vec<_>>>()?;
     if matches!(kind, AggregateKind::Min | AggregateKind::Max) {
         arguments = arguments.into_iter().map(named).collect();
     }

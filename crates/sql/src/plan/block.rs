@@ -14,7 +14,7 @@ use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
 use super::parameters::Parameters;
-use super::query::{Aggregate, AggregateKind, CommonPlan, Filter, Subquery};
+use super::query::{Aggregate, CommonPlan, Filter, Subquery};
 use super::rollup;
 use super::scope::{Outside, Scope};
 use super::uses::Uses;
@@ -242,9 +242,12 @@ impl Resolver for Block<'_, '_> {
         }
     }
 
-    fn is_quotient(&self, position: usize) -> bool {
-        let average = |one: &Aggregate| one.position == position && one.kind == AggregateKind::Average;
-        self.aggregates.iter().any(average)
+    fn is_prepared(&self) -> bool {
+        !self.context.parameters.are_literals()
+    }
+
+    fn warn(&self, warning: SqlError) {
+        self.context.eval.note(warning);
     }
 
     fn variable_type(&mut self, expr: &ast::Expr) -> Option<ColumnType> {

@@ -201,7 +201,10 @@ fn derived(
     names: &[ast::Name],
     lateral: bool,
 ) -> SqlResult<Joined> {
-    let plan = block.plan_inner(query, if lateral { Reach::Inside } else { Reach::Beyond })?;
+    let mut plan = block.plan_inner(query, if lateral { Reach::Inside } else { Reach::Beyond })?;
+    if !is_plain_view(query) {
+        plan.keep_all_digits();
+    }
     let columns = with::columns(plan.columns(), names)?;
     let mut joined = from_plan(block, alias, columns, plan)?;
     keep_names(block, is_plain_view(query));

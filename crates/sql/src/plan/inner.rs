@@ -164,10 +164,11 @@ impl Block<'_, '_> {
         if whole && query.limit.is_some() {
             return Err(SqlError::not_supported_yet("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
-        let plan = match without_star(query).filter(|_| matches!(kind, SubqueryKind::Exists)) {
+        let mut plan = match without_star(query).filter(|_| matches!(kind, SubqueryKind::Exists)) {
             Some(query) => self.plan_inner(&query, Reach::Inside)?,
             None => self.plan_inner(query, Reach::Inside)?,
         };
+        plan.keep_all_digits();
         let width = plan.columns().len();
         let wanted = match &kind {
             SubqueryKind::In { operand, .. } => operand.len(),

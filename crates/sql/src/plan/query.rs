@@ -43,6 +43,15 @@ impl QueryPlan {
         }
     }
 
+    /// Its values are kept: decimals of CASE get all digits of their types.
+    pub fn keep_all_digits(&mut self) {
+        if let QueryPlan::Select(plan) = self {
+            for item in &mut plan.items {
+                *item = crate::expr::with_all_digits(item.clone());
+            }
+        }
+    }
+
     /// It is about one row, by its whole primary key.
     pub fn is_point(&self) -> bool {
         matches!(self, QueryPlan::Select(plan) if plan.point.is_some())

@@ -62,7 +62,8 @@ pub fn plan(
     }
     let Front { preconditions, steps, keys } = first?;
     block.scope.aggregates.set(AggregateUse::Allowed);
-    let bound = bind_items(&mut block, &items)?;
+    let mut bound = bind_items(&mut block, &items)?;
+    keep_digits(&block, select, around, !keys.is_empty(), &mut bound);
     let condition = names::having(&block, select, &items)?;
     let having = match &condition {
         Some(condition) => vec![block.filter(condition, "having clause")?],
@@ -156,6 +157,27 @@ fn bind_items(block: &mut Block<'_, '_>, items: &[Item]) -> SqlResult<Vec<Typed>
     }
     block.scope.items_bound.set(items.len());
     Ok(bound)
+}
+
+/// Values that are kept before they are shown have all digits of their types: those of DISTINCT, of groups, and of joined rows that
+/// are sorted.
+fn keep_digits(
+    block: &Block<'_, '_>,
+    select: &ast::Select,
+    around: Around<'_>,
+    groups: bool,
+    items: &mut [Typed],
+) {
+    let all = select.distinct || block.scope.tables.len() > 1 && !around.order_by.is_empty();
+    let summed = |typed: &Typed| {
+        let read = typed.expr.columns();
+        block.aggregates.iter().any(|aggregate| read.contains(&aggregate.position))
+    };
+    for item in items {
+        if all || groups && !summed(item) {
+            *item = crate::expr::with_all_digits(item.clone());
+        }
+    }
 }
 
 /// What is done with rows of one group.

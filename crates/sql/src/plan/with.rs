@@ -142,7 +142,10 @@ fn plain(
     table: &ast::CommonTable,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<Planned> {
-    let plan = super::plan_query(context, &table.query, parent)?;
+    let mut plan = super::plan_query(context, &table.query, parent)?;
+    if !super::from::is_plain_view(&table.query) {
+        plan.keep_all_digits();
+    }
     Ok((columns(plan.columns(), &table.columns)?, CommonBody::Query(plan)))
 }
 

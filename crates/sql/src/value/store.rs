@@ -346,7 +346,8 @@ fn store_double(
     let mut limit = if single { f64::from(f32::MAX) } else { f64::MAX };
     if let Some((total, scale)) = digits {
         let unit = 10f64.powi(i32::from(scale));
-        let rounded = (number * unit).round() / unit;
+        // The fraction alone is rounded, half to even.
+        let rounded = number.floor() + ((number - number.floor()) * unit).round_ties_even() / unit;
         number = if rounded.is_finite() { rounded } else { number };
         limit = limit.min(10f64.powi(i32::from(total) - i32::from(scale)) - 1.0 / unit);
     }

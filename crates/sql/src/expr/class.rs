@@ -1,0 +1,234 @@
+//! In which class values are compared, where their types differ. It is settled when an expression is bound: operands that are
+//! compared as something else than they are become that here, so that nothing is asked of a row, and a key is not used
+//! where its order is not the comparison's.
+
+use std::sync::Arc;
+
+use super::build::Builder;
+use super::literal::number_of_hex;
+use super::{Call, EvalContext, Expr, Typed};
+use crate::ast;
+use crate::collation::Collation;
+use crate::error::{SqlError, SqlResult};
+use crate::functions::{self, Wanted};
+use crate::types::{ColumnType, ExprType};
+use crate::value::{Value, parse_double_prefix, to_double};
+
+fn is_document(kind: &ColumnType) -> bool {
+    *kind == ColumnType::Json
+}
+
+fn is_moment(kind: &ColumnType) -> bool {
+    matches!(kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
+}
+
+fn is_time(kind: &ColumnType) -> bool {
+    matches!(kind, ColumnType::Time { .. })
+}
+
+fn is_column(typed: &Typed) -> bool {
+    matches!(typed.expr, Expr::Column(_) | Expr::TimestampColumn(_))
+}
+
+/// The same value in another type.
+fn coerced(typed: Typed, to: ColumnType) -> Typed {
+    let kind = ExprType { column: to.clone(), ..typed.kind };
+    Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
+}
+
+fn as_double(typed: Typed) -> Typed {
+    if typed.kind.column.is_numeric() { typed } else { coerced(typed, ColumnType::DOUBLE) }
+}
+
+/// Known before the first row, as a constant, a parameter or a variable is.
+pub(super) fn is_settled(expr: &Expr) -> bool {
+    matches!(expr, Expr::UserVariable(_)) || expr.is_constant()
+}
+
+impl Builder<'_> {
+    /// A value as the text that it is shown as.
+    pub(super) fn as_text(&self, typed: Typed) -> Typed {
+        let (length, collation) = (typed.kind.column.text_length(), self.settings.connection_collation);
+        coerced(typed, ColumnType::Varchar { length, collation })
+    }
+
+    /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are compared as texts,
+    /// unless a column meets a constant.
+    pub(super) fn of_one_class(&self, left: Typed, right: Typed) -> (Typed, Typed) {
+        let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
+        let texts = |time: &Typed, text: &Typed| {
+            is_time(&time.kind.column) && is_text(text) && !(is_column(time) && is_settled(&text.expr))
+        };
+        if texts(&left, &right) {
+            return (self.as_text(left), right);
+        }
+        if texts(&right, &left) {
+            let right = self.as_text(right);
+            return (left, right);
+        }
+        if is_moment(&left.kind.column) {
+            let right = self.given_moment(right);
+            return (left, right);
+        }
+        if is_moment(&right.kind.column) {
+            return (self.given_moment(left), right);
+        }
+        if is_year(&left) {
+            return (left, in_full(right));
+        }
+        if is_year(&right) {
+            return (in_full(left), right);
+        }
+        (left, right)
+    }
+
+    /// A text parameter beside a date: the date that it says, or NULL with a warning.
+    fn given_moment(&self, typed: Typed) -> Typed {
+        let is_text = matches!(typed.expr, Expr::Parameter(_)) && typed.kind.column.is_string();
+        if is_text && self.resolver.is_prepared() {
+            coerced(typed, ColumnType::DateTime { fsp: 6 })
+        } else {
+            typed
+        }
+    }
+
+    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column is compared with
+    /// constants.
+    pub(super) fn between_class(
+        &mut self,
+        parts: &[&ast::Expr],
+        mut bound: Vec<Typed>,
+    ) -> SqlResult<Vec<Typed>> {
+        let any =
+            |bound: &[Typed], test: fn(&ColumnType) -> bool| bound.iter().any(|part| test(&part.kind.column));
+        if any(&bound, is_document) {
+            self.resolver.warn(SqlError::documents_between());
+        }
+        let of_column = is_column(&bound[0]) && bound[1..].iter().all(|part| is_settled(&part.expr));
+        let simple = |kind: &ColumnType| kind.is_integer() || kind.is_temporal();
+        if any(&bound, ColumnType::is_numeric) {
+            if is_year(&bound[0]) {
+                let year = bound.remove(0);
+                return Ok(std::iter::once(year).chain(bound.into_iter().map(in_full)).collect());
+            }
+            if of_column && simple(&bound[0].kind.column) && !any(&bound, is_document) {
+                return Ok(bound);
+            }
+            if bound.iter().all(|part| part.kind.column.is_numeric() || part.kind.column == ColumnType::Null)
+            {
+                return Ok(bound);
+            }
+            let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
+                Some(number) => number,
+                None => as_double(functions::as_number(typed, Wanted::Double, "cast_as_json")),
+            });
+            return Ok(numbers.collect());
+        }
+        let dates = any(&bound, is_moment);
+        let settle = |typed: Typed| match &typed.kind.column {
+            ColumnType::Json => self.as_text(typed),
+            ColumnType::Time { .. } if !dates => self.as_text(typed),
+            _ => typed,
+        };
+        let times = bound.iter().all(|part| is_time(&part.kind.column));
+        if !(times || of_column && is_time(&bound[0].kind.column)) {
+            bound = bound.into_iter().map(settle).collect();
+        }
+        // A text between dates is a date, whatever its other bound is.
+        if dates && bound[0].kind.column.is_string() {
+            let texts = bound
+                .into_iter()
+                .map(|part| if part.kind.column.is_string() { as_moment(part) } else { part });
+            bound = texts.collect();
+        }
+        Ok(bound)
+    }
+
+    /// The operand of IN with several candidates: beside numbers only, a text is one number.
+    pub(super) fn in_class(&self, operand: Typed, candidates: &[Typed]) -> Typed {
+        let kind = &operand.kind.column;
+        let number = |typed: &Typed| typed.kind.column.is_numeric() || typed.kind.column == ColumnType::Null;
+        let text = kind.is_string() && !is_document(kind);
+        if text && candidates.iter().all(number) { as_double(operand) } else { operand }
+    }
+}
+
+fn is_year(typed: &Typed) -> bool {
+    is_column(typed) && typed.kind.column == ColumnType::Year
+}
+
+/// A constant that a year is compared with.
+fn in_full(typed: Typed) -> Typed {
+    let kind = &typed.kind.column;
+    let fits = kind.is_numeric() || kind.is_string() && !is_document(kind);
+    if !fits || !is_settled(&typed.expr) {
+        return typed;
+    }
+    let call = Call {
+        name: "year",
+        function: full_year,
+        arguments: vec![typed.expr],
+        collation: Collation::Binary,
+        kind: typed.kind.column.clone(),
+        deterministic: true,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+}
+
+/// The year that two digits mean; any other value as it is.
+fn full_year(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let value = &arguments[0];
+    let text = value.as_raw_bytes();
+    let number = match text {
+        _ if value.is_null() => return Ok(Value::Null),
+        Some(text) => match parse_double_prefix(text) {
+            (number, true) => number,
+            _ => return Ok(value.clone()),
+        },
+        None => to_double(value, context)?,
+    };
+    let short = text.is_some_and(|text| text.trim_ascii().len() < 4);
+    Ok(match number.round() {
+        0.0 if short => Value::UInt(2000),
+        year @ 1.0..=69.0 => Value::UInt(2000 + year as u64),
+        year @ 70.0..=99.0 => Value::UInt(1900 + year as u64),
+        year @ 1901.0..=2155.0 => Value::UInt(year as u64),
+        _ => value.clone(),
+    })
+}
+
+/// A text as the moment that it says, or as the zero date with a warning.
+fn as_moment(typed: Typed) -> Typed {
+    let column = ColumnType::DateTime { fsp: 6 };
+    let call = Call {
+        name: "timestamp",
+        function: moment_of,
+        arguments: vec![typed.expr],
+        collation: Collation::Binary,
+        kind: column.clone(),
+        deterministic: true,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column, ..typed.kind } }
+}
+
+fn moment_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    super::predicate::moment_beside(&arguments[0], "datetime", context)
+}
+
+/// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then it has those of
+/// its type.
+pub(crate) fn with_all_digits(typed: Typed) -> Typed {
+    if !has_own_digits(&typed.expr) || !matches!(typed.kind.column, ColumnType::Decimal { .. }) {
+        return typed;
+    }
+    let to = typed.kind.column.clone();
+    Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind: typed.kind }
+}
+
+fn has_own_digits(expr: &Expr) -> bool {
+    match expr {
+        Expr::Case { .. } => true,
+        Expr::NullIf { left, .. } => has_own_digits(left),
+        _ => false,
+    }
+}
