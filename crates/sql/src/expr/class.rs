@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::build::Builder;
+use super::build::{Builder, source_of};
 use super::literal::number_of_hex;
 use super::{Call, EvalContext, Expr, Typed};
 use crate::ast;
@@ -120,7 +120,7 @@ impl Builder<'_> {
             }
             let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
                 Some(number) => number,
-                None => as_double(functions::as_number(typed, Wanted::Double, "cast_as_json")),
+                None => as_double(functions::as_number(typed, Wanted::Double, source_of(part))),
             });
             return Ok(numbers.collect());
         }
