@@ -4,10 +4,10 @@
 //! A session takes a snapshot of the global values when it begins (one shared pointer) and keeps what it changes itself
 //! in a short list beside it. What statements ask for all the time is decoded into [`SessionSettings`].
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
 use turnstile_sys::disk::Disk;
 
 use crate::accounts::roles_named;
@@ -103,18 +103,19 @@ pub struct Definition {
     pub doc: &'static str,
 }
 
-fn index() -> &'static HashMap<&'static str, usize> {
-    static INDEX: OnceLock<HashMap<&'static str, usize>> = OnceLock::new();
+fn index() -> &'static FxHashMap<&'static [u8], usize> {
+    static INDEX: OnceLock<FxHashMap<&'static [u8], usize>> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut map: HashMap<_, _> = VARIABLES.iter().enumerate().map(|(at, one)| (one.name, at)).collect();
+        let names = VARIABLES.iter().enumerate().map(|(at, one)| (one.name.as_bytes(), at));
+        let mut map: FxHashMap<_, _> = names.collect();
         for (old, now) in [
             ("tx_isolation", "transaction_isolation"),
             ("tx_read_only", "transaction_read_only"),
             ("identity", "last_insert_id"),
             ("storage_engine", "default_storage_engine"),
         ] {
-            if let Some(at) = map.get(now).copied() {
-                map.insert(old, at);
+            if let Some(at) = map.get(now.as_bytes()).copied() {
+                map.insert(old.as_bytes(), at);
             }
         }
         map
@@ -123,10 +124,12 @@ fn index() -> &'static HashMap<&'static str, usize> {
 
 /// Position of a variable in [`VARIABLES`], by its name in any case.
 pub fn find(name: &str) -> Option<usize> {
-    if name.len() > 64 {
-        return None;
-    }
-    index().get(name.to_ascii_lowercase().as_str()).copied()
+    // Every SET and every connection asks for some fifty: no allocation.
+    let mut lower = [0; 64];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name.as_bytes());
+    lower.make_ascii_lowercase();
+    index().get(&*lower).copied()
 }
 
 fn integer(value: &Value) -> Option<i128> {
