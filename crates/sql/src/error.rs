@@ -225,6 +225,8 @@ errors! {
     deprecated_syntax(old, new) = 1287 b"HY000" "'{old}' is deprecated and will be removed in a future release. Please use {new} instead";
     deprecated_count_all_rows() = 1287 b"HY000" "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate queries instead.";
     deprecated_found_rows() = 1287 b"HY000" "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
+    deprecated_json_merge() = 1287 b"HY000" "'JSON_MERGE' is deprecated and will be removed in a future release. Please use JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
+    deprecated_empty_behind_error() = 1287 b"HY000" "Specifying an ON EMPTY clause after the ON ERROR clause in a JSON_TABLE column definition is deprecated syntax and will be removed in a future release. Specify ON EMPTY before ON ERROR instead.";
     deprecated_assignment() = 1287 b"HY000" "Setting user variables within expressions is deprecated and will be removed in a future release. Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.";
     deprecated_inserted_value() = 1287 b"HY000" "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col instead";
     deprecated_into_inside() = 3962 b"HY000" "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. Please move the INTO clause to the end of statement instead.";
@@ -357,6 +359,12 @@ errors! {
     json_path_not_allowed() = 3153 b"42000" "The path expression '$' is not allowed in this context.";
     json_one_or_all(function) = 3154 b"42000" "The oneOrAll argument to {function} may take these values: 'one' or 'all'.";
     json_is_no_number(kind, source) = 3156 b"22018" "Invalid JSON value for CAST to {kind} from column {source} at row 1";
+    json_path_no_cell() = 3165 b"42000" "A path expression is not a path to a cell in an array.";
+    missing_json_table_value(column) = 3665 b"22035" "Missing value for JSON_TABLE column '{column}'";
+    json_table_scalar(column) = 3666 b"2203F" "Can't store an array or an object in the scalar JSON_TABLE column '{column}'";
+    json_table_range(column) = 3669 b"22003" "Value is out of range for JSON_TABLE's column '{column}'";
+    missing_json_value(function) = 3966 b"22035" "No value was found by '{function}' on the specified path.";
+    multiple_json_values(function) = 3967 b"22034" "More than one value was found by '{function}' on the specified path.";
     json_too_deep() = 3157 b"22032" "The JSON document exceeds the maximum depth.";
     json_member_name_null() = 3158 b"22032" "JSON documents may not contain NULL member names.";
     variable_not_persisted() = 3549 b"HY000" "Variables cannot be persisted. Please retry.";

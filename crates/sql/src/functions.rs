@@ -23,6 +23,7 @@ mod encode;
 mod info;
 mod json;
 mod json_scalar;
+mod json_value;
 mod numeric;
 mod regexp;
 pub(crate) mod result_bytes;
@@ -42,6 +43,7 @@ pub(crate) use json::{
     takes_value as takes_document, truth as truth_document,
 };
 pub(crate) use json_scalar::{Wanted, as_moment, as_number, of_truth as truth_as_document};
+pub(crate) use json_value::json_value;
 pub(crate) use result_bytes::build_text;
 pub(crate) use server::{benchmark, benchmark_type};
 
@@ -94,6 +96,7 @@ fn tables() -> impl Iterator<Item = &'static Entry> {
         .chain(regexp::FUNCTIONS)
         .chain(address::FUNCTIONS)
         .chain(json::FUNCTIONS)
+        .chain(json_value::FUNCTIONS)
         .chain(weight::FUNCTIONS)
         .chain(cipher::FUNCTIONS)
         .chain(compress::FUNCTIONS)
@@ -190,7 +193,7 @@ const DOCUMENT_PART_BYTES: usize = 96;
 
 /// What a call takes besides its arguments and its result while it works on a large argument: documents are parsed.
 pub(crate) fn working_bytes(name: &str, argument: &[u8]) -> usize {
-    if !name.starts_with("json") && name != "cast_as_json" {
+    if !name.starts_with("json") && name != "cast_as_json" && name != "member of" {
         return 0;
     }
     let parts = argument.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();

@@ -10,6 +10,9 @@ pub mod document;
 pub mod order;
 pub mod path;
 pub mod read;
+pub mod scalar;
+pub mod search;
+pub mod size;
 pub mod write;
 
 use std::collections::HashSet;

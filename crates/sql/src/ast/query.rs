@@ -1,6 +1,6 @@
 //! Queries: SELECT, VALUES, TABLE, set operations, and the tables they read.
 
-use super::{Expr, Name, TableName, Text};
+use super::{ColumnType, Expr, Name, TableName, Text};
 
 /// WITH: queries with names, for the statement or query behind it.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,9 +177,55 @@ pub enum TableRef {
         columns: Vec<Name>,
         /// LATERAL
         lateral: bool,
+        /// JSON_TABLE: the query gives one document, and the rows are what this makes of it.
+        json_table: Option<Box<JsonTable>>,
     },
     /// Two joined.
     Join(Box<Join>),
+}
+
+/// JSON_TABLE's path and columns, and those of each NESTED PATH.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonTable {
+    /// What leads to the rows.
+    pub path: Text,
+    /// COLUMNS
+    pub columns: Vec<JsonTableColumn>,
+}
+
+/// One element of JSON_TABLE's COLUMNS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JsonTableColumn {
+    /// `name FOR ORDINALITY`
+    Ordinality(Name),
+    /// `name type [EXISTS] PATH 'path' [... ON EMPTY] [... ON ERROR]`
+    Path {
+        /// Its name.
+        name: Name,
+        /// Its type.
+        kind: ColumnType,
+        /// What leads to its value.
+        path: Text,
+        /// EXISTS: whether there is a value.
+        exists: bool,
+        /// ON EMPTY
+        empty: OnMissing,
+        /// ON ERROR
+        error: OnMissing,
+    },
+    /// `NESTED PATH 'path' COLUMNS (...)`
+    Nested(JsonTable),
+}
+
+/// What is there in place of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnMissing {
+    /// NULL
+    Null,
+    /// ERROR
+    Error,
+    /// DEFAULT and a document.
+    Default(Text),
 }
 
 /// A named table with its alias and hints.

@@ -220,6 +220,7 @@ const BOOLEAN: &[&str] = &[
     "json_overlaps",
     "json_schema_valid",
     "json_valid",
+    "member of",
     "regexp_like",
 ];
 

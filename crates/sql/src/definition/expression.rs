@@ -84,6 +84,7 @@ fn write_expr(expr: &Expr, out: &mut String) {
         Expr::Case { operand, branches, otherwise } => {
             write_case(operand.as_deref(), branches, otherwise.as_deref(), out);
         }
+        Expr::Cast { operand, target } if write_json_value(operand, target, out) => {}
         Expr::Cast { operand, target } => {
             out.push_str("cast(");
             write_expr(operand, out);
@@ -98,6 +99,13 @@ fn write_expr(expr: &Expr, out: &mut String) {
             out.push('(');
             write_expr(operand, out);
             let _ = write!(out, " collate {collation})");
+        }
+        Expr::Function(call) if *call.name == *"member of" && call.arguments.len() == 2 => {
+            out.push('(');
+            write_expr(&call.arguments[0], out);
+            out.push_str(" member of (");
+            write_expr(&call.arguments[1], out);
+            out.push_str("))");
         }
         Expr::Function(call) => {
             write_call(printed_name(&call.name), &call.arguments.iter().collect::<Vec<_>>(), out);
@@ -279,6 +287,51 @@ fn write_case(operand: Option<&Expr>, branches: &[(Expr, Expr)], otherwise: Opti
     }
     otherwise.iter().for_each(|one| part(" else ", one, out));
     out.push_str(" end)");
+}
+
+/// JSON_VALUE, which is kept as a CAST; false for any other.
+fn write_json_value(operand: &Expr, target: &CastType, out: &mut String) -> bool {
+    let Expr::Function(call) = operand else { return false };
+    let ("json_value", [document, path, empty, empty_default, error, error_default]) =
+        (&*call.name, &call.arguments[..])
+    else {
+        return false;
+    };
+    out.push_str("json_value(");
+    write_expr(document, out);
+    out.push_str(", ");
+    // The path has no character set of its own.
+    if let Expr::Literal(Literal::String(path)) = path {
+        out.push_str(&quote_text(&String::from_utf8_lossy(&path.bytes)));
+    }
+    let _ = write!(out, " returning {}", cast_text(target));
+    for (mode, default, on) in [(empty, empty_default, "empty"), (error, error_default, "error")] {
+        let Expr::Literal(Literal::String(mode)) = mode else { continue };
+        match &*mode.bytes {
+            b"default" => {
+                out.push_str(" default ");
+                write_bare_literal(default, out);
+            }
+            mode => out.push_str(&format!(" {}", String::from_utf8_lossy(mode))),
+        }
+        let _ = write!(out, " on {on}");
+    }
+    out.push(')');
+    true
+}
+
+/// A literal without a character set of its own, after a sign.
+fn write_bare_literal(expr: &Expr, out: &mut String) {
+    match expr {
+        Expr::Literal(Literal::String(text)) => {
+            out.push_str(&quote_text(&String::from_utf8_lossy(&text.bytes)));
+        }
+        Expr::Unary { operand, .. } => {
+            out.push('-');
+            write_bare_literal(operand, out);
+        }
+        other => write_expr(other, out),
+    }
 }
 
 fn cast_text(target: &CastType) -> String {

@@ -23,6 +23,7 @@ mod blank;
 pub mod change;
 mod documents;
 mod hash_key;
+mod json_table;
 mod key_index;
 mod order;
 mod point;

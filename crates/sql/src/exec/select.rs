@@ -15,7 +15,7 @@ use turnstile_sys::aside;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, RowOut, Tail, limits};
-use super::{Exec, blank, hash_key};
+use super::{Exec, blank, hash_key, json_table};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, NoRow};
@@ -440,6 +440,13 @@ impl Exec<'_> {
                 self.query(query, frame, &mut kept).await?;
                 Ok(Rows::Listed(kept))
             }
+            Source::Expanded(query, table) => {
+                let mut kept = Kept::new(self.eval, None);
+                self.query(query, frame, &mut kept).await?;
+                let document = kept.rows.first().and_then(|row| row.first()).unwrap_or(&Value::Null);
+                let rows = json_table::expand(table, step.columns, document, self.eval)?;
+                Ok(Rows::Listed(rows))
+            }
             Source::Group(steps) => {
                 let mut frames = Kept::new(self.eval, None);
                 self.step(plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
@@ -511,7 +518,7 @@ impl Exec<'_> {
                 Arc::new(rows)
             }
             Source::Table(source) => Arc::new(self.whole_table(source, step, plan.width, &mut charge).await?),
-            Source::Group(_) | Source::Lateral(_) => Arc::default(),
+            Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => Arc::default(),
         };
         let passes = matches!(&step.source, Source::Common(CommonRows::Previous(_)));
         let mut stored = Stored { rows, index: None, charge, passes };

@@ -11,6 +11,12 @@ use crate::types::{BlobSize, ColumnType, ExprType};
 
 impl Builder<'_> {
     fn cast_expression(&mut self, expr: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
+        if let ast::Expr::Function(call) = expr
+            && let ("json_value", [document, path, rest @ ..]) = (&*call.name, &call.arguments[..])
+            && rest.len() == 4
+        {
+            return self.json_value(document, path, rest, target);
+        }
         let numeric = matches!(
             target,
             ast::CastType::Signed
@@ -51,6 +57,23 @@ impl Builder<'_> {
             other => other.clone(),
         });
         Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+    }
+
+    fn json_value(
+        &mut self,
+        document: &ast::Expr,
+        path: &ast::Expr,
+        rest: &[ast::Expr],
+        target: &ast::CastType,
+    ) -> SqlResult<Typed> {
+        let document = self.build(document)?;
+        let to = functions::cast_target(target, &document.kind.column, self.settings)?;
+        let path = match self.build(path)?.expr {
+            Expr::Literal(value) => crate::value::to_text(&value),
+            _ => return Err(SqlError::wrong_arguments("json_value")),
+        };
+        let rest = rest.iter().map(|one| Ok(self.build(one)?.expr)).collect::<SqlResult<Vec<Expr>>>()?;
+        functions::json_value(document, &path, to, rest)
     }
 
     /// CAST, CONVERT .. USING and COLLATE.

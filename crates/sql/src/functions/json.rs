@@ -39,7 +39,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("json_array_append", (3, MANY), json_change, document, 0),
     entry("json_array_insert", (3, MANY), json_change, document, 0),
     entry("json_remove", (2, MANY), json_remove, document, 0),
-    entry("json_merge_patch", (2, MANY), json_merge, document, 0),
+    entry("json_merge_patch", (2, MANY), json_merge_patch, document, 0),
     entry("json_merge", (2, MANY), json_merge, document, 0),
     entry("json_merge_preserve", (2, MANY), json_merge, document, 0),
     entry("json_pretty", (1, 1), json_pretty, text_long, 0),
@@ -55,6 +55,7 @@ pub(crate) fn truth(truth: bool) -> Typed {
 pub(crate) fn takes_value(name: &str, nth: usize) -> bool {
     match name {
         "json_array" => true,
+        "member of" => nth == 0,
         "json_object" => nth % 2 == 1,
         "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => {
             nth >= 2 && nth.is_multiple_of(2)
@@ -223,7 +224,7 @@ pub(crate) fn document_order(value: &Value) -> Vec<u8> {
 }
 
 /// A document as a value; error 3157 if it is nested too deep.
-fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
+pub(super) fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
     if document.nesting() > json::MAX_DEPTH {
         return Err(SqlError::json_too_deep());
     }
@@ -243,7 +244,7 @@ fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> SqlResult<V
 }
 
 /// An argument that is a document.
-fn parsed(call: &Call, arguments: &[Value], nth: usize) -> SqlResult<Json> {
+pub(super) fn parsed(call: &Call, arguments: &[Value], nth: usize) -> SqlResult<Json> {
     match &arguments[nth] {
         Value::Str(text) => json::parse(text).map_err(|error| error.of_argument(nth, call.name)),
         Value::Json(marked) => kept(marked),
@@ -374,14 +375,19 @@ fn json_contains(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     Ok(Value::boolean(json::contains(found, &candidate, &mut work)?))
 }
 
+/// Whether it is the word `one` and not `all`; error 3154.
+pub(super) fn one_or_all(call: &Call, word: &Value) -> SqlResult<bool> {
+    match to_text(word).to_ascii_lowercase().as_str() {
+        "one" => Ok(true),
+        "all" => Ok(false),
+        _ => Err(SqlError::json_one_or_all(call.name)),
+    }
+}
+
 fn json_contains_path(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let document = parsed(call, arguments, 0)?;
-    let all = match to_text(&arguments[1]).to_ascii_lowercase().as_str() {
-        "one" => false,
-        "all" => true,
-        _ => return Err(SqlError::json_one_or_all(call.name)),
-    };
+    let all = !one_or_all(call, &arguments[1])?;
     let leads = |path: &Value| Ok(!Path::parse(&to_text(path))?.select(&document).is_empty());
     let found = arguments[2..].iter().map(leads).collect::<SqlResult<Vec<bool>>>()?;
     Ok(Value::boolean(if all { !found.contains(&false) } else { found.contains(&true) }))
@@ -407,6 +413,9 @@ fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let mut document = parsed(call, arguments, 0)?;
     for pair in arguments[1..].chunks_exact(2) {
         let path = Path::parse_single(&to_text(&pair[0]))?;
+        if change == Change::Before && !path.is_of_cell() {
+            return Err(SqlError::json_path_no_cell());
+        }
         context.work(document.length().saturating_mul(size_of::<Json>()))?;
         json::change(&mut document, &path, document_or_null(&pair[1])?, change);
     }
@@ -426,9 +435,27 @@ fn json_remove(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     given(&document, call, context)
 }
 
+/// JSON_MERGE_PATCH: what a NULL is patched with is known again only if it is no object.
+fn json_merge_patch(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let mut merged = None;
+    for (nth, argument) in arguments.iter().enumerate() {
+        let patch = if argument.is_null() { None } else { Some(parsed(call, arguments, nth)?) };
+        merged = match (merged, patch) {
+            (_, None) => None,
+            (before, Some(patch)) if nth == 0 || !matches!(patch, Json::Object(_)) => {
+                drop(before);
+                Some(patch)
+            }
+            (None, Some(_)) => None,
+            (Some(before), Some(patch)) => Some(json::merge_patch(before, patch)),
+        };
+    }
+    merged.map_or(Ok(Value::Null), |document| given(&document, call, context))
+}
+
 fn json_merge(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let merge = if call.name == "json_merge_patch" { json::merge_patch } else { json::merge_preserve };
+    let merge = json::merge_preserve;
     let mut merged = parsed(call, arguments, 0)?;
     for nth in 1..arguments.len() {
         merged = merge(merged, parsed(call, arguments, nth)?);

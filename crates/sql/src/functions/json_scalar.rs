@@ -81,7 +81,10 @@ fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 
 /// The arguments of a function: documents as plain text unless it is one on documents, and as what they stand for if it is one on dates.
 pub(super) fn plain_outside(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
-    if name.starts_with("json") || arguments.iter().all(|one| one.kind.column != ColumnType::Json) {
+    if name.starts_with("json")
+        || name == "member of"
+        || arguments.iter().all(|one| one.kind.column != ColumnType::Json)
+    {
         return arguments;
     }
     let on_dates = super::date::FUNCTIONS.iter().any(|entry| entry.name == name);
@@ -201,6 +204,7 @@ fn truth(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value>
 
 /// Functions whose number is a truth.
 pub(super) fn tells_truth(expr: &Expr) -> bool {
-    const NAMES: &[&str] = &["json_valid", "json_contains", "json_contains_path", "json_overlaps"];
+    const NAMES: &[&str] =
+        &["json_valid", "json_contains", "json_contains_path", "json_overlaps", "member of"];
     matches!(expr, Expr::Call(call) if NAMES.contains(&call.name))
 }

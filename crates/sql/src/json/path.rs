@@ -71,6 +71,11 @@ impl Path {
         self.legs.iter().any(|leg| !matches!(leg, Leg::Member(_) | Leg::Cell(_)))
     }
 
+    /// Whether its last step is a cell of an array.
+    pub fn is_of_cell(&self) -> bool {
+        matches!(self.legs.last(), Some(Leg::Cell(_)))
+    }
+
     /// What it leads to, each place once, in the order of the document.
     pub fn select<'d>(&self, document: &'d Json) -> Vec<&'d Json> {
         let once = self.legs.contains(&Leg::Deep);
@@ -134,6 +139,12 @@ impl<'d> Places<'d> {
             }
         }
     }
+}
+
+/// Whether a name needs no quotes in a path.
+pub fn is_plain_name(name: &str) -> bool {
+    let within = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    name.chars().next().is_some_and(|letter| !letter.is_numeric()) && name.chars().all(within)
 }
 
 /// Whether a place is new does not matter.
@@ -265,11 +276,9 @@ impl Reader<'_> {
             self.at += length;
             return Some(Leg::Member(name.into()));
         }
-        let within = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
         let ends = |letter: char| letter.is_whitespace() || matches!(letter, '.' | '[' | '*');
         let name = &rest[..rest.find(ends).unwrap_or(rest.len())];
-        let well = name.chars().next().is_some_and(|letter| !letter.is_numeric()) && name.chars().all(within);
-        let leg = well.then(|| Leg::Member(name.into()));
+        let leg = is_plain_name(name).then(|| Leg::Member(name.into()));
         self.at += name.len();
         leg
     }

@@ -29,6 +29,10 @@ pub enum Deprecated {
     CountAllRows,
     /// FOUND_ROWS()
     FoundRows,
+    /// JSON_MERGE()
+    JsonMerge,
+    /// ON ERROR before ON EMPTY
+    EmptyBehindError,
     /// `@a := ..` within an expression
     Assignment,
     /// VALUES(column)
@@ -91,6 +95,8 @@ impl Deprecated {
             Deprecated::BinaryOperator => SqlError::deprecated_syntax("BINARY expr", "CAST"),
             Deprecated::CountAllRows => SqlError::deprecated_count_all_rows(),
             Deprecated::FoundRows => SqlError::deprecated_found_rows(),
+            Deprecated::JsonMerge => SqlError::deprecated_json_merge(),
+            Deprecated::EmptyBehindError => SqlError::deprecated_empty_behind_error(),
             Deprecated::Assignment => SqlError::deprecated_assignment(),
             Deprecated::InsertedValue => SqlError::deprecated_inserted_value(),
             Deprecated::IntoInside => SqlError::deprecated_into_inside(),

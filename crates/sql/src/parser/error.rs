@@ -29,6 +29,8 @@ pub enum ParseErrorKind {
     NotSupported(&'static str),
     /// Table and derived table names must be unique etc.: a derived table without an alias.
     DerivedWithoutAlias,
+    /// JSON_TABLE without an alias.
+    TableFunctionWithoutAlias,
     /// A number outside what its place allows.
     OutOfRange,
     /// A literal that is beyond every double.
@@ -47,6 +49,7 @@ impl ParseError {
             ParseErrorKind::Empty => 1065,
             ParseErrorKind::NotSupported(_) => 1235,
             ParseErrorKind::DerivedWithoutAlias => 1248,
+            ParseErrorKind::TableFunctionWithoutAlias => 3667,
             ParseErrorKind::Double(_) => 1367,
             ParseErrorKind::VariableName(_) => 3061,
         }
@@ -85,6 +88,9 @@ impl fmt::Display for ParseError {
             }
             ParseErrorKind::DerivedWithoutAlias => {
                 write!(out, "Every derived table must have its own alias")
+            }
+            ParseErrorKind::TableFunctionWithoutAlias => {
+                write!(out, "Every table function must have an alias")
             }
             ParseErrorKind::Double(text) => {
                 write!(out, "Illegal double '{text}' value found during parsing")

@@ -283,7 +283,14 @@ impl Parser<'_> {
                 let soundex = |argument| Box::new(call("soundex", vec![argument]));
                 Ok(Expr::Binary { op: BinaryOp::Equal, left: soundex(*operand), right: soundex(right) })
             }
-            Some(Keyword::Member) if !negated => Err(self.not_supported("MEMBER OF")),
+            Some(Keyword::Member) if !negated => {
+                self.advance();
+                self.eat(Keyword::Of);
+                self.expect_kind(TokenKind::LeftParen)?;
+                let array = self.operand(SIMPLE)?;
+                self.expect_kind(TokenKind::RightParen)?;
+                Ok(call("member of", vec![*operand, array]))
+            }
             _ => Err(self.unexpected()),
         }
     }

@@ -26,6 +26,11 @@ impl Parser<'_> {
             "timestampdiff" => self.timestamp_diff(),
             "get_format" => self.get_format(),
             "weight_string" => self.weight_string(),
+            "json_value" => self.json_value(),
+            "json_merge" => {
+                self.deprecated(Deprecated::JsonMerge);
+                self.plain_call(name)
+            }
             "found_rows" => {
                 self.deprecated(Deprecated::FoundRows);
                 self.plain_call(name)
@@ -412,7 +417,7 @@ impl Parser<'_> {
         Ok(Some(length))
     }
 
-    fn cast_type(&mut self) -> Parse<CastType> {
+    pub(super) fn cast_type(&mut self) -> Parse<CastType> {
         let place = self.unexpected();
         let Some(keyword) = self.keyword() else { return Err(place) };
         self.advance();

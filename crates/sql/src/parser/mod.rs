@@ -20,6 +20,7 @@ mod error;
 mod expression;
 mod function;
 mod hint;
+mod json;
 mod name;
 mod primary;
 mod query;

@@ -113,8 +113,8 @@ impl Parser<'_> {
 
     fn table_factor(&mut self) -> Parse<TableRef> {
         let lateral = self.eat(Keyword::Lateral);
-        if self.at(Keyword::JsonTable) {
-            return Err(self.not_supported("JSON_TABLE"));
+        if !lateral && self.at(Keyword::JsonTable) {
+            return self.json_table();
         }
         if self.is(TokenKind::LeftParen) {
             return match self.nested(Self::parenthesized_tables)? {
@@ -186,7 +186,7 @@ impl Parser<'_> {
             return Err(self.failure(ParseErrorKind::DerivedWithoutAlias));
         };
         let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
-        Ok(TableRef::Derived { query: Box::new(query), alias, columns, lateral })
+        Ok(TableRef::Derived { query: Box::new(query), alias, columns, lateral, json_table: None })
     }
 
     /// `[[AS] alias]`

@@ -511,7 +511,11 @@ fn need_all(steps: &mut [super::query::Step]) {
                 source.covering = false;
             }
             Source::Group(inner) => need_all(inner),
-            Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {}
+            Source::Derived(_)
+            | Source::Lateral(_)
+            | Source::Expanded(..)
+            | Source::Common(_)
+            | Source::Virtual(_) => {}
         }
     }
 }

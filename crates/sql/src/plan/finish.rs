@@ -98,7 +98,9 @@ fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
                     range.equal.iter().chain(bounds).for_each(|operand| note(&operand.expr, used));
                 }
             }
-            Source::Lateral(plan) => used.extend(plan.outer().iter().map(|(there, _)| there)),
+            Source::Lateral(plan) | Source::Expanded(plan, _) => {
+                used.extend(plan.outer().iter().map(|(there, _)| there))
+            }
             Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
         }
     }
@@ -115,7 +117,11 @@ fn deliver(steps: &mut [Step], used: &BTreeSet<usize>) {
                     cover(source);
                 }
             }
-            Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {}
+            Source::Derived(_)
+            | Source::Lateral(_)
+            | Source::Expanded(..)
+            | Source::Common(_)
+            | Source::Virtual(_) => {}
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::mixing::Traits;
 
 use super::block::Block;
 use super::grouping;
+use super::json_table::{self, JsonTable};
 use super::query::{CommonRows, QueryPlan};
 use super::scope::{Reach, ScopeColumn, ScopeTable};
 use super::walk;
@@ -51,6 +52,15 @@ pub enum PendingKind {
         nth: usize,
         /// Its plan.
         plan: Box<QueryPlan>,
+    },
+    /// JSON_TABLE of the document that a sub-query gives.
+    Expanded {
+        /// Position in the scope.
+        nth: usize,
+        /// The document's plan.
+        plan: Box<QueryPlan>,
+        /// What makes rows of it.
+        table: Arc<JsonTable>,
     },
     /// A query of WITH.
     Common {
@@ -114,7 +124,11 @@ pub fn read(block: &mut Block<'_, '_>, from: &[TableRef]) -> SqlResult<Joined> {
 fn table_ref(block: &mut Block<'_, '_>, one: &TableRef) -> SqlResult<Joined> {
     match one {
         TableRef::Table(factor) => table(block, factor),
-        TableRef::Derived { query, alias, columns, lateral } => {
+        TableRef::Derived { query, alias, json_table: Some(table), .. } => {
+            let plan = block.plan_inner(query, Reach::Inside)?;
+            json_table::read(block, plan, table, alias)
+        }
+        TableRef::Derived { query, alias, columns, lateral, json_table: None } => {
             derived(block, query, alias, columns, *lateral)
         }
         TableRef::Join(one) => join(block, one),
@@ -242,6 +256,19 @@ fn from_plan(
 ) -> SqlResult<Joined> {
     let nth = nameless(block, alias, columns, grouping::unique_columns(&plan))?;
     Ok(single(block, PendingKind::Derived { nth, plan: Box::new(plan) }))
+}
+
+/// What JSON_TABLE makes of the document that a query gives, behind the tables whose columns this reads.
+pub fn expanded(
+    block: &mut Block<'_, '_>,
+    alias: &str,
+    columns: Vec<ScopeColumn>,
+    plan: QueryPlan,
+    table: Arc<JsonTable>,
+) -> SqlResult<Joined> {
+    let nth = nameless(block, alias, columns, Vec::new())?;
+    let joined = single(block, PendingKind::Expanded { nth, plan: Box::new(plan), table });
+    Ok(Joined { straight: true, ..joined })
 }
 
 fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) -> SqlResult<Joined> {

@@ -134,6 +134,10 @@ fn step_reads(step: &Step, table: &Table) -> bool {
     match &step.source {
         Source::Table(source) => source.table.definition.id == table.definition.id,
         Source::Group(steps) => steps.iter().any(|step| step_reads(step, table)),
-        Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => false,
+        Source::Derived(_)
+        | Source::Lateral(_)
+        | Source::Expanded(..)
+        | Source::Common(_)
+        | Source::Virtual(_) => false,
     }
 }

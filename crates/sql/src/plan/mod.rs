@@ -29,6 +29,7 @@ mod from;
 mod grouping;
 mod inner;
 mod insert_select;
+pub mod json_table;
 mod names;
 pub mod parameters;
 pub mod point;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use turnstile_engine::{LockWait, RowLock};
 
+use super::json_table::JsonTable;
 use super::point::PointShape;
 use crate::ast::SetOperator;
 use crate::collation::Collation;
@@ -242,6 +243,8 @@ pub enum Source {
     Derived(Box<QueryPlan>),
     /// A sub-query of FROM that reads the frame: it is run again for each.
     Lateral(Box<QueryPlan>),
+    /// JSON_TABLE: what it makes of the document that a sub-query of the frame gives.
+    Expanded(Box<QueryPlan>, Arc<JsonTable>),
     /// A query of WITH.
     Common(CommonRows),
     /// A table of information_schema.
@@ -258,6 +261,7 @@ impl Step {
             Source::Group(_)
             | Source::Derived(_)
             | Source::Lateral(_)
+            | Source::Expanded(..)
             | Source::Common(_)
             | Source::Virtual(_) => false,
         }
@@ -266,7 +270,9 @@ impl Step {
     fn locks_exclusively(&self) -> bool {
         match &self.source {
             Source::Table(source) => matches!(source.locking, Some((RowLock::Exclusive, _))),
-            Source::Derived(plan) | Source::Lateral(plan) => plan.locks_exclusively(),
+            Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
+                plan.locks_exclusively()
+            }
             Source::Common(CommonRows::Of(plan)) => plan.locks_exclusively,
             Source::Group(steps) => steps.iter().any(Step::locks_exclusively),
             Source::Common(CommonRows::Previous(_)) | Source::Virtual(_) => false,

@@ -170,6 +170,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         match kind {
             PendingKind::Table { nth, .. }
             | PendingKind::Derived { nth, .. }
+            | PendingKind::Expanded { nth, .. }
             | PendingKind::Common { nth, .. }
             | PendingKind::Virtual { nth, .. } => self.block.scope.tables[*nth].places().collect(),
             PendingKind::Group { members, .. } => {
@@ -205,6 +206,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             }
             PendingKind::Derived { plan, .. } if plan.outer().is_empty() => Source::Derived(plan),
             PendingKind::Derived { plan, .. } => Source::Lateral(plan),
+            PendingKind::Expanded { plan, table, .. } => Source::Expanded(plan, table),
             PendingKind::Common { rows, .. } => Source::Common(rows),
             PendingKind::Virtual { table, .. } => Source::Virtual(table),
             PendingKind::Group { members, conditions } => {
@@ -232,7 +234,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         let whole = match source {
             Source::Table(table) => table.access.is_full() && table.locking.is_none(),
             Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => true,
-            Source::Group(_) | Source::Lateral(_) => false,
+            Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => false,
         };
         if !whole {
             return Vec::new();

@@ -57,6 +57,7 @@ fn sorted(
         alias: "".into(),
         columns: Vec::new(),
         lateral: false,
+        json_table: None,
     };
     let select = ast::Select {
         items: vec![ast::SelectItem::Wildcard { schema: None, table: None }],

@@ -206,6 +206,10 @@ impl Lines {
                 Source::Derived(_) | Source::Lateral(_) | Source::Common(_) | Source::Virtual(_) => {
                     Line { kind: "ALL", rows: 2, ..Line::default() }
                 }
+                Source::Expanded(..) => {
+                    let extra = vec!["Table function: json_table", "Using temporary"];
+                    Line { kind: "ALL", rows: 2, extra, ..Line::default() }
+                }
                 Source::Group(inner) => {
                     self.steps(plan, inner, select_type);
                     continue;

@@ -60,7 +60,7 @@ fn count_step(status: &Status, step: &Step, is_first: bool, first: &mut Option<W
                 (Way::Values, _) => {}
             }
         }
-        Source::Derived(plan) | Source::Lateral(plan) => {
+        Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
             status.scans(is_first);
             count(status, plan);
         }

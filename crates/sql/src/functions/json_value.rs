@@ -1,0 +1,200 @@
+//! JSON functions that look for values: JSON_VALUE, JSON_SEARCH, MEMBER OF; and what MySQL's form of a document takes.
+
+use std::sync::Arc;
+
+use super::json::{given, parsed};
+use super::{Entry, bigint, entry};
+use crate::collation::{Collation, like};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::{Call, EvalContext, Expr, Typed};
+use crate::json::{self, Json, path::Path, scalar::to_kind, search::Search, size::storage_size};
+use crate::types::{ColumnType, ExprType};
+use crate::value::{Value, to_text};
+
+fn document(_: &[Typed]) -> ColumnType {
+    ColumnType::Json
+}
+
+pub(super) static FUNCTIONS: &[Entry] = &[
+    entry("json_search", (3, usize::MAX), json_search, document, 0),
+    entry("json_storage_size", (1, 1), json_storage_size, bigint, 0),
+    entry("json_storage_free", (1, 1), json_storage_free, bigint, 0),
+    entry("member of", (2, 2), member_of, bigint, 0),
+];
+
+/// JSON_SEARCH(document, one or all, pattern, escape, paths ...)
+fn json_search(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let asked = arguments.iter().enumerate().filter(|(nth, _)| *nth != 3);
+    if asked.clone().any(|(_, value)| value.is_null()) {
+        return Ok(Value::Null);
+    }
+    let one = super::json::one_or_all(call, &arguments[1])?;
+    let escape = match arguments.get(3) {
+        None | Some(Value::Null) => Some('\\'),
+        Some(given) => {
+            let text = to_text(given);
+            let mut characters = text.chars();
+            match (characters.next(), characters.next()) {
+                (Some(escape), None) => Some(escape),
+                (None, _) => Some('\\'),
+                _ => return Err(SqlError::wrong_arguments("ESCAPE")),
+            }
+        }
+    };
+    let document = parsed(call, arguments, 0)?;
+    let paths = arguments.iter().skip(4).map(|path| Path::parse(&to_text(path)));
+    let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
+    let pattern = to_text(&arguments[2]);
+    let mut work = |bytes| context.work(bytes);
+    let mut wanted = |text: &str| {
+        work(text.len())?;
+        like(Collation::Utf8mb4Bin, text.as_bytes(), pattern.as_bytes(), escape, &mut work)
+    };
+    let mut found = Search { wanted: &mut wanted, one }.run(&document, &paths)?;
+    match found.len() {
+        0 => Ok(Value::Null),
+        1 => given(&Json::String(found.remove(0)), call, context),
+        _ => given(&Json::Array(found.into_iter().map(Json::String).collect()), call, context),
+    }
+}
+
+fn json_storage_size(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(Value::Int(storage_size(&parsed(call, arguments, 0)?) as i64))
+}
+
+/// Nothing is freed: a document that is changed is written anew.
+fn json_storage_free(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    parsed(call, arguments, 0).map(|_| Value::Int(0))
+}
+
+/// `value MEMBER OF (array)`: the value is a document already.
+fn member_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (value, array) = (parsed(call, arguments, 0)?, parsed(call, arguments, 1)?);
+    let key = json::order::key(&value);
+    Ok(Value::boolean(match &array {
+        Json::Array(parts) => parts.iter().any(|part| json::order::key(part) == key),
+        alone => json::order::key(alone) == key,
+    }))
+}
+
+/// JSON_VALUE(document, path RETURNING type ... ON EMPTY ... ON ERROR): `rest` holds the modes and defaults.
+pub(crate) fn json_value(document: Typed, path: &str, to: ColumnType, rest: Vec<Expr>) -> SqlResult<Typed> {
+    Path::parse(path)?;
+    let mut arguments = vec![document.expr, Expr::Literal(Value::text(path))];
+    arguments.extend(rest);
+    let collation = to.collation().unwrap_or(Collation::Binary);
+    let call = Call {
+        name: "json_value",
+        function: value_at,
+        arguments,
+        collation,
+        kind: to.clone(),
+        deterministic: true,
+    };
+    Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::nullable(to) })
+}
+
+/// Why there is no value.
+enum Trouble {
+    Missing,
+    Failed(SqlError),
+}
+
+fn type_name(kind: &ColumnType) -> &'static str {
+    match kind {
+        ColumnType::Int { unsigned: true, .. } => "UNSIGNED",
+        ColumnType::Int { .. } => "SIGNED",
+        ColumnType::Decimal { .. } => "DECIMAL",
+        ColumnType::Float { .. } => "FLOAT",
+        ColumnType::Double { .. } => "DOUBLE",
+        ColumnType::Date => "DATE",
+        ColumnType::Time { .. } => "TIME",
+        ColumnType::DateTime { .. } => "DATETIME",
+        ColumnType::Year => "YEAR",
+        _ => "STRING",
+    }
+}
+
+fn value_at(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let trouble = match found_at(call, arguments, context)? {
+        Ok(value) => return Ok(value),
+        Err(trouble) => trouble,
+    };
+    let (mode, default) = match trouble {
+        Trouble::Missing => (&arguments[2], &arguments[3]),
+        Trouble::Failed(_) => (&arguments[4], &arguments[5]),
+    };
+    match (&*to_text(mode), trouble) {
+        ("error", Trouble::Missing) => Err(SqlError::missing_json_value(call.name)),
+        ("error", Trouble::Failed(error)) => Err(error),
+        (mode, trouble) => {
+            if let Trouble::Failed(error) = trouble
+                && error.code == 3141
+            {
+                context.warn(error)?;
+            }
+            if mode == "default" { default_of(call, default, context) } else { Ok(Value::Null) }
+        }
+    }
+}
+
+fn found_at(
+    call: &Call,
+    arguments: &[Value],
+    context: &EvalContext<'_>,
+) -> SqlResult<Result<Value, Trouble>> {
+    let document = match parsed(call, arguments, 0) {
+        Ok(document) => document,
+        // A text that is none is an error of the value.
+        Err(error) if error.code == 3146 => return Err(error),
+        Err(error) => return Ok(Err(Trouble::Failed(error))),
+    };
+    let path = Path::parse(&to_text(&arguments[1]))?;
+    let found = path.select(&document);
+    let [found] = found[..] else {
+        return Ok(Err(match found.len() {
+            0 => Trouble::Missing,
+            _ => Trouble::Failed(SqlError::multiple_json_values(call.name)),
+        }));
+    };
+    if matches!(found, Json::Null) {
+        return Ok(Ok(Value::Null));
+    }
+    let out_of_range = || Trouble::Failed(SqlError::value_out_of_range(type_name(&call.kind), call.name));
+    // Digits of a second that the type does not have are cut, not rounded.
+    let (fine, digits) = match call.kind {
+        ColumnType::DateTime { fsp } => (ColumnType::DateTime { fsp: 6 }, fsp),
+        ColumnType::Time { fsp } => (ColumnType::Time { fsp: 6 }, fsp),
+        _ => (call.kind.clone(), 0),
+    };
+    Ok(match to_kind(found, &fine, context)? {
+        Ok(Value::DateTime(moment)) => Ok(Value::DateTime(moment.truncate_to(digits).unwrap_or(moment))),
+        Ok(Value::Time(mut time)) => {
+            time.us -= time.us % 10_i64.pow(6 - u32::from(digits));
+            time.fsp = digits;
+            Ok(Value::Time(time))
+        }
+        other => other.map_err(|_| out_of_range()),
+    })
+}
+
+/// A literal after DEFAULT as a value of the type.
+fn default_of(call: &Call, default: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let document = match default {
+        Value::Int(number) => Json::Int(*number),
+        Value::UInt(number) => Json::UInt(*number),
+        Value::Double(number) => Json::Double(*number),
+        Value::Decimal(number) => Json::Decimal(number.clone()),
+        Value::Null => return Ok(Value::Null),
+        other => Json::String(to_text(other).to_string()),
+    };
+    let kind = type_name(&call.kind);
+    to_kind(&document, &call.kind, context)?
+        .map_err(|_| SqlError::truncated_wrong_value(kind, to_text(default)))
+}
