@@ -174,7 +174,7 @@ fn found_at(
         _ => (call.kind.clone(), 0),
     };
     Ok(match to_kind(found, &fine, context)? {
-        Ok(Value::DateTime(moment)) => Ok(Value::DateTime(moment.truncate_to(digits).unwrap_or(moment))),
+        Ok(Value::DateTime(moment)) => Ok(Value::DateTime(moment.truncate_to(digits))),
         Ok(Value::Time(mut time)) => {
             time.us -= time.us % 10_i64.pow(6 - u32::from(digits));
             time.fsp = digits;

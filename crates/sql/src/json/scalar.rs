@@ -36,7 +36,6 @@ pub fn to_column(
 ) -> SqlResult<Result<Value, Misfit>> {
     let value = match document {
         _ if !kind.is_temporal() => return to_kind(document, kind, context),
-        Json::String(text) => Value::text(&**text),
         Json::Int(_) | Json::UInt(_) | Json::Double(_) | Json::Decimal(_) => match whole(document) {
             Ok(number) => number,
             Err(misfit) => return Ok(Err(misfit)),
@@ -139,6 +138,7 @@ fn moment(document: &Json, name: &'static str) -> Result<Value, Misfit> {
     match document {
         Json::String(text) | Json::Opaque(Kind::Date | Kind::DateTime | Kind::Timestamp, text) => {
             match datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT) {
+                Some(parsed) if name == "DATE" => Ok(Value::Date(parsed.moment.date())),
                 Some(parsed) if parsed.offset_seconds.is_none() => Ok(Value::DateTime(parsed.moment)),
                 Some(_) => Ok(Value::text(&**text)),
                 None => Err(Misfit::Kind(name)),

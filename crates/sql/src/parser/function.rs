@@ -27,6 +27,7 @@ impl Parser<'_> {
             "get_format" => self.get_format(),
             "weight_string" => self.weight_string(),
             "json_value" => self.json_value(),
+            "json_schema_valid" | "json_schema_validation_report" => Err(self.not_supported("JSON schemas")),
             "json_merge" => {
                 self.deprecated(Deprecated::JsonMerge);
                 self.plain_call(name)

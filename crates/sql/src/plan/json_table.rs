@@ -98,9 +98,7 @@ fn planned(table: &ast::JsonTable, columns: &mut Vec<ScopeColumn>) -> SqlResult<
                 plan.nested.push(planned(inner, columns)?);
                 continue;
             }
-            JsonTableColumn::Ordinality(name) => {
-                (name, ColumnType::BIGINT, Holds::Ordinality)
-            }
+            JsonTableColumn::Ordinality(name) => (name, ColumnType::BIGINT, Holds::Ordinality),
             JsonTableColumn::Path { name, kind, path, exists, empty, error } => {
                 let kind = column_type(name, kind, Collation::DEFAULT)?;
                 let path = Path::parse(&text(path))?;

@@ -35,3 +35,31 @@ fn constraints_and_defaults_are_there_after_the_next_start() {
     assert_eq!(before, after);
     assert!(before.contains("CONSTRAINT `off` CHECK ((`a` < 5)) /*!80016 NOT ENFORCED */"), "{before}");
 }
+
+/// JSON_VALUE and MEMBER OF in a CHECK are read again as they were written, and documents keep their kinds.
+#[test]
+fn documents_and_their_checks_are_there_after_the_next_start() {
+    let engine = Engine::open_memory(Config::default()).unwrap();
+    let mut first = session(&block_on(Database::open(engine.clone())).unwrap());
+    let text = "CREATE TABLE d (id INT PRIMARY KEY, j JSON DEFAULT (JSON_ARRAY(1.50, DATE'2020-01-02')), \
+                CHECK (JSON_VALUE(j, '$.\"it''s\"' RETURNING DECIMAL(5,2) DEFAULT -1.5 ON EMPTY ERROR ON ERROR) < 9), \
+                CHECK (JSON_VALUE(j, '$.s' DEFAULT 'it''s' ON EMPTY) MEMBER OF ('[\"a\", \"it''s\"]')))";
+    assert_eq!(run(&mut first, text), "ok\n");
+    assert_eq!(run(&mut first, "INSERT INTO d (id) VALUES (1)"), "ok 1\n");
+    let shown = run(&mut first, "SHOW CREATE TABLE d");
+    let kinds = "SELECT id, j, JSON_TYPE(j->'$[0]'), JSON_TYPE(j->'$[1]') FROM d";
+    let before = run(&mut first, kinds);
+    assert_eq!(before, "1 | [1.50, \"2020-01-02\"] | DECIMAL | DATE\n");
+    let mut second = session(&block_on(Database::open(engine)).unwrap());
+    assert_eq!(run(&mut second, "SHOW CREATE TABLE d"), shown);
+    assert_eq!(run(&mut second, kinds), before);
+    assert_eq!(
+        run(&mut second, "INSERT INTO d VALUES (2, '{\"it''s\": 9.25}')"),
+        "error 3819 Check constraint 'd_chk_1' is violated.\n"
+    );
+    assert_eq!(
+        run(&mut second, "INSERT INTO d VALUES (2, '{\"s\": \"b\"}')"),
+        "error 3819 Check constraint 'd_chk_2' is violated.\n"
+    );
+    assert_eq!(run(&mut second, "INSERT INTO d VALUES (2, '{\"s\": \"a\"}')"), "ok 1\n");
+}
