@@ -352,6 +352,12 @@ impl Time {
         Time::clamped(round_us(self.us, fsp), fsp)
     }
 
+    /// Cut to `fsp` fractional digits.
+    pub fn truncate_to(self, fsp: u8) -> Time {
+        let unit = fraction_unit(fsp);
+        Time { us: self.us / unit * unit, fsp }
+    }
+
     /// Hours, minutes, seconds, microseconds of the magnitude.
     pub fn parts(self) -> (u32, u32, u32, u32) {
         let magnitude = self.us.unsigned_abs();

@@ -265,6 +265,27 @@ pub(crate) fn in_other_set(typed: Typed, other: Collation) -> Typed {
     Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
 }
 
+/// A CHAR column's value with its spaces (PAD_CHAR_TO_FULL_LENGTH).
+pub(crate) fn padded(typed: Typed, length: u32) -> Typed {
+    let call = Call {
+        name: "rpad",
+        function: with_spaces,
+        arguments: vec![typed.expr, Expr::int(i64::from(length))],
+        collation: Collation::DEFAULT,
+        kind: typed.kind.column.clone(),
+        deterministic: true,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+}
+
+fn with_spaces(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let (Value::Str(text), Value::Int(length)) = (&arguments[0], &arguments[1]) else {
+        return Ok(arguments[0].clone());
+    };
+    let missing = usize::try_from(*length).unwrap_or(0).saturating_sub(text.chars().count());
+    Ok(Value::from(format!("{text}{}", " ".repeat(missing))))
+}
+
 fn known_elsewhere(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     match (&arguments[0], call.collation.set().unknown_elsewhere()) {
         (Value::Str(text), Some(unknown)) if text.chars().any(Charset::is_private) => {

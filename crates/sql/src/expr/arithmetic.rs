@@ -227,7 +227,7 @@ pub(super) fn negate(value: &Value, context: &EvalContext<'_>) -> SqlResult<Valu
         Numeric::Int(number) => Value::Int(number.checked_neg().ok_or_else(overflow)?),
         Numeric::UInt(number) if number == 1 << 63 => Value::Int(i64::MIN),
         Numeric::UInt(number) => Value::Int(-i64::try_from(number).map_err(|_| overflow())?),
-        Numeric::Decimal(_) => Value::Decimal(to_decimal(value, context)?.negate()),
-        Numeric::Double(_) => Value::Double(-to_double(value, context)?),
+        Numeric::Decimal(number) => Value::Decimal(number.negate()),
+        Numeric::Double(number) => Value::Double(-number),
     })
 }

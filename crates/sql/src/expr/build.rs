@@ -5,7 +5,7 @@ use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
-use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, Typed};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
@@ -13,7 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
-use crate::value::{Value, parse_double_prefix};
+use crate::value::Value;
 
 /// What the builder cannot know: where columns are, and how aggregates and subqueries are computed.
 pub trait Resolver {
@@ -215,6 +215,9 @@ impl Builder<'_> {
     /// Binds what is true or false: a document is true unless it is the number 0.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         let typed = self.plain(expr)?;
+        if typed.kind.column == ColumnType::Json {
+            self.resolver.warn(SqlError::document_as_condition());
+        }
         Ok(document_holds(typed))
     }
 
@@ -265,6 +268,11 @@ impl Builder<'_> {
 
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
         let (position, kind) = self.resolver.column(name)?;
+        if let ColumnType::Char { length, .. } = kind.column
+            && self.settings.sql_mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH)
+        {
+            return Ok(functions::padded(Typed { expr: Expr::Column(position), kind }, length));
+        }
         let expr = if matches!(kind.column, ColumnType::Timestamp { .. }) {
             Expr::TimestampColumn(position)
         } else {
@@ -549,11 +557,6 @@ fn negated_literal(operand: &Typed) -> Option<Typed> {
     let number = match &operand.expr {
         Expr::Literal(Value::Int(number)) if *number < 0 => Decimal::from(*number),
         Expr::Literal(Value::UInt(number)) if *number > 1 << 63 => Decimal::from(*number),
-        Expr::Literal(Value::Str(text)) => {
-            let number = -parse_double_prefix(text.as_bytes()).0;
-            let kind = ExprType::new(ColumnType::DOUBLE, false);
-            return Some(Typed { expr: Expr::Literal(Value::Double(number)), kind });
-        }
         _ => return None,
     };
     let precision = number.precision().max(1);

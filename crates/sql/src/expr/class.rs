@@ -12,7 +12,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::types::{ColumnType, ExprType};
-use crate::value::{Value, parse_double_prefix, to_double};
+use crate::value::{Value, parse_double_prefix, parse_integer_prefix, to_double};
 
 fn is_document(kind: &ColumnType) -> bool {
     *kind == ColumnType::Json
@@ -73,6 +73,12 @@ impl Builder<'_> {
         if is_moment(&right.kind.column) {
             return (self.given_moment(left), right);
         }
+        if is_whole(&left) {
+            return (left, as_whole(right));
+        }
+        if is_whole(&right) {
+            return (as_whole(left), right);
+        }
         if is_year(&left) {
             return (left, in_full(right));
         }
@@ -111,6 +117,9 @@ impl Builder<'_> {
                 let year = bound.remove(0);
                 return Ok(std::iter::once(year).chain(bound.into_iter().map(in_full)).collect());
             }
+            if is_whole(&bound[0]) {
+                bound = bound.into_iter().map(as_whole).collect();
+            }
             if of_column && simple(&bound[0].kind.column) && !any(&bound, is_document) {
                 return Ok(bound);
             }
@@ -144,13 +153,56 @@ impl Builder<'_> {
         Ok(bound)
     }
 
-    /// The operand of IN with several candidates: beside numbers only, a text is one number.
-    pub(super) fn in_class(&self, operand: Typed, candidates: &[Typed]) -> Typed {
+    /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column of whole numbers, texts
+    /// that spell one are that; a long list finds them by their keys all the same.
+    pub(super) fn in_class(&self, operand: Typed, candidates: &mut [Typed]) -> Typed {
+        if is_whole(&operand) {
+            let short = candidates.len() < super::LOOKED_UP_MIN;
+            for candidate in candidates.iter_mut().filter(|one| short || matches!(one.expr, Expr::Literal(_)))
+            {
+                *candidate = as_whole(candidate.clone());
+            }
+            return operand;
+        }
         let kind = &operand.kind.column;
         let number = |typed: &Typed| typed.kind.column.is_numeric() || typed.kind.column == ColumnType::Null;
         let text = kind.is_string() && !is_document(kind);
         if text && candidates.iter().all(number) { as_double(operand) } else { operand }
     }
+}
+
+fn is_whole(typed: &Typed) -> bool {
+    is_column(typed) && matches!(typed.kind.column, ColumnType::Int { .. })
+}
+
+/// A constant beside a column of whole numbers: a text that spells a whole number is that number, all its digits.
+fn as_whole(typed: Typed) -> Typed {
+    if !typed.kind.column.is_character() || is_document(&typed.kind.column) || !is_settled(&typed.expr) {
+        return typed;
+    }
+    if let Expr::Literal(value) = &typed.expr {
+        return match spelt_whole(value) {
+            Some(number) => {
+                Typed { expr: Expr::Literal(number), kind: ExprType::not_null(ColumnType::BIGINT) }
+            }
+            None => typed,
+        };
+    }
+    let call = Call {
+        name: "round",
+        function: |_, arguments, _| Ok(spelt_whole(&arguments[0]).unwrap_or_else(|| arguments[0].clone())),
+        arguments: vec![typed.expr],
+        collation: Collation::Binary,
+        kind: typed.kind.column.clone(),
+        deterministic: true,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+}
+
+/// The whole number that all of a text spells.
+pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
+    let (number, true) = parse_integer_prefix(value.as_raw_bytes()?) else { return None };
+    i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
 }
 
 fn is_year(typed: &Typed) -> bool {
@@ -212,7 +264,7 @@ fn as_moment(typed: Typed) -> Typed {
 }
 
 fn moment_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    super::predicate::moment_beside(&arguments[0], "datetime", context)
+    super::predicate::moment_beside(&arguments[0], "DATETIME", context)
 }
 
 /// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then it has those of

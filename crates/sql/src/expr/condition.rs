@@ -201,7 +201,8 @@ impl Builder<'_> {
             let candidate = if numeric { self.plain(candidate)? } else { self.build(candidate)? };
             parts.push(if of_documents { functions::as_order(candidate) } else { candidate });
         }
-        parts.insert(0, functions::in_order(self.in_class(operand, &parts)));
+        let operand = functions::in_order(self.in_class(operand, &mut parts));
+        parts.insert(0, operand);
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
         let mut parts = parts.into_iter().map(|part| part.expr);
         let operand = Box::new(parts.next().expect("the operand is the first"));

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::ast::VariableScope;
 use crate::collation::Collation;
-use crate::datetime::{DateTime, TimeZone};
+use crate::datetime::{DateRules, DateTime, Time, TimeZone};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, Lookup};
 use crate::memory::{Account, Charge};
@@ -456,6 +456,27 @@ impl<'a> EvalContext<'a> {
         }
         self.warnings.push(WarningLevel::Warning, error);
         Ok(())
+    }
+
+    /// The dates that comparisons and functions take.
+    pub fn date_rules(&self) -> DateRules {
+        DateRules { invalid: self.settings.sql_mode.has(SqlMode::ALLOW_INVALID_DATES), ..DateRules::LENIENT }
+    }
+
+    /// A moment with so many digits of its second: rounded, or cut where the mode says so.
+    pub fn moment_to(&self, moment: DateTime, fsp: u8) -> Option<DateTime> {
+        if self.settings.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {
+            return Some(moment.truncate_to(fsp));
+        }
+        moment.round_to(fsp)
+    }
+
+    /// The same of a TIME.
+    pub fn time_to(&self, time: Time, fsp: u8) -> Time {
+        if self.settings.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {
+            return time.truncate_to(fsp);
+        }
+        time.round_to(fsp)
     }
 
     /// Raises a warning that never becomes an error.

@@ -1,6 +1,6 @@
 //! Literals of the syntax tree as values with types.
 
-use super::{EvalContext, EvalSettings, Expr, Typed};
+use super::{EvalContext, EvalSettings, Expr, SqlMode, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
@@ -32,6 +32,8 @@ fn whole(value: Value, digits: usize) -> Typed {
 
 /// Binds a literal. Hex and bit literals are byte strings here; see [`number_of_hex`].
 pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> SqlResult<Typed> {
+    let invalid = settings.sql_mode.has(SqlMode::ALLOW_INVALID_DATES);
+    let rules = DateRules { invalid, ..DateRules::LENIENT };
     Ok(match literal {
         ast::Literal::Null => typed(Value::Null, ColumnType::Null),
         ast::Literal::Bool(truth) => whole(Value::boolean(*truth), 1),
@@ -49,7 +51,7 @@ pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> S
         ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes) => {
             typed(Value::bytes(bytes.to_vec()), ColumnType::Varbinary { length: bytes.len() as u32 })
         }
-        ast::Literal::Date(text) => match datetime::parse_date_time(text, DateRules::LENIENT) {
+        ast::Literal::Date(text) => match datetime::parse_date_time(text, rules) {
             Some(parsed) if !parsed.has_time && !parsed.truncated => {
                 typed(Value::Date(parsed.moment.date()), ColumnType::Date)
             }
@@ -59,7 +61,7 @@ pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> S
             Some((time, false)) => typed(Value::Time(time), ColumnType::Time { fsp: time.fsp }),
             _ => return Err(SqlError::wrong_value("TIME", String::from_utf8_lossy(text))),
         },
-        ast::Literal::Timestamp(text) => match datetime::parse_date_time(text, DateRules::LENIENT) {
+        ast::Literal::Timestamp(text) => match datetime::parse_date_time(text, rules) {
             Some(parsed) if !parsed.truncated => {
                 let mut moment = parsed.moment;
                 if let Some(offset_seconds) = parsed.offset_seconds {

@@ -8,9 +8,10 @@
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
+use super::class::spelt_whole;
 use super::{EvalContext, Expr};
 use crate::collation::Collation;
-use crate::datetime::{self, DateRules};
+use crate::datetime;
 use crate::error::SqlResult;
 use crate::memory::Charge;
 use crate::value::{Value, append_group_key, to_double};
@@ -89,12 +90,16 @@ fn place(
         | (C::Moment, V::Date(_) | V::DateTime(_)) => append_group_key(value, collation, key),
         (C::Bytes, V::Str(text)) => append_group_key(&Value::bytes(text.as_bytes()), collation, key),
         (C::Bytes, V::Bytes(_)) => append_group_key(value, collation, key),
-        (C::Moment, V::Str(text)) => match datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT) {
+        (C::Moment, V::Str(text)) => match datetime::parse_date_time(text.as_bytes(), context.date_rules()) {
             Some(parsed) if parsed.offset_seconds.is_none() => {
                 append_group_key(&Value::DateTime(parsed.moment), collation, key);
             }
             _ => return Ok(Place::Walked),
         },
+        // A text that spells a whole number is that number, beside a column of whole numbers.
+        (C::Exact, V::Str(_)) if let Some(number) = spelt_whole(value) => {
+            append_group_key(&number, collation, key)
+        }
         (C::Exact, V::Double(_) | V::Str(_) | V::Bytes(_))
         | (C::Double, V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Double(_) | V::Str(_) | V::Bytes(_))
         | (C::Text | C::Bytes, V::Int(_) | V::UInt(_) | V::Decimal(_) | V::Double(_)) => {
@@ -203,6 +208,7 @@ pub(super) fn constant<'v>(expr: &'v Expr, context: &EvalContext<'v>) -> Option<
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::datetime::DateRules;
     use crate::decimal::Decimal;
     use crate::expr::{EvalSettings, NoSession, Warnings, compare_checked};
     use turnstile_sys::rng::Rng;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::{CompareOp, EvalContext};
 use crate::collation::{Collation, like};
-use crate::datetime::{self, DateRules};
+use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::regexp::{self, Options};
 use crate::value::{
@@ -42,18 +42,19 @@ pub(crate) fn compare_checked(
 /// Whether a text that is no date is refused, by whether it is the left one; None where it never is.
 type Refuses<'r> = Option<&'r dyn Fn(bool) -> bool>;
 
-/// The moment that a text says; of one that is none, the zero date, with a warning that it is no such `kind`.
+/// The moment that a text says; of one that is none, the zero date, with a warning that it is no such `kind`, in
+/// other words where that is in capitals.
 pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
     if text.is_null() {
         return Ok(Value::Null);
     }
     let written = to_bytes(text);
-    Ok(Value::DateTime(match datetime::parse_date_time(&written, DateRules::LENIENT) {
+    Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
         Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
         None => {
             context.warn(match kind {
-                "date" => SqlError::truncated_wrong_value(kind, shown(&written)),
-                _ => SqlError::incorrect_value(kind, shown(&written)),
+                "DATETIME" => SqlError::incorrect_value("datetime", shown(&written)),
+                kind => SqlError::truncated_wrong_value(kind, shown(&written)),
             })?;
             datetime::DateTime::ZERO
         }
@@ -82,13 +83,18 @@ fn compare_misfits(
             }
             Comparison::Moments => {
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
-                let parsed = datetime::parse_date_time(&to_bytes(text), DateRules::LENIENT);
+                let parsed = datetime::parse_date_time(&to_bytes(text), context.date_rules());
                 if parsed.is_none() && refuses.is_some_and(|refuses| refuses(left.is_string())) {
                     let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
                 }
-                if parsed.is_none_or(|parsed| parsed.offset_seconds.is_some()) {
-                    let kind = if matches!(date, Value::Date(_)) { "date" } else { "datetime" };
+                if context.date_rules().invalid || parsed.is_none_or(|parsed| parsed.offset_seconds.is_some())
+                {
+                    let kind = match date {
+                        Value::Date(_) => "date",
+                        _ if refuses.is_some() => "DATETIME",
+                        _ => "datetime",
+                    };
                     let order = compare(&moment_beside(text, kind, context)?, date, collation);
                     return Ok(if left.is_string() { order } else { order.map(Ordering::reverse) });
                 }

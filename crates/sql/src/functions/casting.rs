@@ -79,6 +79,12 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
     if value.is_null() {
         return Ok(Value::Null);
     }
+    // A number beyond BIGINT is read as the negative one of the same bits where a date is wanted.
+    if let Value::UInt(bits @ 0x8000_0000_0000_0000..) = value
+        && (kind.is_temporal() || *kind == ColumnType::Year)
+    {
+        return cast(&Value::Int(*bits as i64), kind, context);
+    }
     Ok(match kind {
         ColumnType::Int { unsigned: false, .. } => cast_signed(value, context)?,
         ColumnType::Int { .. } => Value::UInt(cast_unsigned(value, context)?),
@@ -96,18 +102,16 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
         ColumnType::Float { .. } => Value::Double(f64::from(to_double(value, context)? as f32)),
         ColumnType::Double { .. } => Value::Double(to_double(value, context)?),
         ColumnType::Year => cast_year(value, context)?,
-        ColumnType::Date => match super::date::read_moment(value, context)? {
-            Some(moment) => Value::Date(moment.date()),
-            None => Value::Null,
-        },
+        ColumnType::Date => cast_date(value, context)?,
         ColumnType::DateTime { fsp } => {
-            match super::date::read_moment(value, context)?.and_then(|moment| moment.round_to(*fsp)) {
+            match super::date::read_moment(value, context)?.and_then(|moment| context.moment_to(moment, *fsp))
+            {
                 Some(moment) => Value::DateTime(moment),
                 None => Value::Null,
             }
         }
         ColumnType::Time { fsp } => {
-            to_time(value, context)?.map_or(Value::Null, |time| Value::Time(time.round_to(*fsp)))
+            to_time(value, context)?.map_or(Value::Null, |time| Value::Time(context.time_to(time, *fsp)))
         }
         ColumnType::Binary { length } => cast_binary(value, *length, context)?,
         kind if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(value).as_ref())),
@@ -214,11 +218,47 @@ fn starts_with_digit(value: &Value) -> bool {
     value.as_raw_bytes().is_some_and(|text| text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit))
 }
 
+/// CAST(value AS DATE): what is no date is called a truncated one, unless it is a whole number or a double.
+fn cast_date(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let rules = context.date_rules();
+    let readable = match value {
+        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
+            crate::datetime::parse_date_time(&to_bytes(value), rules).is_some()
+        }
+        Value::Decimal(number) => {
+            let whole = number.truncate_places(0).to_i64();
+            whole.is_some_and(|whole| crate::datetime::parse_number(whole, rules).is_some())
+        }
+        _ => true,
+    };
+    if readable {
+        return moment_date(value, context);
+    }
+    context.warn(SqlError::truncated_wrong_value("date", crate::value::shown(&to_bytes(value))))?;
+    Ok(Value::Null)
+}
+
+fn moment_date(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(super::date::read_moment(value, context)?.map_or(Value::Null, |moment| Value::Date(moment.date())))
+}
+
 fn cast_year(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
     let number = match value {
         Value::Date(date) => i64::from(date.year()),
         Value::DateTime(moment) => i64::from(moment.date().year()),
-        Value::Str(_) | Value::Bytes(_) if !starts_with_digit(value) => -1,
+        Value::Time(_) => i64::from(context.now().date().year()),
+        Value::Str(_) | Value::Bytes(_) if !starts_with_digit(value) => {
+            context.warn(SqlError::wrong_value("YEAR", to_text(value)))?;
+            return Ok(Value::Null);
+        }
+        Value::Str(_) | Value::Bytes(_) => {
+            let text = value.as_raw_bytes().unwrap_or(&[]);
+            let (number, whole) = parse_integer_prefix(text);
+            if !whole {
+                context.warn(SqlError::truncated_wrong_value("YEAR", crate::value::shown(text)))?;
+            }
+            number.clamp(0, 10_000) as i64
+        }
         other => to_i64(other, context)?,
     };
     Ok(match number {
@@ -227,7 +267,8 @@ fn cast_year(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
         70..=99 => Value::UInt(1900 + number as u64),
         1901..=2155 => Value::UInt(number as u64),
         _ => {
-            context.warn(SqlError::truncated_wrong_value("YEAR", to_text(value)))?;
+            let shown = if value.is_string() { to_text(value) } else { number.to_string().into() };
+            context.warn(SqlError::truncated_wrong_value("YEAR", shown))?;
             Value::Null
         }
     })

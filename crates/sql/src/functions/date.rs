@@ -634,6 +634,13 @@ pub(crate) fn date_arithmetic(
         return Ok(Value::Time(Time::clamped(time.us.saturating_add(interval.us), fsp)));
     }
     let Some(moment) = to_date_time(date, context)? else { return Ok(Value::Null) };
+    // From a day that is none nothing is counted.
+    if !datetime::DateRules::LENIENT.allow(moment.date()) || moment.date() == Date::ZERO {
+        if date.is_string() {
+            context.warn(SqlError::incorrect_value("datetime", to_text(date)))?;
+        }
+        return Ok(Value::Null);
+    }
     let Some(mut result) = add_interval(moment, interval) else {
         context.warn(SqlError::datetime_overflow("datetime"))?;
         return Ok(Value::Null);
@@ -647,7 +654,7 @@ pub(crate) fn date_arithmetic(
         Value::Date(_) | Value::DateTime(_) | Value::Time(_) => Value::DateTime(result),
         other => {
             let text = to_bytes(other);
-            let parsed = datetime::parse_date_time(&text, datetime::DateRules::LENIENT);
+            let parsed = datetime::parse_date_time(&text, context.date_rules());
             let had_time = parsed.is_some_and(|parsed| parsed.has_time);
             let had_time = had_time || !other.is_string() && to_i64(other, context)? > 99_991_231;
             if only_date && !had_time {

@@ -254,10 +254,14 @@ fn power(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
     Ok(Value::Double(result))
 }
 
+fn invalid_logarithm() -> SqlError {
+    SqlError::new(3020, b"2201E", "Invalid argument for logarithm")
+}
+
 fn logarithm(value: &Value, context: &EvalContext<'_>, function: fn(f64) -> f64) -> SqlResult<Value> {
     let number = to_double(value, context)?;
     if number <= 0.0 {
-        context.warn(SqlError::new(3020, b"2201E", "Invalid argument for logarithm"))?;
+        context.warn(invalid_logarithm())?;
         return Ok(Value::Null);
     }
     Ok(Value::Double(function(number)))
@@ -281,10 +285,13 @@ fn log10(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
 fn log(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let Some(number) = arguments.get(1) else { return logarithm(&arguments[0], context, f64::ln) };
-    match (logarithm(&arguments[0], context, f64::ln)?, logarithm(number, context, f64::ln)?) {
-        (Value::Double(base), Value::Double(number)) if base != 0.0 => Ok(Value::Double(number / base)),
-        _ => Ok(Value::Null),
+    let Value::Double(base) = logarithm(&arguments[0], context, f64::ln)? else { return Ok(Value::Null) };
+    let Value::Double(number) = logarithm(number, context, f64::ln)? else { return Ok(Value::Null) };
+    if base == 0.0 {
+        context.warn(invalid_logarithm())?;
+        return Ok(Value::Null);
     }
+    Ok(Value::Double(number / base))
 }
 
 fn sign(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -418,7 +425,17 @@ fn convert_base(text: &[u8], from: i64, to: i64) -> Option<String> {
 fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (from, to) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
-    Ok(convert_base(&to_bytes(&arguments[0]), from, to).map_or(Value::Null, Value::from))
+    let text = to_bytes(&arguments[0]);
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    let digit = |byte: &u8| char::from(*byte).is_digit(from.unsigned_abs().clamp(2, 36) as u32);
+    let unsigned = text.trim_ascii_start();
+    let unsigned = unsigned.strip_prefix(b"-").or(unsigned.strip_prefix(b"+")).unwrap_or(unsigned);
+    if !unsigned.first().is_some_and(digit) {
+        context.warn(SqlError::truncated_wrong_value("DECIMAL", crate::value::shown(&text)))?;
+    }
+    Ok(convert_base(&text, from, to).map_or(Value::Null, Value::from))
 }
 
 /// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with.

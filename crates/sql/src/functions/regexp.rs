@@ -11,7 +11,7 @@ use crate::value::{Value, to_i64, to_text};
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("regexp_like", (2, 3), regexp_like, bigint, 0),
     entry("regexp_replace", (3, 6), regexp_replace, text_long, 0),
-    entry("regexp_substr", (2, 5), regexp_substr, text_long, 0),
+    entry("regexp_substr", (2, 5), regexp_substr, crate::functions::text_like_first, 0),
     entry("regexp_instr", (2, 6), regexp_instr, bigint, 0),
 ];
 

@@ -340,8 +340,12 @@ fn space(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
 
 fn field(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     let wanted = &arguments[0];
-    let place = arguments[1..].iter().position(|candidate| {
-        crate::value::compare(wanted, candidate, call.collation).is_some_and(|order| order.is_eq())
+    // Texts and dates among themselves are texts.
+    let as_text = |value: &Value| value.is_string() || value.is_temporal();
+    let texts = arguments.iter().all(|value| value.is_null() || as_text(value)) && !wanted.is_null();
+    let place = arguments[1..].iter().position(|candidate| match texts && !candidate.is_null() {
+        true => compare_strings(wanted, candidate, call.collation).is_eq(),
+        false => crate::value::compare(wanted, candidate, call.collation).is_some_and(|order| order.is_eq()),
     });
     Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
 }

@@ -2,7 +2,7 @@
 //! `int_column < 1.5` or `date_column = '2026-01-31'` into key bounds.
 
 use crate::collation::Collation;
-use crate::datetime::{self, DateRules};
+use crate::datetime;
 use crate::decimal::Decimal;
 use crate::expr::EvalContext;
 use crate::types::ColumnType;
@@ -160,11 +160,13 @@ fn moment(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> Search
     let found = match value {
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),
-        Value::Str(text) => match datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT) {
+        Value::Str(text) => match datetime::parse_date_time(text.as_bytes(), context.date_rules()) {
             Some(parsed) if parsed.offset_seconds.is_none() => Some(parsed.moment),
             _ => None,
         },
-        Value::Int(number) => datetime::parse_number(*number, DateRules::LENIENT).map(|parsed| parsed.moment),
+        Value::Int(number) => {
+            datetime::parse_number(*number, context.date_rules()).map(|parsed| parsed.moment)
+        }
         _ => None,
     };
     let Some(mut found) = found else { return SearchValue::Unusable };

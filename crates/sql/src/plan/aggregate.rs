@@ -164,6 +164,9 @@ fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnTyp
         ColumnType::Int { .. } | ColumnType::Bit { .. } | ColumnType::Year => {
             (argument.wire_length().min(20) as u8, 0)
         }
+        ColumnType::Date => (8, 0),
+        ColumnType::Time { fsp } => (7 + fsp, *fsp),
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (14 + fsp, *fsp),
         _ => return ColumnType::DOUBLE,
     };
     ColumnType::Decimal {

@@ -44,8 +44,16 @@ pub struct Table {
     rows: Vec<Vec<Value>>,
 }
 
+/// The type of SHOW COLUMNS' Key.
+fn kind_of_key() -> ColumnType {
+    let names = ["", "PRI", "UNI", "MUL"].map(String::from).to_vec();
+    let names = std::sync::Arc::new(crate::value::EnumNames { multiple: false, names });
+    ColumnType::Enum { names, collation: Collation::DEFAULT }
+}
+
 impl Table {
-    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, anything else a short text.
+    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, `k` how a column is indexed,
+    /// anything else a short text.
     pub fn new(columns: &[(&str, char)]) -> Table {
         let column = |(name, kind): &(&str, char)| {
             let kind = match kind {
@@ -54,6 +62,7 @@ impl Table {
                 'v' => ColumnType::varchar(1024),
                 'd' => ColumnType::DateTime { fsp: 0 },
                 't' => ColumnType::Text { size: BlobSize::Normal, collation: Collation::DEFAULT },
+                'k' => kind_of_key(),
                 _ => ColumnType::varchar(64),
             };
             ColumnMeta::computed(name, kind, true)
@@ -308,14 +317,14 @@ impl Session {
                 ("Type", 't'),
                 ("Collation", 's'),
                 ("Null", 's'),
-                ("Key", 's'),
+                ("Key", 'k'),
                 ("Default", 't'),
                 ("Extra", 's'),
                 ("Privileges", 's'),
                 ("Comment", 't'),
             ]
         } else {
-            &[("Field", 's'), ("Type", 't'), ("Null", 's'), ("Key", 's'), ("Default", 't'), ("Extra", 's')]
+            &[("Field", 's'), ("Type", 't'), ("Null", 's'), ("Key", 'k'), ("Default", 't'), ("Extra", 's')]
         };
         let mut table = Table::new(columns);
         let schema = self.schema_or_current(name.schema.as_deref())?;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Value, format_double};
-use crate::datetime::{self, DAY_US, DateRules, DateTime, Time};
+use crate::datetime::{self, DAY_US, DateTime, Time};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
@@ -180,8 +180,8 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
             }
             clamped as i64
         }
-        Value::Time(time) => time.round_to(0).to_number(),
-        Value::DateTime(moment) => moment.round_to(0).unwrap_or(*moment).to_number(),
+        Value::Time(time) => context.time_to(*time, 0).to_number(),
+        Value::DateTime(moment) => context.moment_to(*moment, 0).unwrap_or(*moment).to_number(),
         Value::Date(date) => date.to_number(),
         Value::Enum(chosen) => chosen.bits as i64,
         Value::Json(_) => to_i64(&Value::Str(to_text(value)), context)?,
@@ -260,7 +260,7 @@ pub fn to_date_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Optio
         }
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             let text = to_bytes(value);
-            let parsed = datetime::parse_date_time(&text, DateRules::LENIENT);
+            let parsed = datetime::parse_date_time(&text, context.date_rules());
             if let Some(found) = parsed
                 && found.truncated
             {
@@ -290,7 +290,7 @@ pub(crate) fn apply_offset(moment: DateTime, offset: Option<i32>, context: &Eval
 fn number_to_date_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<DateTime>> {
     let exact = to_decimal(value, context)?;
     let whole = exact.truncate_places(0).to_i64();
-    let Some(parsed) = whole.and_then(|whole| datetime::parse_number(whole, DateRules::LENIENT)) else {
+    let Some(parsed) = whole.and_then(|whole| datetime::parse_number(whole, context.date_rules())) else {
         return Ok(None);
     };
     if exact.scale() == 0 {

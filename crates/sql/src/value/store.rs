@@ -498,7 +498,8 @@ fn is_shaped_as_moment(text: &[u8]) -> bool {
 }
 
 fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let moment = parse_moment(value, "date", context)?;
+    let written = parse_moment(value, "date", context)?;
+    let moment = context.eval.moment_to(written, 0).unwrap_or(written);
     if moment.time_of_day_us() != 0 && value.is_string() {
         context.note_truncated();
     }
@@ -511,12 +512,7 @@ fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<
         Some(utc) => utc,
         None => parse_moment(value, "datetime", context)?,
     };
-    let rounded = if context.eval.settings.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {
-        Some(moment.truncate_to(fsp))
-    } else {
-        moment.round_to(fsp)
-    };
-    let Some(mut rounded) = rounded else {
+    let Some(mut rounded) = context.eval.moment_to(moment, fsp) else {
         context.misfit_moment("datetime", &to_bytes(value), true)?;
         return Ok(Value::DateTime(DateTime::ZERO));
     };
@@ -573,7 +569,7 @@ fn store_time(value: &Value, fsp: u8, context: &StoreContext<'_>) -> SqlResult<V
         },
         other => to_time(other, context.eval)?.unwrap_or_default(),
     };
-    Ok(Value::Time(time.round_to(fsp)))
+    Ok(Value::Time(context.eval.time_to(time, fsp)))
 }
 
 fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
