@@ -1,6 +1,6 @@
 //! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW GRANTS shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::staged::Staged;
@@ -259,8 +259,12 @@ impl Session {
     }
 }
 
-/// The statements that would make an account's privileges, and its roles.
-pub fn grants(account: &Account, roles: &BTreeMap<AccountName, bool>) -> Vec<String> {
+/// The statements that would make an account's privileges, and its roles, each with whether it is held WITH ADMIN OPTION.
+pub fn grants(
+    account: &Account,
+    roles: &BTreeSet<(bool, AccountName)>,
+    mandatory: &[AccountName],
+) -> Vec<String> {
     let name = account.name.quoted();
     let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
     let global = account.global;
@@ -277,8 +281,9 @@ pub fn grants(account: &Account, roles: &BTreeMap<AccountName, bool>) -> Vec<Str
         lines.push(format!("GRANT {} ON {place} TO {name}{}", rights.list(), option(rights.whole)));
     }
     for (admin, words) in [(false, ""), (true, " WITH ADMIN OPTION")] {
-        let of_kind = roles.iter().filter(|(_, held)| **held == admin);
-        let named: Vec<String> = of_kind.map(|(role, _)| role.quoted()).collect();
+        let of_kind = roles.iter().filter(|(held, _)| *held == admin).map(|(_, role)| role);
+        let listed: BTreeSet<_> = of_kind.chain(mandatory.iter().filter(|_| !admin)).collect();
+        let named: Vec<String> = listed.into_iter().map(AccountName::quoted).collect();
         if !named.is_empty() {
             lines.push(format!("GRANT {} TO {name}{words}", named.join(",")));
         }

@@ -291,7 +291,8 @@ impl Session {
         let (own, active) = self.own_roles();
         let accounts = self.database().accounts();
         let whole = accounts.with_roles(&own, &active);
-        grants(whole.as_deref().unwrap_or(account), &accounts.held_roles(&own))
+        let roles = accounts.roles_shown(account, &active);
+        grants(whole.as_deref().unwrap_or(account), &roles, &accounts.mandatory_roles(&own))
     }
 
     /// What SHOW GRANTS FOR says, with these roles. Error 3530 for one that is not held.
@@ -299,7 +300,9 @@ impl Session {
         let accounts = self.database().accounts();
         let held = accounts.held_roles(&account.name);
         let using = chosen(&RoleChoice::These(roles.to_vec()), &account.name, &held)?;
-        let whole = accounts.with_roles(&account.name, &using.into_iter().collect::<Vec<_>>());
-        Ok(grants(whole.as_deref().unwrap_or(account), &account.roles))
+        let using: Vec<_> = using.into_iter().collect();
+        let whole = accounts.with_roles(&account.name, &using);
+        let roles = accounts.roles_shown(account, &using);
+        Ok(grants(whole.as_deref().unwrap_or(account), &roles, &[]))
     }
 }

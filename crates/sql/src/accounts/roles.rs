@@ -67,15 +67,20 @@ impl Accounts {
         self.mandatory.read().clone()
     }
 
-    /// Roles that an account holds, mandatory ones among them; none if it is gone. True: WITH ADMIN OPTION.
-    pub fn held_roles(&self, name: &AccountName) -> BTreeMap<AccountName, bool> {
-        let mandatory = self.mandatory();
+    /// Those of `mandatory_roles` that an account holds: they are there, and not the account itself.
+    pub(super) fn mandatory_roles(&self, name: &AccountName) -> Vec<AccountName> {
         let accounts = self.by_name.read();
-        let Some(account) = accounts.get(name) else { return BTreeMap::new() };
         // One that has come to hold SYSTEM_USER is nobody's without being granted.
         let counts = |role: &AccountName| accounts.get(role).is_some_and(|one| !guarded(&accounts, one));
-        let there = mandatory.iter().filter(|role| *role != name && counts(role));
-        let mut held: BTreeMap<_, _> = there.map(|role| (role.clone(), false)).collect();
+        self.mandatory().iter().filter(|role| *role != name && counts(role)).cloned().collect()
+    }
+
+    /// Roles that an account holds, mandatory ones among them; none if it is gone. True: WITH ADMIN OPTION.
+    pub fn held_roles(&self, name: &AccountName) -> BTreeMap<AccountName, bool> {
+        let mandatory = self.mandatory_roles(name);
+        let accounts = self.by_name.read();
+        let Some(account) = accounts.get(name) else { return BTreeMap::new() };
+        let mut held: BTreeMap<_, _> = mandatory.into_iter().map(|role| (role, false)).collect();
         held.extend(account.roles.iter().map(|(role, admin)| (role.clone(), *admin)));
         held
     }
@@ -104,6 +109,20 @@ impl Accounts {
         let mut whole = (**account).clone();
         roles.into_iter().for_each(|role| whole.take_over(role));
         Some(Arc::new(whole))
+    }
+
+    /// The roles of SHOW GRANTS: those that an account holds itself, and those that it may administer by a role that is active.
+    pub(super) fn roles_shown(
+        &self,
+        account: &Account,
+        active: &[AccountName],
+    ) -> BTreeSet<(bool, AccountName)> {
+        let held = self.held_roles(&account.name);
+        let accounts = self.by_name.read();
+        let of_roles = reach(&accounts, active.iter().filter(|role| held.contains_key(*role)));
+        let own = account.roles.iter().map(|(role, admin)| (*admin, role.clone()));
+        let by_role = of_roles.iter().flat_map(|role| &role.roles).filter(|(_, admin)| **admin);
+        own.chain(by_role.map(|(role, admin)| (*admin, role.clone()))).collect()
     }
 
     /// Everything that an account holds, directly or by a role, holder by holder.

@@ -76,12 +76,12 @@ impl Session {
         known.iter().map(|account| &account.name).chain(staged.changes.keys()).cloned().collect()
     }
 
-    /// Whether an account is held as a role, by somebody or by everybody.
+    /// Whether an account is held as a role by somebody.
     pub(super) fn is_role_of_somebody(&self, staged: &Staged, role: &AccountName) -> bool {
         let holds = |name: &AccountName| {
             self.account_staged(staged, name).is_some_and(|account| account.roles.contains_key(role))
         };
-        self.database().accounts().mandatory().contains(role) || self.names_staged(staged).iter().any(holds)
+        self.names_staged(staged).iter().any(holds)
     }
 
     /// Takes a role that goes from all accounts that hold it, whoever they are.

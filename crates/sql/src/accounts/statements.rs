@@ -160,10 +160,13 @@ impl Session {
             let (old, new) = (self.account_named(old), self.account_named(new));
             let found = self.account_to_change(&staged, &old)?;
             let taken = self.account_to_change(&staged, &new)?;
+            if found.is_some() && self.is_role_of_somebody(&staged, &old) {
+                return Err(SqlError::rename_role());
+            }
             let (Some(mut account), None) = (found, taken) else {
                 return Err(failed("RENAME USER", &[quoted(&old)]));
             };
-            if self.is_role_of_somebody(&staged, &old) {
+            if self.database().accounts().mandatory().contains(&old) {
                 return Err(SqlError::rename_role());
             }
             staged.remove(&old);
