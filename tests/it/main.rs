@@ -14,6 +14,7 @@ mod memory;
 mod patience;
 mod restart;
 mod seeing;
+mod start_options;
 mod threads;
 mod tidying;
 mod vanish;

@@ -18,7 +18,7 @@ use turnstile_sql::datetime::adopt_system_zone;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, reference};
-use turnstile_sys::disk::RealDisk;
+use turnstile_sys::disk::{RealDisk, make_directory};
 
 use crate::hosts::ThreadHandling;
 use crate::password_key::PasswordKey;
@@ -128,7 +128,9 @@ fn open_log(globals: &Globals, datadir: &Path) -> Result<(), Failure> {
     if name.is_empty() || name == "stderr" {
         return Ok(());
     }
-    log::open(&datadir.join(&name)).map_err(|error| format!("log_error '{name}': {error}").into())
+    // At the first start of all there is no data directory yet.
+    let opened = make_directory(datadir).and_then(|()| log::open(&datadir.join(&name)));
+    opened.map_err(|error| format!("log_error '{name}': {error}").into())
 }
 
 fn load_tls(

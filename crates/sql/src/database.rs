@@ -284,6 +284,11 @@ impl Database {
         self.thread_pool.get()
     }
 
+    /// Prepared statements of all sessions.
+    pub fn prepared_count(&self) -> u64 {
+        Arc::strong_count(&self.prepared) as u64 - 1
+    }
+
     /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is none left.
     pub(crate) fn prepared_place(&self) -> SqlResult<Arc<()>> {
         let most = match self.globals.named("max_prepared_stmt_count") {

@@ -144,6 +144,7 @@ errors! {
     nonexisting_grant(user, host) = 1141 b"42000" "There is no such grant defined for user '{user}' on host '{host}'";
     illegal_grant_for_table() = 1144 b"42000" "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used";
     nonexisting_table_grant(user, host, table) = 1147 b"42000" "There is no such grant defined for user '{user}' on host '{host}' on table '{table}'";
+    unknown_dynamic_privilege(name) = 3929 b"HY000" "Dynamic privilege '{name}' is not registered with the server.";
     operation_failed(command, names) = 1396 b"HY000" "Operation {command} failed for {names}";
     cannot_create_user_with_grant() = 1410 b"42000" "You are not allowed to create a user with GRANT";
     authorization_id_exists(name) = 3163 b"HY000" "Authorization ID {name} already exists.";

@@ -188,6 +188,7 @@ pub fn list(db: &Database) -> Vec<(&'static str, u64)> {
         ("Connection_errors_max_connections", number(&status.refused_for_limit)),
         ("Connections", number(&status.connections)),
         ("Max_used_connections", number(&status.max_used_connections)),
+        ("Prepared_stmt_count", db.prepared_count()),
         ("Queries", number(&status.questions)),
         ("Questions", number(&status.questions)),
         ("Slow_queries", number(&status.slow_queries)),

@@ -104,7 +104,10 @@ pub trait DiskFile: Send + Sync {
 }
 
 /// Makes a directory that only its owner and the group may look into, if it is not there.
-fn make_directory(root: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// The operating system's.
+pub fn make_directory(root: &Path) -> io::Result<()> {
     if root.is_dir() {
         return Ok(());
     }

@@ -183,7 +183,20 @@ impl Session {
         let names = self.accounts_named(&revoke.users);
         let Some(level) = &revoke.level else { return self.revoke_everything(&names).await };
         let place = self.place(level)?;
-        let wanted = Wanted::read(&revoke.privileges, &place)?;
+        let known = |one: &&Privilege| {
+            Privileges::named(&one.name).is_some() || matches!(&*one.name, "ALL" | "ALL PRIVILEGES" | "USAGE")
+        };
+        let mut privileges = revoke.privileges.clone();
+        if matches!(place, Place::Everything) {
+            // Nobody holds what nobody knows.
+            for one in revoke.privileges.iter().filter(|one| !known(one)) {
+                if !privileges::UNKNOWN_HERE.contains(&&*one.name) {
+                    self.warn(SqlError::unknown_dynamic_privilege(&one.name));
+                }
+            }
+            privileges.retain(|one| known(&one));
+        }
+        let wanted = Wanted::read(&privileges, &place)?;
         self.may_pass(&place, &wanted)?;
         let mut staged = self.stage().await?;
         for name in names {
@@ -191,45 +204,45 @@ impl Session {
                 self.warn(SqlError::unknown_authorization_id(&name.user));
                 continue;
             }
-            match self.revoke_from(&mut staged, &name, &place, &wanted) {
-                Err(error) if revoke.if_exists && matches!(error.code, 1141 | 1147) => {
-                    self.warn(error);
-                }
-                result => result?,
-            }
+            self.revoke_from(&mut staged, &name, (&place, &wanted), revoke.if_exists)?;
         }
         self.keep_staged(staged).await
     }
 
+    /// With IF EXISTS what is held goes, and a warning tells that some is not.
     fn revoke_from(
         &mut self,
         staged: &mut Staged,
         name: &AccountName,
-        place: &Place,
-        wanted: &Wanted,
+        (place, wanted): (&Place, &Wanted),
+        if_exists: bool,
     ) -> SqlResult<()> {
         let found = self.account_to_change(staged, name)?;
         let missing = || match place {
             Place::Table(_, table) => SqlError::nonexisting_table_grant(&name.user, &name.host, table),
             Place::Everything | Place::Database(_) => SqlError::nonexisting_grant(&name.user, &name.host),
         };
-        let mut account = found.ok_or_else(missing)?;
+        let Some(mut account) = found else { return self.refuse_or_warn(missing(), if_exists) };
         match place {
             // What is not held on everything is not missed, as in MySQL.
             Place::Everything => account.global = account.global.without(wanted.whole),
             Place::Database(database) => {
-                let held = account.databases.get_mut(database).ok_or_else(missing)?;
+                let Some(held) = account.databases.get_mut(database) else {
+                    return self.refuse_or_warn(missing(), if_exists);
+                };
                 if wanted.lacks(*held, None) {
-                    return Err(missing());
+                    self.refuse_or_warn(missing(), if_exists)?;
                 }
                 *held = held.without(wanted.whole);
                 account.databases.retain(|_, privileges| *privileges != Privileges::NONE);
             }
             Place::Table(schema, table) => {
                 let key = (schema.clone(), table.clone());
-                let rights = account.tables.get_mut(&key).ok_or_else(missing)?;
+                let Some(rights) = account.tables.get_mut(&key) else {
+                    return self.refuse_or_warn(missing(), if_exists);
+                };
                 if wanted.lacks(rights.somewhere(), Some(rights)) {
-                    return Err(missing());
+                    self.refuse_or_warn(missing(), if_exists)?;
                 }
                 rights.revoke_whole(wanted.whole);
                 wanted.columns.iter().for_each(|(column, one)| rights.revoke_column(column, *one));
@@ -237,6 +250,14 @@ impl Session {
             }
         }
         staged.put(account);
+        Ok(())
+    }
+
+    pub(super) fn refuse_or_warn(&self, error: SqlError, if_exists: bool) -> SqlResult<()> {
+        if !if_exists {
+            return Err(error);
+        }
+        self.warn(error);
         Ok(())
     }
 

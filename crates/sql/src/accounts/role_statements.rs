@@ -213,7 +213,7 @@ impl Session {
         let mut there = Vec::new();
         for role in roles {
             if self.account_staged(&staged, &role).is_none() {
-                self.missing_or_warned(&role, *if_exists)?;
+                self.refuse_or_warn(SqlError::no_such_authorization_id(role.quoted()), *if_exists)?;
             } else if mandatory.contains(&role) {
                 return Err(SqlError::mandatory_role(role.quoted()));
             } else {
@@ -225,7 +225,7 @@ impl Session {
                 if *ignore_unknown_user {
                     self.warn(SqlError::unknown_authorization_id(&user.user));
                 } else {
-                    self.missing_or_warned(&user, *if_exists)?;
+                    self.refuse_or_warn(SqlError::no_such_authorization_id(user.quoted()), *if_exists)?;
                 }
                 continue;
             };
@@ -235,15 +235,6 @@ impl Session {
             staged.put(account);
         }
         self.keep_staged(staged).await
-    }
-
-    fn missing_or_warned(&mut self, name: &AccountName, if_exists: bool) -> SqlResult<()> {
-        let error = SqlError::no_such_authorization_id(name.quoted());
-        if !if_exists {
-            return Err(error);
-        }
-        self.warn(error);
-        Ok(())
     }
 
     async fn set_default_roles(&mut self, choice: &RoleChoice, users: &[UserName]) -> SqlResult<()> {
