@@ -242,6 +242,11 @@ errors! {
     national_charset() = 3720 b"HY000" "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
     deprecated_utf8mb3_collation(collation) = 3778 b"HY000" "'{collation}' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     deprecated_charset_collation(collation, charset) = 4079 b"HY000" "'{collation}' is a collation of the deprecated character set {charset}. Please consider using utf8mb4 with an appropriate collation instead.";
+    comment_invalid(what, name, bytes) = 4088 b"HY000" "Comment for {what} '{name}' contains an invalid utf8mb3 character string: '{bytes}'.";
+    comment_not_converted(text, set) = 1300 b"HY000" "Cannot convert string '{text}' from {set} to utf8mb3";
+    modes_belong_together() = 3135 b"HY000" "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
+    deprecated_mode(mode) = 3090 b"HY000" "Changing sql mode '{mode}' is deprecated. It will be removed in a future release.";
+    duplicate_index(index, table) = 1831 b"HY000" "Duplicate index '{index}' defined on the table '{table}'. This is deprecated and will be disallowed in a future release.";
     table_without_primary_key() = 3750 b"HY000" "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
     using_other_engine(engine, table) = 1266 b"HY000" "Using storage engine {engine} for table '{table}'";
     illegal_engine_option(table) = 1031 b"HY000" "Table storage engine for '{table}' doesn't have this option";

@@ -90,7 +90,7 @@ pub struct ColumnDef {
     pub invisible: bool,
     /// REFERENCES written at the column: parsed and, as in MySQL, without effect.
     pub references: bool,
-    /// ENGINE_ATTRIBUTE is not empty.
+    /// ENGINE_ATTRIBUTE is given.
     pub engine_attribute: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::ast::{self, TypeKind};
 use crate::collation::Collation;
 use crate::dictionary::{Column, DefaultValue};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, NoRow};
+use crate::expr::{EvalContext, NoRow, WarningLevel};
 use crate::types::{BlobSize, ColumnType, IntWidth};
 use crate::value::{EnumNames, StoreContext, Value, store};
 
@@ -256,9 +256,19 @@ fn default(
     nullable: bool,
     eval: &EvalContext<'_>,
 ) -> SqlResult<DefaultValue> {
-    let Some(clause) = &written.default else {
-        return Ok(if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None });
-    };
+    let none = || if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
+    let Some(clause) = &written.default else { return Ok(none()) };
+    let is_empty =
+        matches!(&clause.expr, ast::Expr::Literal(ast::Literal::String(text)) if text.bytes.is_empty());
+    if is_empty
+        && !clause.computed
+        && kind.is_blob()
+        && *kind != ColumnType::Json
+        && !eval.settings.sql_mode.is_strict()
+    {
+        eval.warnings.push(WarningLevel::Warning, SqlError::blob_cannot_have_default(&written.name));
+        return Ok(none());
+    }
     default_value(&written.name, clause, kind, nullable, written.auto_increment, eval)
         .map_err(|error| default_error(&written.name, error))
 }
@@ -298,6 +308,12 @@ pub fn default_value(
     }
     let negated = |expr: &ast::Expr| matches!(expr, ast::Expr::Unary { operand, .. } if matches!(**operand, ast::Expr::Literal(_)));
     if !matches!(expr, ast::Expr::Literal(_)) && !negated(expr) {
+        return Err(invalid());
+    }
+    if matches!(
+        expr,
+        ast::Expr::Literal(ast::Literal::Date(_) | ast::Literal::Time(_) | ast::Literal::Timestamp(_))
+    ) {
         return Err(invalid());
     }
     let is_number = matches!(expr, ast::Expr::Literal(literal) if !matches!(literal, ast::Literal::String(_) | ast::Literal::Null))

@@ -15,6 +15,8 @@ pub const NAME_MAX: usize = 64;
 const COMMENT_MAX: usize = 1024;
 /// Longest comment of a table, in characters.
 const TABLE_COMMENT_MAX: usize = 2048;
+/// Bytes of a comment that a warning shows.
+const SHOWN_BYTES: usize = 6;
 /// Widest row in bytes, TEXT and BLOB counted as their pointers.
 const ROW_BYTES_MAX: u64 = 65_535;
 
@@ -58,6 +60,33 @@ pub fn index_name(name: &str) -> SqlResult<()> {
     if odd { Err(SqlError::wrong_index_name(name)) } else { Ok(()) }
 }
 
+/// A comment as MySQL's dictionary can keep it: of utf8mb3. What else a client of another set says becomes question marks, with a warning;
+/// a client of that set has no right to say it.
+fn in_utf8mb3(text: &mut Box<str>, of: (&str, String), eval: &EvalContext<'_>) -> SqlResult<()> {
+    let Some((at, _)) = text.char_indices().find(|(_, character)| character.len_utf8() > 3) else {
+        return Ok(());
+    };
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect::<String>();
+    let set = eval.settings.connection_collation.charset();
+    if set == "utf8mb3" {
+        let bytes = hex(&text.as_bytes()[at..at + 3]);
+        return Err(SqlError::comment_invalid(of.0, of.1, bytes));
+    }
+    let printable = |byte: &u8| match byte {
+        0x20..0x7f => char::from(*byte).to_string(),
+        byte => hex(std::slice::from_ref(byte)),
+    };
+    let mut shown: String = text.as_bytes().iter().take(SHOWN_BYTES).map(printable).collect();
+    if text.len() > SHOWN_BYTES {
+        shown.push_str("...");
+    }
+    let warning = SqlError::comment_not_converted(shown, set);
+    eval.warnings.push(WarningLevel::Warning, warning);
+    let kept = |character: char| if character.len_utf8() > 3 { '?' } else { character };
+    *text = text.chars().map(kept).collect::<String>().into();
+    Ok(())
+}
+
 /// A comment that fits: where it does not, the error under a strict `sql_mode`, else what fits of it with a warning.
 fn comment(text: &mut Box<str>, most: usize, error: SqlError, eval: &EvalContext<'_>) -> SqlResult<()> {
     let Some((end, _)) = text.char_indices().nth(most) else { return Ok(()) };
@@ -71,13 +100,17 @@ fn comment(text: &mut Box<str>, most: usize, error: SqlError, eval: &EvalContext
 
 /// Limits the comments of a definition.
 pub fn comments(definition: &mut Definition, eval: &EvalContext<'_>) -> SqlResult<()> {
+    let table = format!("{}.{}", definition.schema, definition.name);
+    in_utf8mb3(&mut definition.comment, ("table", table.clone()), eval)?;
     let too_long = SqlError::table_comment_too_long(&definition.name, TABLE_COMMENT_MAX);
     comment(&mut definition.comment, TABLE_COMMENT_MAX, too_long, eval)?;
     for column in &mut definition.columns {
+        in_utf8mb3(&mut column.comment, ("field", format!("{table}.{}", column.name)), eval)?;
         let too_long = SqlError::column_comment_too_long(&column.name, COMMENT_MAX);
         comment(&mut column.comment, COMMENT_MAX, too_long, eval)?;
     }
     for key in &mut definition.keys {
+        in_utf8mb3(&mut key.comment, ("index", format!("{table}.{}", key.name)), eval)?;
         let too_long = SqlError::index_comment_too_long(&key.name, COMMENT_MAX);
         comment(&mut key.comment, COMMENT_MAX, too_long, eval)?;
     }

@@ -4,10 +4,10 @@ use turnstile_engine::ids::{IndexId, TableId};
 
 use crate::ast::{CreateTable, KeyKind, KeyTarget};
 use crate::collation::Collation;
-use crate::dictionary::Column;
-use crate::dictionary::table::Definition;
+use crate::dictionary::table::{Definition, Part};
+use crate::dictionary::{Column, Key};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, WarningLevel};
 
 pub mod check;
 pub mod column;
@@ -91,6 +91,7 @@ pub fn build(
     for written in keys {
         add_key(&mut definition, written)?;
     }
+    warn_of_duplicates(&definition, |_| true, eval);
     foreign_key::add(&mut definition, &foreign)?;
     limit::comments(&mut definition, eval)?;
     check(&definition)?;
@@ -133,6 +134,26 @@ pub fn add_key(definition: &mut Definition, written: &crate::ast::KeyDef) -> Sql
     Ok(())
 }
 
+/// The primary key, or the unique key over columns that are never NULL which MySQL takes in its place.
+fn primary_key(definition: &Definition) -> Option<&Key> {
+    let never_null = |key: &&Key| {
+        let whole = |part: &Part| part.prefix.is_none() && !definition.columns[part.column].nullable;
+        key.unique && key.parts.iter().all(whole)
+    };
+    definition.keys.iter().find(|key| key.primary).or_else(|| definition.keys.iter().find(never_null))
+}
+
+/// Warns of keys that are new and the same as one before them.
+pub fn warn_of_duplicates(definition: &Definition, is_new: impl Fn(&Key) -> bool, eval: &EvalContext<'_>) {
+    for (at, key) in definition.keys.iter().enumerate().filter(|(_, key)| !key.primary && is_new(key)) {
+        let same = |other: &Key| !other.primary && other.unique == key.unique && other.parts == key.parts;
+        if definition.keys[..at].iter().any(same) {
+            let table = format!("{}.{}", definition.schema, definition.name);
+            eval.warnings.push(WarningLevel::Warning, SqlError::duplicate_index(&key.name, table));
+        }
+    }
+}
+
 /// Rules about a table as a whole.
 pub fn check(definition: &Definition) -> SqlResult<()> {
     let mut automatic = definition.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
@@ -151,7 +172,7 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
     if definition.columns.iter().all(|column| column.invisible) {
         return Err(SqlError::invisible_only());
     }
-    if definition.keys.iter().any(|key| key.primary && !key.visible) {
+    if primary_key(definition).is_some_and(|key| !key.visible) {
         return Err(SqlError::primary_key_invisible());
     }
     limit::row_width(&definition.columns)?;

@@ -109,7 +109,7 @@ fn check_other(name: &str, value: &str, table: &str, eval: &EvalContext<'_>) -> 
             eval.note(SqlError::option_ignored(name));
         }
         "DATA DIRECTORY" | "INDEX DIRECTORY" => return Err(SqlError::illegal_engine_option(table)),
-        "ENGINE_ATTRIBUTE" if !value.is_empty() => return Err(SqlError::engine_attribute_not_supported()),
+        "ENGINE_ATTRIBUTE" => return Err(SqlError::engine_attribute_not_supported()),
         // What says that nothing is asked for.
         _ if is(&["default", "null", "0", ""]) => {}
         _ => without_effect(name, eval),

@@ -19,6 +19,7 @@ mod accounts;
 pub mod activity;
 pub mod catalog;
 mod empty;
+mod extensions;
 mod foreign_keys;
 mod locks;
 mod privileges;
@@ -47,6 +48,10 @@ pub enum VirtualTable {
     TableConstraints,
     CheckConstraints,
     ReferentialConstraints,
+    SchemataExtensions,
+    TablesExtensions,
+    ColumnsExtensions,
+    ConstraintsExtensions,
     InnodbForeign,
     InnodbForeignCols,
     Processlist,
@@ -111,6 +116,10 @@ pub enum VirtualTable {
 type Shape = (&'static str, &'static [(&'static str, char)]);
 
 const SHAPES: &[(VirtualTable, Shape)] = &[
+    (VirtualTable::SchemataExtensions, extensions::SCHEMATA),
+    (VirtualTable::TablesExtensions, extensions::TABLES),
+    (VirtualTable::ColumnsExtensions, extensions::COLUMNS),
+    (VirtualTable::ConstraintsExtensions, extensions::CONSTRAINTS),
     (VirtualTable::MysqlUser, accounts::USER),
     (VirtualTable::MysqlDb, accounts::DB),
     (VirtualTable::MysqlGlobalGrants, accounts::GLOBAL_GRANTS),
@@ -625,6 +634,10 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::Tables => catalog::tables(db, session),
         V::Columns => catalog::columns(db, session),
         V::Statistics => catalog::statistics(db, session),
+        V::SchemataExtensions => extensions::schemata(db, session),
+        V::TablesExtensions => extensions::tables(db, session),
+        V::ColumnsExtensions => extensions::columns(db, session),
+        V::ConstraintsExtensions => extensions::constraints(db, session),
         V::KeyColumnUsage => catalog::key_column_usage(db, session),
         V::TableConstraints => catalog::table_constraints(db, session),
         V::CheckConstraints => catalog::check_constraints(db, session),

@@ -123,7 +123,10 @@ impl Parser<'_> {
                     self.note(if is_format { Clause::ColumnFormat } else { Clause::ColumnStorage });
                 }
             }
-            Keyword::EngineAttribute => column.engine_attribute = !self.attribute()?.is_empty(),
+            Keyword::EngineAttribute => {
+                self.attribute()?;
+                column.engine_attribute = true;
+            }
             Keyword::SecondaryEngineAttribute => {
                 self.attribute()?;
                 self.note(Clause::SecondaryAttribute);

@@ -330,7 +330,10 @@ impl Parser<'_> {
                     self.expect_all(&[Keyword::With, Keyword::Parser])?;
                     options.parser = Some(self.name()?);
                 }
-                Some(Keyword::EngineAttribute) => options.engine_attribute = !self.attribute()?.is_empty(),
+                Some(Keyword::EngineAttribute) => {
+                    self.attribute()?;
+                    options.engine_attribute = true;
+                }
                 Some(Keyword::SecondaryEngineAttribute) => {
                     self.attribute()?;
                     self.note(Clause::SecondaryAttribute);

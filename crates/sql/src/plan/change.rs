@@ -389,6 +389,7 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
         order_by: &delete.order_by,
         limit: delete.limit.as_ref(),
     };
+    check_delete_targets(context, delete)?;
     let (mut block, joined) = read_tables(context, &rows)?;
     let mut targets = Vec::new();
     for nth in 0..block.scope.tables.len() {
@@ -419,6 +420,36 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
     }
     let select = plan_rows(&mut block, joined, &rows, &targets)?;
     Ok(ChangePlan::new(select, targets, delete.ignore))
+}
+
+/// Every table that a DELETE of several names is one of those it reads, by MySQL's rules: a name with a database never means an alias, one
+/// without means an alias or a table of the current database. Errors 1046, 1066 and 1109.
+fn check_delete_targets(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResult<()> {
+    fn count(tables: &TableRef, fits: &dyn Fn(Option<&ast::TableName>, Option<&str>) -> bool) -> usize {
+        match tables {
+            TableRef::Table(factor) => usize::from(fits(Some(&factor.name), factor.alias.as_deref())),
+            TableRef::Derived { alias, .. } => usize::from(fits(None, Some(alias))),
+            TableRef::Join(join) => count(&join.left, fits) + count(&join.right, fits),
+        }
+    }
+    for target in &delete.targets {
+        let current = context.schema;
+        let schema = target.schema.as_deref().or(current).ok_or_else(SqlError::no_database_selected)?;
+        let fits = |table: Option<&ast::TableName>, alias: Option<&str>| match (alias, table) {
+            (Some(alias), _) => target.schema.is_none() && *alias == *target.table,
+            (None, Some(table)) => {
+                let of = table.schema.as_deref().or(current);
+                *table.table == *target.table && of.is_some_and(|of| *of == *schema)
+            }
+            (None, None) => false,
+        };
+        match delete.from.iter().map(|tables| count(tables, &fits)).sum() {
+            0 => return Err(SqlError::unknown_table(&target.table, "MULTI DELETE")),
+            1 => {}
+            2.. => return Err(SqlError::non_unique_table(&target.table)),
+        }
+    }
+    Ok(())
 }
 
 fn read_tables<'a>(

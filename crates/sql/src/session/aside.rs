@@ -8,7 +8,8 @@ use crate::ast::{Decision, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::parser::{Aside, Deprecated, Hint};
-use crate::variables::{self, SessionVariables, VARIABLES};
+use crate::value::Value;
+use crate::variables::{self, Kind, SessionVariables, VARIABLES};
 
 /// Variables that SET_VAR may set.
 const HINTABLE: &[&str] = &[
@@ -53,6 +54,18 @@ const HINTABLE: &[&str] = &[
     "unique_checks",
     "updatable_views_with_limit",
     "windowing_use_high_precision",
+];
+
+/// Hints that forbid ways of running a query that are never taken here.
+const OBEYED: &[&str] = &[
+    "NO_BKA",
+    "NO_DERIVED_CONDITION_PUSHDOWN",
+    "NO_ICP",
+    "NO_INDEX_MERGE",
+    "NO_MERGE",
+    "NO_MRR",
+    "NO_SEMIJOIN",
+    "NO_SKIP_SCAN",
 ];
 
 impl Session {
@@ -103,6 +116,8 @@ impl Session {
                     named = true;
                     Ok(())
                 }
+                // It forbids what is never done here.
+                Hint::Advice(name, _) if OBEYED.contains(&&**name) => Ok(()),
                 // Advice about how to find rows, which never changes what is found.
                 Hint::Advice(name, _) => Err(SqlError::hint_without_effect(name)),
             };
@@ -141,9 +156,13 @@ impl Session {
         if !HINTABLE.contains(&definition.name) {
             return Err(SqlError::not_hintable_variable(definition.name));
         }
-        let (accepted, cut) = definition.parse_option(value)?;
+        let before = self.state.variables.lock().get(at);
+        let (accepted, cut) = match definition.kind {
+            Kind::Switches(_) => definition.accept_over(&before, &Value::text(value))?,
+            _ => definition.parse_option(value)?,
+        };
         definition.check_possible(&accepted)?;
-        let warning = definition.promises_nothing(&accepted);
+        let warning = definition.promises_nothing(Some(&before), &accepted);
         self.state.set_variable(at, accepted);
         if let Some(warning) = warning {
             self.state.warnings.push(WarningLevel::Warning, warning);

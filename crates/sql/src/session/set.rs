@@ -98,9 +98,11 @@ impl Session {
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
         persist::check_scope(definition, scope, name)?;
+        let before = if global { self.db.globals().get(at) } else { self.state.variables.lock().get(at) };
         let value = match value {
             Some(value) => {
-                let (accepted, cut) = definition.accept(&value)?;
+                let (accepted, cut) = definition.accept_over(&before, &value)?;
+                self.warn_of_modes(definition.name, &accepted);
                 self.warn_of(definition.deprecated_name(&value, &accepted).as_slice());
                 if cut && self.settings.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
                     return Err(SqlError::wrong_value_for_variable(definition.name, to_text(&value)));
@@ -119,7 +121,7 @@ impl Session {
             self.check_nothing_open()?;
         }
         definition.check_possible(&value)?;
-        if let Some(warning) = definition.promises_nothing(&value) {
+        if let Some(warning) = definition.promises_nothing(Some(&before), &value) {
             self.state.warnings.push(WarningLevel::Warning, warning);
         }
         if definition.name == "innodb_commit_concurrency" && scope != VariableScope::PersistOnly {
@@ -142,6 +144,25 @@ impl Session {
         match named.iter().find(guarded) {
             Some(role) => Err(SqlError::mandatory_role_of_system(role.quoted())),
             None => Ok(()),
+        }
+    }
+
+    /// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong together, and one is to go.
+    fn warn_of_modes(&self, name: &str, value: &Value) {
+        const TOGETHER: [&str; 3] = ["NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO"];
+        if name != "sql_mode" {
+            return;
+        }
+        let text = to_text(value);
+        let has = |mode: &str| text.split(',').any(|one| one == mode);
+        let warn = |error| self.state.warnings.push(WarningLevel::Warning, error);
+        let strict = has("STRICT_TRANS_TABLES") || has("STRICT_ALL_TABLES");
+        let together = TOGETHER.into_iter().filter(|mode| has(mode)).count();
+        if together != if strict { TOGETHER.len() } else { 0 } {
+            warn(SqlError::modes_belong_together());
+        }
+        if has("PAD_CHAR_TO_FULL_LENGTH") {
+            warn(SqlError::deprecated_mode("PAD_CHAR_TO_FULL_LENGTH"));
         }
     }
 

@@ -1,7 +1,8 @@
 //! What setting a variable does here: the promise that the table makes for each of them, and that SET, the command line and the
 //! reference page keep.
 
-use super::Definition;
+use super::switches::is_vain;
+use super::{Definition, Kind};
 use crate::error::SqlError;
 use crate::value::Value;
 
@@ -78,9 +79,12 @@ impl Definition {
         }
     }
 
-    /// The warning for a value in normal form that is kept and changes nothing.
-    pub fn promises_nothing(&self, value: &Value) -> Option<SqlError> {
-        let empty = matches!(self.effect, Effect::Inert(_)) && !self.is_so(value);
+    /// The warning for a value in normal form that is kept and changes nothing. `before`: the value that it takes the place of.
+    pub fn promises_nothing(&self, before: Option<&Value>, value: &Value) -> Option<SqlError> {
+        let empty = match self.kind {
+            Kind::Switches(flags) => is_vain(flags, before, value),
+            _ => matches!(self.effect, Effect::Inert(_)) && !self.is_so(value),
+        };
         empty.then(|| SqlError::variable_without_effect(self.name))
     }
 

@@ -22,6 +22,7 @@ pub mod guide;
 pub mod persisted;
 pub mod reference;
 mod settings;
+mod switches;
 pub mod table;
 
 pub use effect::Effect;
@@ -74,6 +75,8 @@ pub enum Kind {
     Enum(&'static [&'static str]),
     /// Several of these words, or the sum of their bits.
     Set(&'static [&'static str]),
+    /// Flags, each on or off; one that is not named stays as it is.
+    Switches(&'static [switches::Switch]),
     /// A character set.
     Charset,
     /// A character set or NULL.
@@ -186,7 +189,9 @@ impl Definition {
     /// Brings a value into normal form. The flag says that it was cut to the range.
     pub fn accept(&self, value: &Value) -> SqlResult<(Value, bool)> {
         let plain = |value| Ok((value, false));
-        if matches!(self.kind, Kind::Bool | Kind::Enum(_) | Kind::Set(_)) && is_fraction(value) {
+        if matches!(self.kind, Kind::Bool | Kind::Enum(_) | Kind::Set(_) | Kind::Switches(_))
+            && is_fraction(value)
+        {
             return Err(self.wrong_type());
         }
         match self.kind {
@@ -222,6 +227,7 @@ impl Definition {
             Kind::Roles => plain(self.names_of_roles(value)?),
             Kind::Enum(words) => plain(self.one_of(words, value)?),
             Kind::Set(words) => plain(self.some_of(words, value)?),
+            Kind::Switches(flags) => plain(self.switched(flags, None, value)?),
             Kind::CharsetOrNull if value.is_null() => plain(Value::Null),
             Kind::Charset | Kind::CharsetOrNull => {
                 let name = word(value).ok_or_else(|| self.wrong_type())?.to_ascii_lowercase();
@@ -243,13 +249,21 @@ impl Definition {
             }
             Kind::Engine => {
                 let name = word(value).ok_or_else(|| self.wrong_type())?;
-                let known = crate::definition::is_own_engine(&name);
-                if known {
-                    plain(Value::text("InnoDB"))
-                } else {
-                    Err(SqlError::unknown_storage_engine(&name))
+                if !crate::definition::is_own_engine(&name) {
+                    return Err(SqlError::unknown_storage_engine(&name));
                 }
+                plain(Value::text("InnoDB"))
             }
+        }
+    }
+
+    /// Likewise, over the value that there is.
+    pub fn accept_over(&self, before: &Value, value: &Value) -> SqlResult<(Value, bool)> {
+        match self.kind {
+            Kind::Switches(flags) if !is_fraction(value) => {
+                Ok((self.switched(flags, Some(before), value)?, false))
+            }
+            _ => self.accept(value),
         }
     }
 
@@ -395,7 +409,7 @@ impl Globals {
         if !definition.takes_option(&value) {
             return Ok(Configured::NotTaken);
         }
-        let empty = definition.promises_nothing(&value).is_some();
+        let empty = definition.promises_nothing(None, &value).is_some();
         self.set(at, value);
         Ok(match (cut, empty) {
             (true, _) => Configured::Cut,

@@ -59,6 +59,10 @@ pub fn range(one: &Definition) -> String {
         Kind::Double { min, max } => format!("{min} to {max}"),
         Kind::Text => "text".into(),
         Kind::Roles => "names of roles".into(),
+        Kind::Switches(flags) => {
+            let names: Vec<_> = flags.iter().map(|flag| flag.name).collect();
+            format!("on or off for any of {}", names.join(", "))
+        }
         Kind::Enum(words) => words.join(", "),
         Kind::Set(words) => format!("any of {}", words.join(", ")),
         Kind::Charset => "a character set".into(),

@@ -3,6 +3,7 @@
 //! Only variables that do something, or that drivers and tools read to learn a fact about the server, are here. Each says in its
 //! [`Effect`] what setting it does; the tests hold it to that.
 
+use super::switches::OPTIMIZER;
 use super::{Definition, Effect, Kind, Scope};
 
 const U32: u64 = u32::MAX as u64;
@@ -141,6 +142,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "error_count" Session uint(0, 65535), "0", fixed, "Errors of the last statement.";
     "enforce_gtid_consistency" Global Kind::Text, "OFF", one, "Replication does not exist here.";
     "event_scheduler" Global Kind::Text, "OFF", one, "Events do not exist here.";
+    "explain_json_format_version" Both int(1, 2), "1", one, "EXPLAIN FORMAT=JSON has the first version's form.";
     "explicit_defaults_for_timestamp" Both Kind::Bool, "ON", one, "TIMESTAMP columns have no hidden defaults.";
     "extra_max_connections" Global uint(1, 100000), "1", live("server/src/server.rs"), "Connections at once through extra_port; one more for an account with CONNECTION_ADMIN or SUPER.";
     "extra_port" Global uint(0, 65535), "0", start("server/src/serve.rs"), "A second TCP port, 0 for none, for an administrator who must get in when max_connections is reached or the pool is held up: each of its connections has a thread of its own.";
@@ -192,6 +194,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_monitor_reset_all" Global Kind::Text, "", live("sql/src/status/metrics.rs"), "Set everything of stopped counters of INNODB_METRICS to 0; running ones are left alone, see innodb_monitor_reset.";
     "innodb_open_files" Global uint(10, 2147483647), "4000", inert, "No effect: all tables are in one file.";
     "innodb_page_size" Global int(16384, 16384), "16384", only, "Bytes of a page.";
+    "innodb_parallel_read_threads" Session uint(1, 256), "4", inert, "No effect: one thread reads a table.";
     "innodb_print_all_deadlocks" Global Kind::Bool, "OFF", live("sql/src/session/set.rs"), "Write every deadlock into the server's log as SHOW ENGINE INNODB STATUS shows the last one. For finding out which statements meet; each costs a page of log.";
     "innodb_purge_batch_size" Global uint(1, 5000), "300", live("sql/src/session/set.rs"), "Undo records that a purge thread goes through in one undo lane before it turns to the next. Smaller spreads a round more evenly over threads and lanes, larger costs less; it does not limit a round, which innodb_max_purge_size does, except that what lies behind an old snapshot is looked at in sixteen such turns a round.";
     "innodb_purge_rseg_truncate_frequency" Global uint(1, 128), "128", inert, "Accepted without effect: undo pages are freed as soon as purge has passed them, so there is nothing to put off.";
@@ -218,6 +221,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_version" Global Kind::Text, "8.4.0", fixed, "Reported only.";
     "insert_id" Session uint(0, u64::MAX), "0", live("sql/src/session/state.rs"), "Next AUTO_INCREMENT value of this session.";
     "interactive_timeout" Both uint(1, 31536000), "28800", live("sql/src/session.rs"), "What wait_timeout begins as for clients that say they are a person at a terminal.";
+    "internal_tmp_mem_storage_engine" Both Kind::Enum(&["MEMORY", "TempTable"]), "TempTable", inert, "No effect: intermediate results are kept in the statement's memory.";
     "join_buffer_size" Both uint(128, u64::MAX), "262144", inert, "No effect.";
     "key_buffer_size" Global uint(0, u64::MAX), "8388608", inert, "No effect.";
     "large_pages" Global Kind::Bool, "OFF", fixed, "Reported only.";
@@ -228,6 +232,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "local_infile" Global Kind::Bool, "OFF", one, "LOAD DATA LOCAL does not exist here.";
     "lock_wait_timeout" Both uint(1, 31536000), "31536000", live("sql/src/variables/settings.rs"), "Seconds to wait for a metadata lock.";
     "log_bin" Global Kind::Bool, "OFF", only, "There is no binary log.";
+    "log_bin_trust_function_creators" Global Kind::Bool, "OFF", inert("*"), "No effect: there are neither stored functions nor a binary log.";
     "log_error" Global Kind::Text, "stderr", start("server/src/serve.rs"), "File that the log is added to, relative to datadir; stderr for standard error.";
     "log_output" Global Kind::Enum(&["FILE", "NONE"]), "FILE", live("sql/src/query_log.rs"), "Where the general log and the slow query log go. There are no tables for them, so TABLE is refused.";
     "log_queries_not_using_indexes" Global Kind::Bool, "OFF", one, "Reported only.";
@@ -260,7 +265,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "open_files_limit" Global uint(0, U32), "1048576", fixed, "Reported only.";
     "optimizer_prune_level" Both int(0, 1), "1", inert, "No effect.";
     "optimizer_search_depth" Both int(0, 62), "62", inert, "No effect.";
-    "optimizer_switch" Both Kind::Text, "index_merge=off", inert, "No effect.";
+    "optimizer_switch" Both Kind::Switches(OPTIMIZER), "", inert, "Which ways to run a query are allowed. One that is never taken here is forbidden as well as allowed; a flag that forbids what is done all the same (block_nested_loop, materialization, use_index_extensions, prefer_ordering_index, hash_set_operations), or orders what is not there (use_invisible_indexes, hypergraph_optimizer), is kept with a warning.";
     "optimizer_trace" Both Kind::Text, "enabled=off,one_line=off", inert, "No effect.";
     "parser_max_mem_size" Both uint(0, u64::MAX), "18446744073709551615", inert, "No effect.";
     "performance_schema" Global Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";

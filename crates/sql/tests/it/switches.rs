@@ -20,6 +20,7 @@ fn other_value(one: &Definition) -> String {
         Kind::Double { .. } => "3.5".into(),
         Kind::Enum(words) => format!("'{}'", words.iter().find(|word| **word != default).unwrap()),
         Kind::Set(_) => "''".into(),
+        Kind::Switches(_) => "'block_nested_loop=off'".into(),
         Kind::Charset | Kind::CharsetOrNull => "'latin1'".into(),
         Kind::Collation => "'latin1_swedish_ci'".into(),
         Kind::TimeZone => "'+01:00'".into(),

@@ -22,7 +22,7 @@ fn wrong_values(definition: &Definition) -> &'static [(&'static str, u16)] {
         }
         Kind::Double { .. } => &[("'many'", 1232), ("NULL", 1232)],
         Kind::Enum(_) => &[("'no such word'", 1231), ("99", 1231), ("-1", 1231), ("1.5", 1232)],
-        Kind::Set(_) => &[("'no such word'", 1231), ("-1", 1231), ("1.5", 1232)],
+        Kind::Set(_) | Kind::Switches(_) => &[("'no such word'", 1231), ("-1", 1231), ("1.5", 1232)],
         Kind::Charset | Kind::CharsetOrNull => &[("'no_such_set'", 1115), ("1", 1232)],
         Kind::Collation => &[("'no_such_collation'", 1273), ("1", 1232)],
         Kind::TimeZone => &[("'Nowhere/Land'", 1298), ("1", 1232)],

@@ -41,6 +41,8 @@ pub(super) struct Alteration {
     pub(super) origins: Vec<Option<usize>>,
     /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
     old_names: Vec<Box<str>>,
+    /// Trees of keys that have got another name.
+    renamed_keys: Vec<IndexId>,
     pub(super) rebuild: bool,
     /// A column changes its type so that its values change their bytes.
     pub(super) retyped: bool,
@@ -76,6 +78,8 @@ impl Session {
         self.settle_foreign_keys(&table, &mut work)?;
         self.with_eval(&[], |eval| definition::limit::comments(&mut work.definition, eval))?;
         definition::check(&work.definition)?;
+        let is_new = |key: &Key| key.index == NO_TREE;
+        self.with_eval(&[], |eval| definition::warn_of_duplicates(&work.definition, is_new, eval));
         self.check_has_primary(&work.definition)?;
         definition::key::sort(&mut work.definition.keys);
         online::check(&alter.online, &work.needs(alter, self.settings.foreign_key_checks))?;
@@ -265,7 +269,9 @@ fn phase(action: &AlterAction) -> u8 {
         | AlterAction::DropConstraint(_)
         | AlterAction::DropForeignKey(_) => 0,
         AlterAction::DropColumn(_) => 1,
-        _ => 2,
+        // They mean keys by the names that these had before the statement.
+        AlterAction::RenameKey { .. } | AlterAction::SetKeyVisibility { .. } => 2,
+        _ => 3,
     }
 }
 
@@ -332,6 +338,7 @@ impl Alteration {
             definition: table.definition.clone(),
             origins: (0..table.columns().len()).map(Some).collect(),
             old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
+            renamed_keys: Vec::new(),
             rebuild: false,
             retyped: false,
             in_place: false,
@@ -379,7 +386,7 @@ impl Alteration {
             AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,
             AlterAction::RenameKey { old_name, new_name } => self.rename_key(old_name, new_name)?,
             AlterAction::SetKeyVisibility { name, visible } => {
-                let at = self.key(name)?;
+                let at = self.key_before(name)?;
                 self.definition.keys[at].visible = *visible;
             }
             AlterAction::Rename(name) => self.rename = Some(name.clone()),
@@ -411,12 +418,13 @@ impl Alteration {
     }
 
     fn rename_key(&mut self, old_name: &str, new_name: &crate::ast::Name) -> SqlResult<()> {
-        let at = self.key(old_name)?;
+        let at = self.key_before(old_name)?;
         definition::limit::index_name(new_name)?;
         if self.definition.keys.iter().any(|key| key.name.eq_ignore_ascii_case(new_name)) {
             return Err(SqlError::duplicate_key_name(new_name));
         }
         self.definition.keys[at].name = new_name.clone();
+        self.renamed_keys.push(self.definition.keys[at].index);
         Ok(())
     }
 
@@ -440,8 +448,11 @@ impl Alteration {
         (0..columns.len()).try_for_each(|at| self.check_free(&columns[at].name, Some(at)))
     }
 
-    fn key(&self, name: &str) -> SqlResult<usize> {
-        let found = self.definition.keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+    /// The key that had this name before the statement, unless it has another by now.
+    fn key_before(&self, name: &str) -> SqlResult<usize> {
+        let renamed = |key: &Key| self.renamed_keys.contains(&key.index);
+        let named = |key: &Key| key.name.eq_ignore_ascii_case(name) && !renamed(key);
+        let found = self.definition.keys.iter().position(named);
         found.ok_or_else(|| SqlError::key_does_not_exist(name, &self.definition.name))
     }
 
