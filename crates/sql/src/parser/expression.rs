@@ -283,14 +283,7 @@ impl Parser<'_> {
                 let soundex = |argument| Box::new(call("soundex", vec![argument]));
                 Ok(Expr::Binary { op: BinaryOp::Equal, left: soundex(*operand), right: soundex(right) })
             }
-            Some(Keyword::Member) if !negated => {
-                self.advance();
-                self.eat(Keyword::Of);
-                self.expect_kind(TokenKind::LeftParen)?;
-                let array = self.operand(SIMPLE)?;
-                self.expect_kind(TokenKind::RightParen)?;
-                Ok(call("member of", vec![*operand, array]))
-            }
+            Some(Keyword::Member) if !negated => self.member_of(*operand),
             _ => Err(self.unexpected()),
         }
     }
@@ -318,6 +311,17 @@ impl Parser<'_> {
             return Ok(Expr::InSubquery { operand, query, negated });
         }
         Ok(Expr::InList { operand, list, negated })
+    }
+
+    /// After `value MEMBER`. On its own, so that every level of nesting does not pay for it in stack.
+    #[inline(never)]
+    fn member_of(&mut self, value: Expr) -> Parse<Expr> {
+        self.advance();
+        self.eat(Keyword::Of);
+        self.expect_kind(TokenKind::LeftParen)?;
+        let array = self.operand(SIMPLE)?;
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(call("member of", vec![value, array]))
     }
 
     /// `IN ((SELECT ..) UNION ..)`: what looked like a value is a query's first operand.
