@@ -27,6 +27,7 @@ fn error_of(text: &str) -> ParseError {
 const NOISE: &[&str] = &[
     "Work",
     "Savepoint",
+    "Of",
     "Table",
     "Column",
     "Key",
