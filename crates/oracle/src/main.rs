@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use turnstile_lab::client::{Client, ClientError, Target};
 use turnstile_lab::process::{ServerProcess, free_port, scratch_folder};
+use turnstile_sys::rng::Rng;
 
 mod answer;
 mod random;
@@ -19,6 +20,7 @@ usage: oracle record mysql://USER@HOST:PORT FILE...       writes the answers of 
        oracle replay BINARY|mysql://USER@HOST:PORT [--differs] [FILE...]
                                             compares answers with the recorded ones; --differs writes the lists of differences anew
        oracle compare BINARY|URL mysql://USER@HOST:PORT [N] [SEED]   N random statements at both
+       oracle schema SEED                                  the tables of a seed
        oracle logic BINARY|URL [N] [SEED]        N random statements checked against each other
 ";
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         ["record", target, files @ ..] if !files.is_empty() => record(target, files),
         ["replay", server, rest @ ..] => replay(server, rest),
         ["compare", server, other, rest @ ..] => at_random(server, Some(other), rest),
+        ["schema", seed] => schema(seed),
         ["logic", server, rest @ ..] => at_random(server, None, rest),
         _ => {
             eprint!("{USAGE}");
@@ -43,6 +46,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints the statements that make the tables of a seed, to look at a difference by hand.
+fn schema(seed: &str) -> Result<bool, ClientError> {
+    let seed = seed.parse().map_err(|_| ClientError::Protocol("SEED is a number"))?;
+    let schema = random::Schema::make(&mut Rng::new(seed));
+    schema.statements().iter().for_each(|statement| println!("{statement};"));
+    Ok(true)
 }
 
 fn record(target: &str, files: &[&str]) -> Result<bool, ClientError> {
@@ -150,11 +161,14 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, C
     drop(client);
     server.close()?;
     println!(
-        "{} statements of seeds {first} to {}: {} refused, {} left out for their order of evaluation, {} differ",
+        "{} statements of seeds {first} to {}: {} refused, {} left out for their order of evaluation, for ONLY_FULL_GROUP_BY {} refused, of {} the second server has two \
+         answers, {} differ",
         outcome.statements,
         seed - 1,
         outcome.refused,
         outcome.unordered,
+        outcome.stricter,
+        outcome.contradicted,
         outcome.differences.len()
     );
     Ok(outcome.differences.is_empty())

@@ -34,6 +34,10 @@ pub struct Maker<'a> {
     subqueries: bool,
     /// Whether an aggregate may belong to a query around the subquery it stands in, which makes that one a query of groups.
     outer_aggregates: bool,
+    /// Columns of the first queries, this many, are out of sight.
+    hidden: usize,
+    /// An aggregate's argument is made.
+    in_aggregate: bool,
 }
 
 impl<'a> Maker<'a> {
@@ -47,6 +51,8 @@ impl<'a> Maker<'a> {
             nesting: 2,
             subqueries: true,
             outer_aggregates: true,
+            hidden: 0,
+            in_aggregate: false,
         }
     }
 

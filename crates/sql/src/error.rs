@@ -232,6 +232,7 @@ errors! {
     deprecated_inserted_value() = 1287 b"HY000" "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col instead";
     deprecated_into_inside() = 3962 b"HY000" "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. Please move the INTO clause to the end of statement instead.";
     deprecated_alone(what) = 1681 b"HY000" "'{what}' is deprecated and will be removed in a future release.";
+    non_standard_foreign_keys() = 4166 b"HY000" "'restrict_fk_on_non_standard_key' is deprecated and will be removed in a future release. Foreign key referring to non-unique or partial keys is unsafe and may break replication.";
     deprecated_integer_width() = 1681 b"HY000" "Integer display width is deprecated and will be removed in a future release.";
     deprecated_float_digits() = 1681 b"HY000" "Specifying number of digits for floating point data types is deprecated and will be removed in a future release.";
     deprecated_unsigned_real() = 1681 b"HY000" "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.";

@@ -209,6 +209,8 @@ pub mod column_flag {
     pub const ZEROFILL: u16 = 64;
     pub const BINARY: u16 = 128;
     pub const ENUM: u16 = 256;
+    /// Ours, never sent: MIN or MAX found the member, and ENUM and SET are not said of it.
+    pub const COMPUTED_MEMBER: u16 = 16_384;
     pub const AUTO_INCREMENT: u16 = 512;
     pub const TIMESTAMP: u16 = 1024;
     pub const SET: u16 = 2048;

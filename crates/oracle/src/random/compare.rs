@@ -10,6 +10,11 @@ use crate::answer::row_text;
 /// Errors that a server raises or not depending on what it evaluates first; the order is its own affair.
 const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 3157];
 
+/// Texts whose collations do not fit, and columns or aggregates that do not fit groups: a statement with both faults is refused for
+/// the one that a server sees first.
+const BY_COLLATION: &[u16] = &[1267, 1270, 1271];
+const BY_GROUP: &[u16] = &[1140, 1055, 1056, 1111];
+
 /// Statements over one schema.
 const STATEMENTS_A_SEED: u64 = 25;
 
@@ -22,9 +27,24 @@ pub struct Outcome {
     pub refused: u64,
     /// Those left out because evaluation order decides about an error.
     pub unordered: u64,
+    /// Those that the second server answers as the first does, and otherwise, depending on its plan.
+    pub contradicted: u64,
+    /// Those that the first server refuses for ONLY_FULL_GROUP_BY alone: the second one looks for columns that no group determines after it
+    /// has thrown away what constant conditions make needless.
+    pub stricter: u64,
     /// Differences, as text.
     pub differences: Vec<String>,
 }
+
+/// Ways to run a statement that must not change its rows. Where the second server's rows are other ones then, and ours, it contradicts
+/// itself: which rows it gives is a matter of its optimizer's faults, and says nothing about ours.
+const PLANS: &[&str] = &[
+    "semijoin=off",
+    "semijoin=off,materialization=off",
+    "derived_merge=off",
+    "derived_merge=off,semijoin=off,materialization=off,subquery_to_derived=off,derived_condition_pushdown=off",
+    "block_nested_loop=off,hash_join=off,index_condition_pushdown=off,index_merge=off,use_index_extensions=off",
+];
 
 /// Two servers with the same data.
 pub struct Pair {
@@ -75,7 +95,41 @@ impl Pair {
     /// Whether the two differ on a statement in a way that counts.
     fn differ(&mut self, statement: &str) -> Result<bool, ClientError> {
         let (one, two) = self.answers(statement)?;
-        Ok(one != two && !by_order(&one) && !by_order(&two))
+        Ok(one != two
+            && !two_faults(&one, &two)
+            && !by_order(&one)
+            && !by_order(&two)
+            && !self.is_stricter(statement)?
+            && !self.contradicts_itself(statement)?)
+    }
+
+    /// Whether the second server gives the first one's rows when it takes another plan.
+    fn contradicts_itself(&mut self, statement: &str) -> Result<bool, ClientError> {
+        let (one, two) = self.answers(statement)?;
+        if !matches!((&one, &two), (Answer::Rows(_), Answer::Rows(_))) {
+            return Ok(false);
+        }
+        for plan in PLANS {
+            self.two.query(&format!("SET optimizer_switch = '{plan}'"))?;
+            let other = answer(&mut self.two, statement)?;
+            self.two.query("SET optimizer_switch = DEFAULT")?;
+            if other == one {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether ONLY_FULL_GROUP_BY alone makes the difference: without it the first server gives the second one's rows.
+    fn is_stricter(&mut self, statement: &str) -> Result<bool, ClientError> {
+        let (one, two) = self.answers(statement)?;
+        if !matches!((&one, &two), (Answer::Error(1140 | 1055), Answer::Rows(_))) {
+            return Ok(false);
+        }
+        self.one.query("SET sql_mode = 'STRICT_TRANS_TABLES'")?;
+        let other = answer(&mut self.one, statement)?;
+        self.one.query("SET sql_mode = DEFAULT")?;
+        Ok(other == two)
     }
 
     /// Leaves parts out while the two still differ.
@@ -109,10 +163,14 @@ impl Pair {
             }
             let query = Maker::new(&mut rng, &schema).query();
             let (one, two) = self.answers(&query.text())?;
-            if one == two {
+            if one == two || two_faults(&one, &two) {
                 outcome.refused += u64::from(matches!(one, Answer::Error(_)));
             } else if by_order(&one) || by_order(&two) {
                 outcome.unordered += 1;
+            } else if self.is_stricter(&query.text())? {
+                outcome.stricter += 1;
+            } else if self.contradicts_itself(&query.text())? {
+                outcome.contradicted += 1;
             } else {
                 let text = self.shrink(query)?.text();
                 let (one, two) = self.answers(&text)?;
@@ -143,6 +201,12 @@ impl Pair {
         }
         Ok(())
     }
+}
+
+fn two_faults(one: &Answer, two: &Answer) -> bool {
+    let (Answer::Error(one), Answer::Error(two)) = (one, two) else { return false };
+    let both = |first, second| BY_COLLATION.contains(first) && BY_GROUP.contains(second);
+    both(one, two) || both(two, one)
 }
 
 fn by_order(answer: &Answer) -> bool {

@@ -15,8 +15,12 @@ impl Maker<'_> {
     /// A column of the wanted kind: mostly of the innermost query, sometimes of one around it.
     fn column(&mut self, kind: Kind) -> Option<String> {
         let depth = self.scopes.len();
-        let level =
-            if depth > 1 && self.once_in(3) { self.rng.index(depth) } else { depth.checked_sub(1)? };
+        let seen = depth.saturating_sub(self.hidden.min(depth.saturating_sub(1)));
+        let level = if seen > 1 && self.once_in(3) {
+            depth - 1 - self.rng.index(seen)
+        } else {
+            depth.checked_sub(1)?
+        };
         let fit: Vec<&Visible> = self.scopes[level].iter().filter(|column| column.kind == kind).collect();
         if fit.is_empty() {
             return None;
@@ -95,8 +99,10 @@ impl Maker<'_> {
             0 => format!("CONCAT({}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Text)),
             1 => format!("UPPER({})", self.value(Kind::Text, depth)),
             2 => format!("LEFT({}, {})", self.value(Kind::Text, depth), self.rng.below(4)),
-            // As long as what it takes the place of: MySQL reckons a longer one too short, and cuts it where a table of its own keeps it.
-            3 => format!("REPLACE({}, 'a', 'b')", self.value(Kind::Text, depth)),
+            3 => {
+                let pair = *self.pick(&["'a', 'b'", "'a', 'xyz'", "'ab', ''", "'b', 'aa'"]);
+                format!("REPLACE({}, {pair})", self.value(Kind::Text, depth))
+            }
             4 => format!("CAST({} AS CHAR)", self.value(Kind::Number, depth)),
             _ => format!("CONCAT_WS('-', {}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Number)),
         }
@@ -166,18 +172,54 @@ impl Maker<'_> {
 
     /// A subquery of one value: an aggregate, so that it has one row.
     fn scalar_subquery(&mut self, kind: Kind) -> String {
+        if self.outer_aggregates && !self.in_aggregate && !self.scopes.is_empty() && self.once_in(5) {
+            return self.aggregate_of_around(kind);
+        }
         self.inside(|maker| {
             let from = maker.from(1);
-            let value = maker.value(kind, 1);
-            let value = if maker.outer_aggregates || maker.reads_own(&value) {
-                value
-            } else {
-                literal(maker.rng, kind)
-            };
+            let value = maker.argument(kind, 1);
+            let value = if maker.reads_own(&value) { value } else { literal(maker.rng, kind) };
             let aggregate = maker.aggregate_of(kind, &value);
             let condition = maker.where_maybe(2);
             format!("(SELECT {aggregate} FROM {from}{condition})")
         })
+    }
+
+    /// A subquery whose aggregate belongs to a query around, which makes that one a query of groups. It has a row for each row of its
+    /// tables, and reads nothing else around: MySQL looks for columns that are not aggregated after it has left out what constant
+    /// conditions make needless.
+    fn aggregate_of_around(&mut self, kind: Kind) -> String {
+        let value = self.argument(kind, 1);
+        let aggregate = self.aggregate_of(kind, &value);
+        let hidden = self.hidden;
+        self.inside(|maker| {
+            maker.hidden = maker.scopes.len() - 1;
+            let from = maker.from(1);
+            let condition = maker.where_maybe(2);
+            maker.hidden = hidden;
+            format!("(SELECT {aggregate} FROM {from}{condition} LIMIT 1)")
+        })
+    }
+
+    /// The argument of an aggregate of the innermost query. MySQL gives an aggregate to the outermost query whose columns it finds in the
+    /// argument's subqueries but not in their aggregates, whatever else is in there: subqueries here read no query further out.
+    pub(super) fn argument(&mut self, kind: Kind, depth: usize) -> String {
+        let before = (self.hidden, std::mem::replace(&mut self.in_aggregate, true));
+        let value = if self.outer_aggregates && self.once_in(2) {
+            self.subqueries_aside(|maker| maker.value(kind, depth))
+        } else {
+            self.hidden = self.hidden.max(self.scopes.len().saturating_sub(1));
+            self.value(kind, depth)
+        };
+        (self.hidden, self.in_aggregate) = before;
+        value
+    }
+
+    fn subqueries_aside(&mut self, make: impl FnOnce(&mut Self) -> String) -> String {
+        let subqueries = std::mem::replace(&mut self.subqueries, false);
+        let made = make(self);
+        self.subqueries = subqueries;
+        made
     }
 
     /// Whether an expression names a column of the innermost query, to which an aggregate over it belongs then.
@@ -197,13 +239,11 @@ impl Maker<'_> {
             let value = maker.value(wanted, 1);
             let second = if pair { format!(", {}", maker.value(Kind::Number, 1)) } else { String::new() };
             let condition = maker.where_maybe(2);
-            let groups = if maker.once_in(6) && !pair {
-                let key = maker.value(wanted, 1);
-                return format!("(SELECT {key} FROM {from}{condition} GROUP BY 1)");
-            } else {
-                ""
-            };
-            format!("(SELECT {value}{second} FROM {from}{condition}{groups})")
+            // A position behind GROUP BY must not mean an aggregate, also not one of a query around.
+            if maker.once_in(6) && !pair && !value.contains("SELECT") {
+                return format!("(SELECT {value} FROM {from}{condition} GROUP BY 1)");
+            }
+            format!("(SELECT {value}{second} FROM {from}{condition})")
         });
         let not = if self.once_in(3) { "NOT " } else { "" };
         match shape {
@@ -222,7 +262,8 @@ impl Maker<'_> {
     pub(super) fn aggregate_of(&mut self, kind: Kind, value: &str) -> String {
         match (kind, self.rng.below(6)) {
             (Kind::Number, 0) => format!("COUNT({value})"),
-            (Kind::Number, 1) => format!("COUNT(DISTINCT {value})"),
+            // MySQL counts NULL as a value where it is that of a subquery.
+            (Kind::Number, 1) if !value.contains("SELECT") => format!("COUNT(DISTINCT {value})"),
             (Kind::Number | Kind::Double, 2) => format!("SUM({value})"),
             (Kind::Number, 3) => format!("AVG({value})"),
             (_, 4) => format!("MIN({value})"),

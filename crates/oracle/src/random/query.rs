@@ -156,11 +156,11 @@ impl Maker<'_> {
         }
         for _ in 0..1 + self.rng.below(2) {
             let kind = self.any_kind();
-            let value = self.value(kind, 2);
+            let value = self.argument(kind, 2);
             query.list.push(self.aggregate_of(kind, &value));
         }
         if self.once_in(3) {
-            let value = self.value(Kind::Number, 1);
+            let value = self.argument(Kind::Number, 1);
             let aggregate = self.aggregate_of(Kind::Number, &value);
             let operator = *self.pick(&[">", "<=", "<>", "="]);
             query.having = Some(format!("{aggregate} {operator} {}", self.rng.below(4)));
@@ -249,7 +249,7 @@ impl Maker<'_> {
         let (first, second) = (self.any_kind(), self.any_kind());
         let text = self.inside(|maker| {
             let from = maker.from(1);
-            let (one, two) = (maker.value(first, 1), maker.value(second, 1));
+            let (one, two) = (maker.value(first, 1), maker.argument(second, 1));
             let condition = maker.where_maybe(2);
             if maker.once_in(3) {
                 let aggregate = maker.aggregate_of(second, &two);

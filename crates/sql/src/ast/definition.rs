@@ -88,8 +88,8 @@ pub struct ColumnDef {
     pub generated: Option<Generated>,
     /// INVISIBLE
     pub invisible: bool,
-    /// REFERENCES written at the column: parsed and, as in MySQL, without effect.
-    pub references: bool,
+    /// REFERENCES written at the column, the last of its attributes.
+    pub references: Option<Box<References>>,
     /// ENGINE_ATTRIBUTE is given.
     pub engine_attribute: bool,
 }

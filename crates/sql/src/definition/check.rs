@@ -135,8 +135,16 @@ fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResu
         }
     }
     let expr = canonical(&written.expr)?;
-    bind_expression(&expr, definition)?;
-    Ok(expr)
+    match bind_expression(&expr, definition) {
+        Err(error) if error.code == 1305 => Err(SqlError::check_named_function(name, unknown(&error))),
+        bound => bound.map(|_| expr),
+    }
+}
+
+/// The function that error 1305 speaks of, as refusals of definitions show it.
+pub fn unknown(error: &SqlError) -> String {
+    let name = error.message.trim_start_matches("FUNCTION ").trim_end_matches(" does not exist");
+    format!("`{name}`")
 }
 
 /// Functions whose result is not settled by their arguments, or that do something.

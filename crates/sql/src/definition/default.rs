@@ -75,7 +75,10 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
                 return Err(SqlError::default_not_prior(&column.name));
             }
         }
-        bind_expression(expr, definition)?;
+        bind_expression(expr, definition).map_err(|error| match error.code {
+            1305 => SqlError::default_named_function(&column.name, super::check::unknown(&error)),
+            _ => error,
+        })?;
     }
     Ok(())
 }

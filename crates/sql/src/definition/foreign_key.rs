@@ -47,7 +47,8 @@ fn foreign_key(definition: &Definition, written: &KeyDef, references: &Reference
         }
         columns.push(known.name.clone());
     }
-    if columns.len() != references.columns.len() {
+    // Without a list the parent's primary key is meant.
+    if !references.columns.is_empty() && columns.len() != references.columns.len() {
         let shown = references.constraint.as_deref().unwrap_or("foreign key without name");
         return Err(SqlError::wrong_foreign_key_definition(shown));
     }
@@ -127,6 +128,20 @@ pub fn check_fit(
     parent: &Definition,
     rules: Rules,
 ) -> SqlResult<()> {
+    if key.parent_columns.is_empty() {
+        let primary = parent.keys.iter().find(|key| key.primary);
+        let columns = primary.iter().flat_map(|key| &key.parts);
+        key.parent_columns = columns.map(|part| parent.columns[part.column].name.clone()).collect();
+        if key.parent_columns.len() != key.columns.len() {
+            return Err(wrong_definition(key, child));
+        }
+    }
+    let itself = key.refers_to(&child.schema, &child.name);
+    if itself
+        && key.columns.iter().all(|own| key.parent_columns.iter().any(|name| name.eq_ignore_ascii_case(own)))
+    {
+        return Err(SqlError::foreign_key_parent_unique(&key.name, &key.parent));
+    }
     for name in &mut key.parent_columns {
         let known = parent.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
         match known {
@@ -153,6 +168,12 @@ pub fn check_fit(
         return Err(SqlError::foreign_key_parent_index(&key.name, &key.parent));
     }
     Ok(())
+}
+
+/// Error 1239, in which a key whose name was generated has none.
+pub fn wrong_definition(key: &ForeignKey, child: &Definition) -> SqlError {
+    let generated = number_of(&key.name, &child.name).is_some();
+    SqlError::wrong_foreign_key_definition(if generated { "foreign key without name" } else { &key.name })
 }
 
 /// Whether values of the one type can be told from the other's key: numbers of one size and sign, strings of one collation.

@@ -5,13 +5,14 @@ use std::cmp::Ordering;
 use super::documents::Document;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{hash_key, order};
+use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Row};
 use crate::memory::{Charge, heap_bytes, row_bytes};
 use crate::plan::query::{Aggregate, AggregateKind};
 use crate::types::ColumnType;
-use crate::value::{Value, to_decimal, to_double, to_text, to_u64_bits};
+use crate::value::{Value, compare, to_decimal, to_double, to_text, to_u64_bits};
 
 /// One aggregate over one group.
 pub struct Accumulator {
@@ -173,7 +174,7 @@ impl Accumulator {
             }
             State::Extreme(best) => {
                 let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
-                if best.is_null() || order::compare_values(&value, best, aggregate.collation) == wanted {
+                if best.is_null() || compare_extremes(&value, best, aggregate.collation) == wanted {
                     *best = value;
                 }
             }
@@ -339,5 +340,13 @@ impl Texts {
             context.note(SqlError::new(1260, b"HY000", "Row 1 was cut by GROUP_CONCAT()"));
         }
         Value::text(all)
+    }
+}
+
+/// How MIN and MAX compare: as ORDER BY does, but members of an ENUM or SET by their texts.
+fn compare_extremes(one: &Value, other: &Value, collation: Collation) -> Ordering {
+    match (one, other) {
+        (Value::Enum(_), Value::Enum(_)) => compare(one, other, collation).unwrap_or(Ordering::Equal),
+        _ => order::compare_values(one, other, collation),
     }
 }

@@ -26,6 +26,11 @@ pub trait Resolver {
         None
     }
 
+    /// The current database, in which a function is looked for that is not there.
+    fn database(&self) -> Option<&str> {
+        None
+    }
+
     /// An aggregate call; normally a column behind the input row.
     fn aggregate(&mut self, _call: &ast::FunctionCall) -> SqlResult<Typed> {
         Err(SqlError::invalid_group_function_use())
@@ -435,7 +440,11 @@ impl Builder<'_> {
             }
             "grouping" => self.resolver.grouping(call),
             // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
-            "any_value" => count(1).and_then(|()| Ok(with_all_digits(self.build(&call.arguments[0])?))),
+            "any_value" => {
+                count(1)?;
+                let typed = with_all_digits(self.build(&call.arguments[0])?);
+                Ok(super::infer::without_members(typed))
+            }
             "isnull" => {
                 count(1)?;
                 let operand = boxed(self.build(&call.arguments[0])?);
@@ -456,26 +465,33 @@ impl Builder<'_> {
                 self.named_constant(&call.arguments[0], &call.arguments[1])
             }
             "get_lock" => count(2).and(Err(SqlError::not_supported_yet("GET_LOCK in this place"))),
-            name => {
-                if matches!(name, "greatest" | "least") {
-                    let parts: Vec<&ast::Expr> = call.arguments.iter().collect();
-                    let arguments = self.build_alike(&parts)?;
-                    self.resolver.meet(&arguments);
-                    return functions::bind_function(name, arguments, self.settings);
-                }
-                let arguments = self.arguments(name, &call.arguments)?;
-                if matches!(name, "mod" | "round" | "truncate") {
-                    self.resolver.meet(&arguments);
-                }
-                let digits_by_row = matches!(name, "round" | "truncate")
-                    && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
-                let mut typed = functions::bind_function(name, arguments, self.settings)?;
-                if digits_by_row && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
-                    typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
-                }
-                Ok(typed)
-            }
+            name => self.tabled(name, call),
         }
+    }
+
+    /// A function of the table.
+    fn tabled(&mut self, name: &str, call: &ast::FunctionCall) -> SqlResult<Typed> {
+        if matches!(name, "greatest" | "least") {
+            let parts: Vec<&ast::Expr> = call.arguments.iter().collect();
+            let arguments = self.build_alike(&parts)?;
+            self.resolver.meet(&arguments);
+            return functions::bind_function(name, arguments, self.settings);
+        }
+        let arguments = self.arguments(name, &call.arguments)?;
+        if matches!(name, "mod" | "round" | "truncate") {
+            self.resolver.meet(&arguments);
+        }
+        let digits_by_row = matches!(name, "round" | "truncate")
+            && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
+        let bound = functions::bind_function(name, arguments, self.settings);
+        let mut typed = bound.map_err(|error| match (error.code, self.resolver.database()) {
+            (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{name}")),
+            _ => error,
+        })?;
+        if digits_by_row && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
+            typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
+        }
+        Ok(typed)
     }
 
     /// NAME_CONST(name, value): the value, which has to be a literal; the parser has taken its name for the heading.

@@ -3,7 +3,7 @@
 
 use super::build::{Builder, boxed};
 use super::condition::exactly;
-use super::infer::{unified_all, unified_type};
+use super::infer::{unified_all, unified_type, without_members};
 use super::{CompareOp, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
@@ -104,7 +104,7 @@ impl Builder<'_> {
             };
         }
         let [left, right] = exactly(parts).map(boxed);
-        Ok(Typed { expr: Expr::NullIf { left, right, collation }, kind })
+        Ok(without_members(Typed { expr: Expr::NullIf { left, right, collation }, kind }))
     }
 
     /// Values of which one is given, as values of their common type.

@@ -117,7 +117,7 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
     use ColumnType as T;
     match (left, right) {
         (T::Null, other) | (other, T::Null) => return other.clone(),
-        _ if left == right => return left.clone(),
+        _ if left == right => return text_of_members(left),
         (T::Float { .. }, T::Float { .. }) => return T::Float { unsigned: false, digits: None },
         _ => {}
     }
@@ -185,7 +185,28 @@ pub(super) fn common_collation(left: &ColumnType, right: &ColumnType) -> Collati
 
 /// The common type of several expressions.
 pub(super) fn unified_all<'t>(parts: impl IntoIterator<Item = &'t Typed>) -> ColumnType {
-    parts.into_iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column))
+    let all = parts.into_iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
+    text_of_members(&all)
+}
+
+/// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a column, MIN and MAX have members.
+fn text_of_members(kind: &ColumnType) -> ColumnType {
+    match kind {
+        ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. } => {
+            ColumnType::Varchar { length: kind.text_length(), collation: *collation }
+        }
+        other => other.clone(),
+    }
+}
+
+/// The value of an operation that gives one of its arguments as it is.
+pub(super) fn without_members(typed: Typed) -> Typed {
+    let to = text_of_members(&typed.kind.column);
+    if to == typed.kind.column {
+        return typed;
+    }
+    let kind = super::ExprType { column: to.clone(), ..typed.kind };
+    Typed { expr: super::Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
 }
 
 /// Turns a value into the class of `kind` without range checks: what alternatives and result columns need.

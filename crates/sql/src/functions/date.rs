@@ -5,7 +5,7 @@ use super::{Entry, VOLATILE, bigint, date, entry, text_short};
 use crate::ast::IntervalUnit;
 use crate::collation::Collation;
 use crate::datetime::{
-    self, DAY_US, Date, DateTime, SECOND_US, Time, add_interval, day_of_week, day_of_year, week_number,
+    self, Date, DateTime, SECOND_US, Time, add_interval, day_of_week, day_of_year, week_number,
 };
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
@@ -692,9 +692,7 @@ pub(crate) fn extract_part(value: &Value, unit: IntervalUnit, context: &EvalCont
     if let Value::Time(time) = value
         && day_with_clock
     {
-        let days = time.us.abs() / DAY_US;
-        let rest = Time { us: time.us % DAY_US, fsp: time.fsp };
-        return Ok(Value::Int(datetime::extract_clock(unit, rest, days)));
+        return Ok(Value::Int(datetime::extract_clock(unit, *time, 0)));
     }
     Ok(match to_date_time(value, context)? {
         Some(moment) if unit == U::Week && moment.date().has_zero_part() => Value::Null,

@@ -16,7 +16,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("connection_id", (0, 0), connection_id, unsigned, NEVER_NULL),
     entry("last_insert_id", (0, 1), last_insert_id, unsigned, VOLATILE),
     entry("row_count", (0, 0), row_count, bigint, NEVER_NULL),
-    entry("found_rows", (0, 0), found_rows, unsigned, NEVER_NULL),
+    entry("found_rows", (0, 0), found_rows, bigint, NEVER_NULL),
     entry("release_lock", (1, 1), release_lock, bigint, VOLATILE),
     entry("release_all_locks", (0, 0), release_all_locks, unsigned, VOLATILE | NEVER_NULL),
     entry("is_free_lock", (1, 1), is_free_lock, bigint, VOLATILE),

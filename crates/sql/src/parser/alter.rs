@@ -129,7 +129,9 @@ impl Parser<'_> {
                     });
                 } else {
                     let column = self.column_definition(&mut checks)?;
+                    let key = super::definition::foreign_key_of(&column);
                     actions.push(AlterAction::AddColumn { column, position: None });
+                    actions.extend(key.map(AlterAction::AddKey));
                 }
                 if !self.eat_kind(TokenKind::Comma) {
                     break;
@@ -139,7 +141,9 @@ impl Parser<'_> {
         } else {
             let column = self.column_definition(&mut checks)?;
             let position = self.column_position()?;
+            let key = super::definition::foreign_key_of(&column);
             actions.push(AlterAction::AddColumn { column, position });
+            actions.extend(key.map(AlterAction::AddKey));
         }
         actions.extend(checks.into_iter().map(AlterAction::AddCheck));
         Ok(())
@@ -151,7 +155,7 @@ impl Parser<'_> {
         let old_name = self.name()?;
         let new_name = if keyword == Keyword::Change { self.name()? } else { old_name.clone() };
         let mut checks = Vec::new();
-        let column = self.column_after_name(new_name, &mut checks)?;
+        let column = self.column_after_name(new_name, &mut checks, false)?;
         let position = self.column_position()?;
         actions.push(AlterAction::ChangeColumn { old_name, column, position });
         actions.extend(checks.into_iter().map(AlterAction::AddCheck));

@@ -12,10 +12,16 @@ impl Parser<'_> {
     /// `name type attributes`; CHECK constraints written at it go to `checks`.
     pub(super) fn column_definition(&mut self, checks: &mut Vec<CheckDef>) -> Parse<ColumnDef> {
         let name = self.name()?;
-        self.column_after_name(name, checks)
+        self.column_after_name(name, checks, true)
     }
 
-    pub(super) fn column_after_name(&mut self, name: Name, checks: &mut Vec<CheckDef>) -> Parse<ColumnDef> {
+    /// Of a column that is changed `refers` is false: its foreign keys are added apart.
+    pub(super) fn column_after_name(
+        &mut self,
+        name: Name,
+        checks: &mut Vec<CheckDef>,
+        refers: bool,
+    ) -> Parse<ColumnDef> {
         let is_serial = self.at(Keyword::Serial);
         let column_type = self.column_type()?;
         let mut column = ColumnDef {
@@ -30,10 +36,10 @@ impl Parser<'_> {
             comment: None,
             generated: None,
             invisible: false,
-            references: false,
+            references: None,
             engine_attribute: false,
         };
-        while self.column_attribute(&mut column, checks)? {}
+        while (refers || !self.at(Keyword::References)) && self.column_attribute(&mut column, checks)? {}
         Ok(column)
     }
 
@@ -108,8 +114,8 @@ impl Parser<'_> {
                 column.invisible = keyword == Keyword::Invisible;
             }
             Keyword::References => {
-                self.references()?;
-                column.references = true;
+                column.references = Some(Box::new(self.references()?));
+                return Ok(false);
             }
             Keyword::Constraint | Keyword::Check => {
                 let name = self.constraint_name()?;

@@ -194,6 +194,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let column = self.column_definition(&mut table.checks)?;
+        table.keys.extend(foreign_key_of(&column));
         table.columns.push(column);
         Ok(())
     }
@@ -502,4 +503,12 @@ impl Parser<'_> {
             _ => self.name(),
         }
     }
+}
+
+/// The foreign key that REFERENCES at a column makes.
+pub(super) fn foreign_key_of(column: &crate::ast::ColumnDef) -> Option<KeyDef> {
+    let references = column.references.clone()?;
+    let part = KeyPart { target: KeyTarget::Column(column.name.clone()), length: None, descending: false };
+    let (kind, options) = (KeyKind::Foreign(references), KeyOptions::default());
+    Some(KeyDef { kind, name: None, parts: vec![part], options })
 }

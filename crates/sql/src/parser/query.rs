@@ -253,7 +253,11 @@ impl Parser<'_> {
     fn limit_number(&mut self) -> Parse<Expr> {
         match self.token.kind {
             TokenKind::Parameter => self.simple(),
-            TokenKind::Integer => Ok(Expr::Literal(Literal::Int(self.integer()?))),
+            TokenKind::Integer => {
+                let beyond = self.unexpected();
+                let number = self.integer().map_err(|_| beyond)?;
+                Ok(Expr::Literal(Literal::Int(number)))
+            }
             _ => Err(self.unexpected()),
         }
     }

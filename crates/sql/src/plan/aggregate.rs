@@ -4,7 +4,7 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalSettings, Expr, Typed};
+use crate::expr::{EvalSettings, Typed};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
@@ -38,9 +38,6 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     });
     let mut arguments =
         bound.map(|one| one.map(crate::expr::with_all_digits)).collect::<SqlResult<Vec<_>>>()?;
-    if matches!(kind, AggregateKind::Min | AggregateKind::Max) {
-        arguments = arguments.into_iter().map(named).collect();
-    }
     match (kind, arguments.len()) {
         (AggregateKind::JsonArray, 1) | (AggregateKind::JsonObject, 2) => {
             let value = arguments.pop().map(|value| match call.arguments.last() {
@@ -88,16 +85,6 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         order,
     };
     Ok((aggregate, result))
-}
-
-/// An ENUM or SET as the text it is: MIN and MAX go by names, not by numbers.
-fn named(typed: Typed) -> Typed {
-    let (ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. }) = typed.kind.column else {
-        return typed;
-    };
-    let to = ColumnType::Char { length: typed.kind.column.text_length(), collation };
-    let kind = ExprType { column: to.clone(), ..typed.kind };
-    Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
 }
 
 /// The types of the first argument and of the result; what GROUP_CONCAT joins agrees on a collation.

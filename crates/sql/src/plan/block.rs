@@ -166,6 +166,10 @@ impl<'a, 'p> Block<'a, 'p> {
 }
 
 impl Resolver for Block<'_, '_> {
+    fn database(&self) -> Option<&str> {
+        self.context.schema
+    }
+
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)> {
         let found = self.scope.resolve(name)?;
         Ok((found.position, found.kind))

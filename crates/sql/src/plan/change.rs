@@ -509,6 +509,7 @@ fn plan_rows(
     item_subqueries.sort_unstable();
     item_subqueries.dedup();
     let mut plan = SelectPlan {
+        dependences: Vec::new(),
         width: 0,
         steps,
         preconditions,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::dictionary::Table;
 use crate::expr::Expr;
 use crate::key_codec::KeyPart;
+use crate::types::ColumnType;
 
 use super::query::{
     Access, AggregateKind, Filter, KeyRange, OrderKey, SelectPlan, Source, Step, Subquery, TableSource,
@@ -236,7 +237,10 @@ fn extreme_by_index(plan: &mut SelectPlan) {
     let untouched = step.matching.is_empty() && step.filters.is_empty() && source.locking.is_none();
     let Some(Expr::Column(at)) = aggregate.arguments.first().map(|one| &one.expr) else { return };
     let column = at - step.base.min(*at);
-    if !untouched || column >= source.table.columns().len() || source.table.columns()[column].nullable {
+    let Some(of) = source.table.columns().get(column) else { return };
+    // A key has members of an ENUM in the order of their numbers, MIN and MAX go by their texts.
+    let numbered = matches!(of.kind, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    if !untouched || of.nullable || numbered {
         return;
     }
     let reverse = match aggregate.kind {

@@ -10,7 +10,7 @@ use crate::information_schema::{VirtualTable, viewed};
 use crate::mixing::Traits;
 
 use super::block::Block;
-use super::grouping;
+use super::grouping::{self, Facts};
 use super::json_table::{self, JsonTable};
 use super::query::{CommonRows, QueryPlan};
 use super::scope::{Reach, ScopeColumn, ScopeTable};
@@ -219,7 +219,7 @@ fn derived(
     if !is_plain_view(query) {
         plan.keep_all_digits();
     }
-    let columns = with::columns(plan.columns(), names)?;
+    let columns = with::columns(query, plan.columns(), names)?;
     let mut joined = from_plan(block, alias, columns, plan)?;
     keep_names(block, is_plain_view(query));
     // It is read behind the tables whose columns it reads.
@@ -254,7 +254,7 @@ fn from_plan(
     columns: Vec<ScopeColumn>,
     plan: QueryPlan,
 ) -> SqlResult<Joined> {
-    let nth = nameless(block, alias, columns, grouping::unique_columns(&plan))?;
+    let nth = nameless(block, alias, columns, grouping::facts(&plan))?;
     Ok(single(block, PendingKind::Derived { nth, plan: Box::new(plan) }))
 }
 
@@ -266,7 +266,7 @@ pub fn expanded(
     plan: QueryPlan,
     table: Arc<JsonTable>,
 ) -> SqlResult<Joined> {
-    let nth = nameless(block, alias, columns, Vec::new())?;
+    let nth = nameless(block, alias, columns, Facts::default())?;
     let joined = single(block, PendingKind::Expanded { nth, plan: Box::new(plan), table });
     Ok(Joined { straight: true, ..joined })
 }
@@ -282,7 +282,7 @@ fn common_table(block: &mut Block<'_, '_>, factor: &TableFactor, named: &Named) 
         return Ok(joined);
     }
     let rows = named.rows(block.context)?;
-    let nth = nameless(block, alias, named.columns.clone(), named.unique.clone())?;
+    let nth = nameless(block, alias, named.columns.clone(), named.facts.clone())?;
     keep_names(block, named.keeps_names);
     Ok(single(block, PendingKind::Common { nth, rows }))
 }
@@ -292,11 +292,11 @@ fn nameless(
     block: &mut Block<'_, '_>,
     alias: &str,
     columns: Vec<ScopeColumn>,
-    unique: Vec<Vec<usize>>,
+    facts: Facts,
 ) -> SqlResult<usize> {
     let base = block.scope.reserve(columns.len());
     let (alias, nth) = (alias.into(), block.scope.tables.len());
-    block.scope.add(ScopeTable { alias, columns, base, unique, ..ScopeTable::default() })?;
+    block.scope.add(ScopeTable { alias, columns, base, facts, ..ScopeTable::default() })?;
     Ok(nth)
 }
 

@@ -87,10 +87,80 @@ fn mixed_with_group(place: &str, position: usize, column: &str) -> SqlError {
     SqlError::new(1055, b"42000", text)
 }
 
+/// What is known of the rows of a query's result, by positions of its columns.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// Sets of columns of which no two rows have the same values.
+    pub unique: Vec<Vec<usize>>,
+    /// What columns depend on others.
+    pub dependences: Vec<Dependence>,
+}
+
+/// Rows with the same values in some columns have the same values in others.
+#[derive(Debug, Clone)]
+pub struct Dependence {
+    /// These; none if the others have always the same values.
+    pub from: Vec<usize>,
+    /// The others.
+    pub to: Vec<usize>,
+    /// The others are expressions without columns.
+    pub constant: bool,
+}
+
+/// What is known of the rows of a query.
+pub fn facts(plan: &QueryPlan) -> Facts {
+    match plan {
+        QueryPlan::Select(select) => {
+            Facts { unique: unique_columns(select), dependences: select.dependences.clone() }
+        }
+        _ => Facts::default(),
+    }
+}
+
+/// Columns looked at one by one for others that depend on them; a wider result has keys.
+const COLUMNS_ALONE: usize = 64;
+
+/// Which columns of a block's result depend on others: what its keys and conditions tell of its tables holds for its rows.
+pub fn dependences(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) -> Vec<Dependence> {
+    if select.with_rollup {
+        return Vec::new();
+    }
+    let alone = items.iter().enumerate().filter(|(_, item)| position(block, &item.expr).is_some());
+    let alone: Vec<Vec<usize>> = alone.map(|(nth, _)| vec![nth]).take(COLUMNS_ALONE).collect();
+    let without_columns =
+        |item: &Item| !walk::any(&item.expr, &|part| matches!(part, ast::Expr::Column(_)) || part.is_query());
+    let constants = items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| without_columns(item) && !walk::any(&item.expr, &is_of_group));
+    let constants = constants.map(|(nth, _)| nth).collect();
+    let mut found = vec![Dependence { from: Vec::new(), to: constants, constant: true }];
+    for from in std::iter::once(Vec::new()).chain(alone) {
+        let keys: Vec<ast::Expr> = from.iter().map(|nth| items[*nth].expr.clone()).collect();
+        let columns = determined(block, select, &keys);
+        let fixed = Fixed { exprs: Vec::new(), items: &[], columns };
+        let depends = |(nth, item): (usize, &Item)| {
+            let same = !from.contains(&nth)
+                && !walk::any(&item.expr, &is_of_group)
+                && free_column(block, &item.expr, &fixed).is_none();
+            same.then_some(nth)
+        };
+        let to: Vec<usize> = items.iter().enumerate().filter_map(depends).collect();
+        if !to.is_empty() {
+            found.push(Dependence { from, to, constant: false });
+        }
+    }
+    found
+}
+
+/// Whether a part of an expression has a value of its own for each group.
+fn is_of_group(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::Function(call) if aggregate::is_aggregate(call) || aggregate::takes_any(call))
+}
+
 /// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY, all columns of a
 /// DISTINCT, a unique key of its only table.
-pub fn unique_columns(plan: &QueryPlan) -> Vec<Vec<usize>> {
-    let QueryPlan::Select(plan) = plan else { return Vec::new() };
+fn unique_columns(plan: &SelectPlan) -> Vec<Vec<usize>> {
     let item_of = |position: usize| {
         plan.items.iter().position(
             |item| matches!(&item.expr, Expr::Column(at) | Expr::TimestampColumn(at) if *at == position),
@@ -154,6 +224,8 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
     equalities.extend(list.into_iter().map(|condition| Equality { condition, optional: None }));
     let mut seen = 0;
     select.from.iter().for_each(|one| collect_joins(one, &mut seen, None, &mut equalities));
+    let mut optional = Vec::new();
+    select.from.iter().for_each(|one| collect_optional(one, false, &mut optional));
     for (hidden, shown) in &block.scope.merged {
         if known.contains(shown) {
             known.insert(*hidden);
@@ -179,7 +251,18 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
                 }
             }
         }
-        for table in &block.scope.tables {
+        for (nth, table) in block.scope.tables.iter().enumerate() {
+            // What is merged into the block that reads it; rows that are kept have their keys.
+            let told = table.facts.dependences.iter().filter(|_| table.keeps_names);
+            for Dependence { from, to, constant } in told {
+                // An outer join puts NULL for what is always the same otherwise, also for constants, which MySQL takes for such all the same.
+                let filled = !constant
+                    && optional.get(nth) == Some(&true)
+                    && from.iter().all(|column| table.columns[*column].nullable);
+                if !filled && from.iter().all(|column| known.contains(&(table.base + column))) {
+                    known.extend(to.iter().map(|column| table.base + column));
+                }
+            }
             if has_whole_key(block, table, &known) {
                 known.extend(table.base..table.base + table.columns.len());
             }
@@ -244,6 +327,17 @@ fn collect_joins(
     }
 }
 
+/// Whether an outer join may put NULLs for each table's columns, in the order of the scope.
+fn collect_optional(one: &ast::TableRef, inside: bool, into: &mut Vec<bool>) {
+    match one {
+        ast::TableRef::Join(join) => {
+            collect_optional(&join.left, inside || join.kind == JoinKind::Right, into);
+            collect_optional(&join.right, inside || join.kind == JoinKind::Left, into);
+        }
+        ast::TableRef::Table(_) | ast::TableRef::Derived { .. } => into.push(inside),
+    }
+}
+
 fn count_tables(one: &ast::TableRef) -> usize {
     match one {
         ast::TableRef::Join(join) => count_tables(&join.left) + count_tables(&join.right),
@@ -253,7 +347,7 @@ fn count_tables(one: &ast::TableRef) -> usize {
 
 fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usize>) -> bool {
     let holds = |columns: &Vec<usize>| columns.iter().all(|column| known.contains(&(table.base + column)));
-    if table.unique.iter().any(holds) {
+    if table.facts.unique.iter().any(holds) {
         return true;
     }
     let Some(found) = block.context.db.dictionary().find(&table.schema, &table.name) else { return false };

@@ -168,6 +168,8 @@ pub struct SelectPlan {
     pub width: usize,
     /// What FROM reads, each step for every row of the steps before it.
     pub steps: Vec<Step>,
+    /// Which columns of the result depend on others, for the query around: see [`Facts`](super::grouping::Facts).
+    pub dependences: Vec<super::grouping::Dependence>,
     /// Conditions that need no table: if one is not true there are no rows.
     pub preconditions: Vec<Filter>,
     /// Sub-queries of any clause.

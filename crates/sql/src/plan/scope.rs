@@ -25,6 +25,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::mixing::Traits;
 use crate::types::{ColumnType, ExprType, column_flag};
 
+use super::grouping::Facts;
 use super::uses::Uses;
 
 /// A column that names can mean.
@@ -61,8 +62,8 @@ pub struct ScopeTable {
     pub row_id: Option<usize>,
     /// A table without a primary key has a place behind its columns, for the number that the engine knows its row by.
     pub numbered: bool,
-    /// Columns of which rows never have the same values twice, in a derived table.
-    pub unique: Vec<Vec<usize>>,
+    /// What is known of the rows of a derived table.
+    pub facts: Facts,
     /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
     pub own_names: Vec<Box<str>>,
     /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is one.
@@ -105,7 +106,7 @@ impl ScopeTable {
             base,
             row_id: row_id(table),
             numbered: table.primary().is_none(),
-            unique: Vec::new(),
+            facts: Facts::default(),
             own_names: Vec::new(),
             keeps_names: false,
         }

@@ -12,7 +12,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed};
 use crate::sink::{ColumnMeta, KeptPacket};
-use crate::types::{ExprType, column_flag};
+use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
 use super::point::PointShape;
@@ -80,6 +80,9 @@ pub fn plan(
         let clauses = grouping::Clauses { items: &items, having: condition.as_ref(), order_by: &order_by };
         grouping::check(&block, select, &clauses, !keys.is_empty())?;
     }
+    // The statement itself is at depth 1; nobody groups its result.
+    let inner = context.depth > 1 && context.full_group_by;
+    let dependences = if inner { grouping::dependences(&block, select, &items) } else { Vec::new() };
     let group = grouped.then(|| group_plan(&mut block, keys));
     let columns = items.iter().zip(&bound).map(|(item, typed)| meta(&block.scope, item, typed)).collect();
     let results = bound.iter().map(|item| &item.expr).chain(order.iter().map(|key| &key.expr));
@@ -87,6 +90,7 @@ pub fn plan(
     let limit = limit_plan(&mut block, around.limit)?;
     let mut plan = SelectPlan {
         width: 0,
+        dependences,
         steps,
         preconditions,
         subqueries: std::mem::take(&mut block.subqueries),
@@ -280,7 +284,11 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         _ => None,
     };
     let Some((table, one)) = place else {
-        return ColumnMeta::computed(&item.name, column.clone(), *nullable).with_traits(*traits);
+        let mut meta = ColumnMeta::computed(&item.name, column.clone(), *nullable).with_traits(*traits);
+        if matches!(column, ColumnType::Enum { .. } | ColumnType::Set { .. }) {
+            meta.flags |= column_flag::COMPUTED_MEMBER;
+        }
+        return meta;
     };
     ColumnMeta {
         schema: table.schema.clone(),

@@ -15,17 +15,17 @@
 //! means the query itself is an error. Then each of the others is planned with the name meaning the rows of the round before.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::ast::{self, QueryBody, SetOperator, TableRef};
+use crate::ast::{self, JoinKind, QueryBody, SetOperator, TableRef};
 use crate::error::{SqlError, SqlResult};
 use crate::sink::ColumnMeta;
-use crate::types::{ColumnType, column_flag};
+use crate::types::{ColumnType, IntWidth, column_flag};
 
 use super::block::{Block, PlanContext, settled};
-use super::grouping;
+use super::grouping::{self, Facts};
 use super::query::{CommonBody, CommonPlan, CommonRows, QueryPlan, RecursivePlan, Round, Source, Step};
 use super::scope::{Outside, Reach, ScopeColumn};
 use super::select::{Around, limit_plan};
@@ -38,8 +38,8 @@ pub struct Named {
     pub name: ast::Name,
     /// Its columns.
     pub columns: Vec<ScopeColumn>,
-    /// See [`ScopeTable::unique`](super::scope::ScopeTable::unique).
-    pub unique: Vec<Vec<usize>>,
+    /// See [`ScopeTable::facts`](super::scope::ScopeTable::facts).
+    pub facts: Facts,
     /// See [`ScopeTable::keeps_names`](super::scope::ScopeTable::keeps_names).
     pub keeps_names: bool,
     reading: Reading,
@@ -112,16 +112,16 @@ pub fn plan(
             plain(&context, table, parent)?
         };
         let keeps_names = super::from::is_plain_view(&table.query);
-        let unique = match &body {
-            CommonBody::Query(plan) => grouping::unique_columns(plan),
-            CommonBody::Recursive(_) => Vec::new(),
+        let facts = match &body {
+            CommonBody::Query(plan) => grouping::facts(plan),
+            CommonBody::Recursive(_) => Facts::default(),
         };
         if let (CommonBody::Query(plan), Some(outside)) = (&body, parent)
             && !plan.outer().is_empty()
         {
             let query = Rc::new((*table.query).clone());
             let reading = Reading::Again { query, level: outside.level(), known: known.len() };
-            known.push(Named { name: table.name.clone(), columns, unique, keeps_names, reading });
+            known.push(Named { name: table.name.clone(), columns, facts, keeps_names, reading });
             continue;
         }
         let mut reads = reads.into_inner();
@@ -129,7 +129,7 @@ pub fn plan(
         reads.dedup_by_key(|plan| Arc::as_ptr(plan));
         let plan = CommonPlan { locks_exclusively: body.locks_exclusively(), body, reads };
         let reading = Reading::Rows(Arc::new(plan));
-        known.push(Named { name: table.name.clone(), columns, unique, keeps_names, reading });
+        known.push(Named { name: table.name.clone(), columns, facts, keeps_names, reading });
     }
     Ok(known)
 }
@@ -146,28 +146,53 @@ fn plain(
     if !super::from::is_plain_view(&table.query) {
         plan.keep_all_digits();
     }
-    Ok((columns(plan.columns(), &table.columns)?, CommonBody::Query(plan)))
+    Ok((columns(&table.query, plan.columns(), &table.columns)?, CommonBody::Query(plan)))
 }
 
 /// The columns of a query's result as a table of FROM; `names`: other names for all of them.
-pub fn columns(result: &[ColumnMeta], names: &[ast::Name]) -> SqlResult<Vec<ScopeColumn>> {
+pub fn columns(
+    query: &ast::Query,
+    result: &[ColumnMeta],
+    names: &[ast::Name],
+) -> SqlResult<Vec<ScopeColumn>> {
     if !names.is_empty() && names.len() != result.len() {
         return Err(SqlError::view_columns_mismatch());
     }
     let column = |(nth, meta): (usize, &ColumnMeta)| ScopeColumn {
         name: names.get(nth).cloned().unwrap_or_else(|| meta.name.clone()),
-        kind: settled(&meta.column_type),
+        kind: kept_type(query, meta),
         traits: meta.traits,
         nullable: meta.flags & column_flag::NOT_NULL == 0,
         flags: meta.flags & column_flag::NOT_NULL,
         hidden: false,
     };
     let columns: Vec<ScopeColumn> = result.iter().enumerate().map(column).collect();
-    let mut seen = HashSet::with_capacity(columns.len());
-    match columns.iter().find(|column| !seen.insert(column.name.to_lowercase())) {
-        Some(twice) => Err(SqlError::duplicate_column(&twice.name)),
-        None => Ok(columns),
+    let mut seen = HashMap::with_capacity(columns.len());
+    for column in &columns {
+        if let Some(first) = seen.insert(column.name.to_lowercase(), column) {
+            // Of names that were written the first is shown, of a query's own the second.
+            let shown = if names.is_empty() { column } else { first };
+            return Err(SqlError::duplicate_column(&shown.name));
+        }
     }
+    Ok(columns)
+}
+
+/// Digits of which INT holds every number.
+const INT_DIGITS_MAX: u8 = 9;
+
+/// The type of a result column in rows that are kept: a short number that no table has is an INT then, and in a set operation a BIGINT.
+fn kept_type(query: &ast::Query, meta: &ColumnMeta) -> ColumnType {
+    let kind = settled(&meta.column_type);
+    let ColumnType::Int { width: IntWidth::Big, unsigned, display: Some(digits), zerofill } = kind else {
+        return kind;
+    };
+    if !meta.org_name.is_empty() || super::from::is_plain_view(query) {
+        return kind;
+    }
+    let set = !matches!(query.body, QueryBody::Select(_));
+    let width = if set || digits > INT_DIGITS_MAX { IntWidth::Big } else { IntWidth::Int };
+    ColumnType::Int { width, unsigned, display: None, zerofill }
 }
 
 fn maybe_recursive(
@@ -176,7 +201,7 @@ fn maybe_recursive(
     parent: Option<Outside<'_>>,
 ) -> SqlResult<Planned> {
     let (name, reading) = (table.name.clone(), Reading::Never);
-    let itself = Named { name, columns: Vec::new(), unique: Vec::new(), keeps_names: false, reading };
+    let itself = Named { name, columns: Vec::new(), facts: Facts::default(), keeps_names: false, reading };
     let known = [context.common, &[itself]].concat();
     let context = PlanContext { common: &known, ..*context };
     let body = &*table.query;
@@ -200,20 +225,24 @@ fn defines(with: &ast::With, name: &str) -> bool {
     with.tables.iter().any(|one| *one.name == *name)
 }
 
+/// What a table goes by in a part of FROM that names it.
+fn alias_of<'q>(one: &'q TableRef, name: &str) -> Option<&'q ast::Name> {
+    match one {
+        TableRef::Table(factor) if factor.name.schema.is_none() && *factor.name.table == *name => {
+            Some(factor.alias.as_ref().unwrap_or(&factor.name.table))
+        }
+        TableRef::Table(_) | TableRef::Derived { .. } => None,
+        TableRef::Join(join) => alias_of(&join.left, name).or_else(|| alias_of(&join.right, name)),
+    }
+}
+
 /// Whether a block names a table in its own FROM.
 fn reads(query: &ast::Query, name: &str) -> bool {
-    fn named(one: &TableRef, name: &str) -> bool {
-        match one {
-            TableRef::Table(factor) => factor.name.schema.is_none() && *factor.name.table == *name,
-            TableRef::Derived { .. } => false,
-            TableRef::Join(join) => named(&join.left, name) || named(&join.right, name),
-        }
-    }
     if query.with.iter().any(|with| defines(with, name)) {
         return false;
     }
     match &query.body {
-        QueryBody::Select(select) => select.from.iter().any(|one| named(one, name)),
+        QueryBody::Select(select) => select.from.iter().any(|one| alias_of(one, name).is_some()),
         QueryBody::Table(table) => table.schema.is_none() && *table.table == *name,
         QueryBody::SetOperation { .. } | QueryBody::Values(_) => false,
     }
@@ -251,11 +280,11 @@ fn recursive(
         1 => first.remove(0).1,
         _ => union::assemble(&context, first, Around { order_by: &[], limit: None, locking: &[] }, None)?,
     };
-    let mut columns = columns(seed.columns(), &table.columns)?;
+    let mut columns = columns(&table.query, seed.columns(), &table.columns)?;
     for column in &mut columns {
         (column.nullable, column.flags) = (true, 0);
         if column.kind == ColumnType::Null {
-            column.kind = ColumnType::Binary { length: 0 };
+            column.kind = ColumnType::Varbinary { length: 0 };
         }
     }
     let round = Arc::new(Round);
@@ -321,6 +350,11 @@ fn recursive_block(
             "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression",
         ));
     }
+    if let QueryBody::Select(select) = &member.body
+        && let Some(alias) = select.from.iter().find_map(|one| forced_behind(one, &table.name))
+    {
+        return Err(SqlError::recursion_join_order(alias));
+    }
     let plan = super::plan_query(context, member, None)?;
     if plan.columns().len() != width {
         return Err(SqlError::wrong_number_of_columns_in_select());
@@ -334,6 +368,13 @@ fn recursive_block(
         }
     }
     Ok(plan)
+}
+
+/// The alias of a table that STRAIGHT_JOIN puts behind another.
+fn forced_behind<'q>(one: &'q TableRef, name: &str) -> Option<&'q ast::Name> {
+    let TableRef::Join(join) = one else { return None };
+    let behind = if join.kind == JoinKind::Straight { alias_of(&join.right, name) } else { None };
+    behind.or_else(|| forced_behind(&join.left, name)).or_else(|| forced_behind(&join.right, name))
 }
 
 /// Whether the round before is on the optional side of an outer join.

@@ -83,23 +83,28 @@ impl Session {
                     return Err(SqlError::bad_table(format!("{}.{}", self.schema_of(name)?, name.table)));
                 }
             }
-            Statement::DropProgram { kind, name, if_exists } => {
-                let missing = match *kind {
-                    "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
-                    "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
-                    kind => {
-                        let full = format!("{}.{}", self.schema_of(name)?, name.table);
-                        SqlError::savepoint_does_not_exist(kind, full)
-                    }
-                };
-                if !if_exists {
-                    return Err(missing);
-                }
-                self.state.warnings.push(WarningLevel::Note, missing);
-            }
+            Statement::DropProgram { kind, name, if_exists } => self.drop_program(kind, name, *if_exists)?,
             _ => return Err(SqlError::not_supported_yet("this statement")),
         }
         Ok(Outcome::default())
+    }
+
+    /// A program that is not there: nothing makes one.
+    fn drop_program(&mut self, kind: &str, name: &ast::TableName, if_exists: bool) -> SqlResult<()> {
+        let missing = match kind {
+            "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
+            "EVENT" if if_exists => SqlError::savepoint_does_not_exist("Event", &name.table),
+            "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
+            kind => {
+                let full = format!("{}.{}", self.schema_of(name)?, name.table);
+                SqlError::savepoint_does_not_exist(kind, full)
+            }
+        };
+        if !if_exists {
+            return Err(missing);
+        }
+        self.state.warnings.push(WarningLevel::Note, missing);
+        Ok(())
     }
 
     /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next one is spent with it.

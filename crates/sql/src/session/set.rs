@@ -104,6 +104,9 @@ impl Session {
                 let (accepted, cut) = definition.accept_over(&before, &value)?;
                 self.warn_of_modes(definition.name, &accepted);
                 self.warn_of(definition.deprecated_name(&value, &accepted).as_slice());
+                if let Some(warning) = definition.warning_of(&accepted) {
+                    self.state.warnings.push(WarningLevel::Warning, warning);
+                }
                 if cut && self.settings.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
                     return Err(SqlError::wrong_value_for_variable(definition.name, to_text(&value)));
                 }

@@ -267,6 +267,18 @@ impl Definition {
         }
     }
 
+    /// What MySQL says of a value that it takes.
+    pub fn warning_of(&self, accepted: &Value) -> Option<SqlError> {
+        let text = crate::value::to_text(accepted);
+        match self.name {
+            "restrict_fk_on_non_standard_key" if *text == *"0" || *text == *"OFF" => {
+                Some(SqlError::non_standard_foreign_keys())
+            }
+            "restrict_fk_on_non_standard_key" => Some(SqlError::deprecated_alone(self.name)),
+            _ => None,
+        }
+    }
+
     /// The old character set that a value of this variable names.
     pub fn deprecated_name(&self, given: &Value, accepted: &Value) -> Option<Deprecated> {
         let name = crate::value::to_text(if matches!(given, Value::Str(_)) { given } else { accepted });

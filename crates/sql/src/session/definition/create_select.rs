@@ -175,7 +175,7 @@ impl Session {
 /// The type of a column that holds an expression's values.
 fn stored_type(kind: &ColumnType) -> ColumnType {
     match kind {
-        ColumnType::Null => ColumnType::Binary { length: 0 },
+        ColumnType::Null => ColumnType::Varbinary { length: 0 },
         ColumnType::Int { width, unsigned, display, zerofill } => {
             let short = *width == IntWidth::Big && display.is_some_and(|digits| digits <= INT_DIGITS_MAX);
             let width = if short { IntWidth::Int } else { *width };

@@ -17,7 +17,7 @@ use turnstile_engine::{Read, ScanIndex, ScanSpec, Txn, Visit};
 
 use super::super::Session;
 use crate::ast::{KeyDef, KeyKind};
-use crate::definition::foreign_key::{Rules, broken, check_fit};
+use crate::definition::foreign_key::{Rules, broken, check_fit, wrong_definition};
 use crate::dictionary::foreign_key::positions;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Dictionary, ForeignKey, Table, TableName};
@@ -107,6 +107,7 @@ impl Session {
             match self.db.dictionary().find(&key.parent_schema, &key.parent) {
                 Some(parent) => check_fit(key, definition, &parent.definition, rules)?,
                 None if rules.checks => return Err(SqlError::cannot_open_parent(&key.parent)),
+                None if key.parent_columns.is_empty() => return Err(wrong_definition(key, definition)),
                 None => {}
             }
         }
