@@ -363,6 +363,7 @@ errors! {
     json_of_binary() = 3144 b"22032" "Cannot create a JSON value from a string with CHARACTER SET 'binary'.";
     invalid_json_type(nth, function) = 3146 b"22032" "Invalid data type for JSON data in argument {nth} to function {function}; a JSON string or JSON type is required.";
     json_path_with_wildcard() = 3149 b"42000" "In this situation, path expressions may not contain the * and ** tokens or an array range.";
+    json_name_too_long() = 3151 b"22032" "The JSON object contains a key name that is too long.";
     json_key(column) = 3152 b"42000" "JSON column '{column}' supports indexing only via generated columns on a specified JSON path.";
     json_path_not_allowed() = 3153 b"42000" "The path expression '$' is not allowed in this context.";
     json_one_or_all(function) = 3154 b"42000" "The oneOrAll argument to {function} may take these values: 'one' or 'all'.";

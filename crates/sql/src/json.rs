@@ -17,7 +17,7 @@ pub mod write;
 
 use std::collections::HashSet;
 
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 pub use document::{Json, Kind, Object};
 use path::{Leg, Path};
 pub use read::{MAX_DEPTH, Malformed, parse, parse_kept};
@@ -51,6 +51,23 @@ pub fn unquote(text: &str) -> SqlResult<String> {
     match parse(text).map_err(|error| error.of_argument(0, "json_unquote"))? {
         Json::String(inside) => Ok(inside),
         _ => Ok(text.into()),
+    }
+}
+
+/// The longest name of a member that a column holds.
+pub const NAME_MAX_BYTES: usize = u16::MAX as usize;
+
+/// Error 3151 for a document with a longer one.
+pub fn check_names(document: &Json) -> SqlResult<()> {
+    match document {
+        Json::Array(parts) => parts.iter().try_for_each(check_names),
+        Json::Object(members) => members.iter().try_for_each(|(name, value)| {
+            if name.len() > NAME_MAX_BYTES {
+                return Err(SqlError::json_name_too_long());
+            }
+            check_names(value)
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -267,7 +267,9 @@ impl Builder<'_> {
             self.number_for(expr, Wanted::Integer)
         } else {
             let typed = self.build(expr)?;
-            Ok(if kind.is_character() { functions::as_shown(typed) } else { typed })
+            // A number is no document, however it is shown.
+            let shown = kind.is_character() && *kind != ColumnType::Json;
+            Ok(if shown { functions::as_shown(typed) } else { typed })
         }
     }
 

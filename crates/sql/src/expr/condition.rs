@@ -195,14 +195,18 @@ impl Builder<'_> {
             self.build(operand)?
         };
         let numeric = operand.kind.column.is_numeric();
-        let of_documents = operand.kind.column == ColumnType::Json;
         let mut parts = Vec::with_capacity(list.len() + 1);
         for candidate in list {
-            let candidate = if numeric { self.plain(candidate)? } else { self.build(candidate)? };
-            parts.push(if of_documents { functions::as_order(candidate) } else { candidate });
+            parts.push(if numeric { self.plain(candidate)? } else { self.build(candidate)? });
         }
-        let operand = functions::in_order(self.in_class(operand, &mut parts));
-        parts.insert(0, operand);
+        let is_document = |part: &Typed| part.kind.column == ColumnType::Json;
+        if is_document(&operand) || parts.iter().any(is_document) {
+            parts.insert(0, operand);
+            parts = parts.into_iter().map(functions::as_order).collect();
+        } else {
+            let operand = self.in_class(operand, &mut parts);
+            parts.insert(0, operand);
+        }
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
         let mut parts = parts.into_iter().map(|part| part.expr);
         let operand = Box::new(parts.next().expect("the operand is the first"));

@@ -275,6 +275,9 @@ fn json_object(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
         if pair[0].is_null() {
             return Err(SqlError::json_member_name_null());
         }
+        if matches!(pair[0], Value::Bytes(_)) {
+            return Err(SqlError::json_of_binary());
+        }
         members.push((Box::from(&*to_text(&pair[0])), document_or_null(&pair[1])?));
     }
     given(&Json::Object(Object::new(members)), call, context)

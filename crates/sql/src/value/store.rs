@@ -148,7 +148,13 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
 fn store_document(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
     let text = match value {
         Value::Bytes(_) => return Err(SqlError::json_of_binary()),
-        Value::Json(_) => return Ok(value.clone()),
+        Value::Json(marked) if marked.len() <= crate::json::NAME_MAX_BYTES => return Ok(value.clone()),
+        Value::Json(marked) => {
+            let document =
+                crate::json::parse_kept(marked).map_err(|error| error.of_column(context.column))?;
+            crate::json::check_names(&document)?;
+            return Ok(value.clone());
+        }
         Value::Str(text) => std::sync::Arc::clone(text),
         _ => {
             let why = "not a JSON text, may need CAST";
@@ -156,6 +162,9 @@ fn store_document(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value>
         }
     };
     let document = crate::json::parse(&text).map_err(|error| error.of_column(context.column))?;
+    if text.len() > crate::json::NAME_MAX_BYTES {
+        crate::json::check_names(&document)?;
+    }
     Ok(Value::from(crate::json::write(&document)))
 }
 

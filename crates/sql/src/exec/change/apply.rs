@@ -173,6 +173,7 @@ fn is_zero_date(value: &Value) -> bool {
 
 fn implicit_zero(kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
     let zero = match kind {
+        ColumnType::Json => Value::text("null"),
         _ if kind.is_string() => Value::text(""),
         _ => Value::Int(0),
     };
