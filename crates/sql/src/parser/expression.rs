@@ -317,7 +317,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn member_of(&mut self, value: Expr) -> Parse<Expr> {
         self.advance();
-        self.eat(Keyword::Of);
+        let _optional = self.eat(Keyword::Of);
         self.expect_kind(TokenKind::LeftParen)?;
         let array = self.operand(SIMPLE)?;
         self.expect_kind(TokenKind::RightParen)?;

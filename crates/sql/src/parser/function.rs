@@ -26,11 +26,8 @@ impl Parser<'_> {
             "timestampdiff" => self.timestamp_diff(),
             "get_format" => self.get_format(),
             "weight_string" => self.weight_string(),
-            "json_value" => self.json_value(),
-            "json_schema_valid" | "json_schema_validation_report" => Err(self.not_supported("JSON schemas")),
-            "json_merge" => {
-                self.deprecated(Deprecated::JsonMerge);
-                self.plain_call(name)
+            "json_value" | "json_schema_valid" | "json_schema_validation_report" | "json_merge" => {
+                self.json_call(name)
             }
             "found_rows" => {
                 self.deprecated(Deprecated::FoundRows);
@@ -128,7 +125,7 @@ impl Parser<'_> {
         self.expect_kind(TokenKind::RightParen).map(|_| ())
     }
 
-    fn plain_call(&mut self, name: Name) -> Parse<Expr> {
+    pub(super) fn plain_call(&mut self, name: Name) -> Parse<Expr> {
         let arguments = self.arguments()?;
         self.refuse_window()?;
         Ok(Expr::Function(Box::new(FunctionCall {

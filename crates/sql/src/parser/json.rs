@@ -2,7 +2,7 @@
 
 use super::{Deprecated, Parse, Parser};
 use crate::ast::{
-    self, CastType, Expr, JsonTable, JsonTableColumn, Literal, Query, QueryBody, Select, SelectItem,
+    self, CastType, Expr, JsonTable, JsonTableColumn, Literal, Name, Query, QueryBody, Select, SelectItem,
     StringLiteral, TableRef,
 };
 use crate::lexer::{Keyword, TokenKind};
@@ -28,9 +28,22 @@ pub(super) fn word(text: &str) -> Expr {
 }
 
 impl Parser<'_> {
+    /// A call that is no plain one. The frame of who calls this is on the stack once for each level of an expression.
+    #[inline(never)]
+    pub(super) fn json_call(&mut self, name: Name) -> Parse<Expr> {
+        match &*name {
+            "json_value" => self.json_value(),
+            "json_merge" => {
+                self.deprecated(Deprecated::JsonMerge);
+                self.plain_call(name)
+            }
+            _ => Err(self.not_supported("JSON schemas")),
+        }
+    }
+
     /// `(document, 'path' [RETURNING type] [... ON EMPTY] [... ON ERROR])`, as a CAST of a call whose last arguments are the modes and
     /// their defaults.
-    pub(super) fn json_value(&mut self) -> Parse<Expr> {
+    fn json_value(&mut self) -> Parse<Expr> {
         self.expect_kind(TokenKind::LeftParen)?;
         let document = self.expression()?;
         self.expect_kind(TokenKind::Comma)?;
