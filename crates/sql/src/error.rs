@@ -344,6 +344,9 @@ errors! {
     wrong_parameters(function) = 1583 b"42000" "Incorrect parameters in the call to native function '{function}'";
     duplicate_entry_with_key_name(value, key) = 1586 b"23000" "Duplicate entry '{value}' for key '{key}'";
     multi_update_key_conflict(first, second) = 1706 b"HY000" "Primary key/partition key update is not allowed since the table is updated both as '{first}' and '{second}'.";
+    temporal_out_of_range(kind, expression) = 6527 b"22003" "{kind} value is out of range in '{expression}'";
+    deprecated_delimiter(sign, at, value, row, standard) = 4095 b"HY000" "Delimiter '{sign}' in position {at} in datetime value '{value}' at row {row} is deprecated. Prefer the standard '{standard}'.";
+    superfluous_delimiter(sign, at, value, row) = 4096 b"HY000" "Delimiter '{sign}' in position {at} in datetime value '{value}' at row {row} is superfluous and is deprecated. Please remove.";
     value_out_of_range(kind, expression) = 1690 b"22003" "{kind} value is out of range in '{expression}'";
     index_column_too_long(max) = 1709 b"HY000" "Index column size too large. The maximum column size is {max} bytes.";
     read_only_transaction() = 1792 b"25006" "Cannot execute statement in a READ ONLY transaction.";

@@ -16,11 +16,13 @@ macro_rules! null_guard {
 mod address;
 mod casting;
 mod cipher;
+mod clock;
 mod compress;
 mod date;
 mod digest;
 mod encode;
 mod info;
+mod interval;
 mod json;
 mod json_scalar;
 mod json_value;
@@ -36,13 +38,16 @@ mod weight;
 mod written;
 
 pub use casting::{cast, cast_target};
-pub(crate) use date::{date_arithmetic, date_arithmetic_type, extract_part};
 pub(crate) use digest::crc32;
+pub(crate) use interval::{date_arithmetic, date_arithmetic_type, extract_part, is_clock_unit};
 pub(crate) use json::{
     as_order, as_value as as_document, cast_as_document, document_order, marked,
     takes_value as takes_document, truth as truth_document,
 };
-pub(crate) use json_scalar::{Wanted, as_moment, as_number, of_truth as truth_as_document};
+pub(crate) use json_scalar::{
+    DATE, MOMENT, TIME, Wanted, as_number, as_temporal, of_truth as truth_as_document, temporal_argument,
+    wanted_number,
+};
 pub(crate) use json_value::json_value;
 pub(crate) use result_bytes::build_text;
 pub(crate) use server::{benchmark, benchmark_type};
@@ -91,6 +96,7 @@ fn tables() -> impl Iterator<Item = &'static Entry> {
         .iter()
         .chain(numeric::FUNCTIONS)
         .chain(date::FUNCTIONS)
+        .chain(clock::FUNCTIONS)
         .chain(encode::FUNCTIONS)
         .chain(info::FUNCTIONS)
         .chain(regexp::FUNCTIONS)
@@ -139,7 +145,7 @@ const LIGHT_ON_TEXT: &[&str] = &[
 /// Whether a call costs no more than a small multiple of what its arguments are long, so that it may be worked out while a page is latched.
 /// What is not named here is taken for heavy.
 pub(crate) fn is_light(name: &str) -> bool {
-    let tables = [numeric::FUNCTIONS, date::FUNCTIONS, info::FUNCTIONS, address::FUNCTIONS];
+    let tables = [numeric::FUNCTIONS, date::FUNCTIONS, clock::FUNCTIONS, info::FUNCTIONS, address::FUNCTIONS];
     LIGHT_ON_TEXT.contains(&name) || tables.iter().any(|table| table.iter().any(|entry| entry.name == name))
 }
 

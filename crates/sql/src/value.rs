@@ -9,6 +9,7 @@
 mod compare;
 mod convert;
 mod display;
+mod moment;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,9 @@ pub use convert::{
 pub(crate) use convert::{apply_offset, shown};
 pub use display::{
     between_columns, column_text, format_double, format_float, is_shown_by_column, write_text,
+};
+pub(crate) use moment::{
+    MomentOrTime, ReadFor, read_clock, read_date, read_moment, read_moment_or_time, tell_delimiter,
 };
 pub(crate) use store::shown_misfit;
 pub use store::{StoreContext, store};

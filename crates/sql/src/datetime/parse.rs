@@ -45,11 +45,25 @@ pub struct Temporal {
     pub truncated: bool,
     /// UTC offset in seconds written behind the time, if any.
     pub offset_seconds: Option<i32>,
+    /// The first delimiter that is not the standard one.
+    pub delimiter: Option<Delimiter>,
+}
+
+/// A delimiter that is read, and deprecated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delimiter {
+    /// The byte that parts.
+    pub found: u8,
+    /// Where it stands, in bytes from the start of the text.
+    pub at: usize,
+    /// What should stand there; `None` if nothing should.
+    pub standard: Option<char>,
 }
 
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
+    delimiter: Option<Delimiter>,
 }
 
 impl Reader<'_> {
@@ -59,7 +73,8 @@ impl Reader<'_> {
 
     fn skip_spaces(&mut self) -> bool {
         let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+        while let Some(space) = self.peek().filter(u8::is_ascii_whitespace) {
+            self.deprecate(space, None);
             self.at += 1;
         }
         self.at > start
@@ -78,13 +93,22 @@ impl Reader<'_> {
         (self.at > start).then_some((number, self.at - start))
     }
 
-    /// One separator of punctuation (or `T` before a time is handled by the caller).
-    fn punctuation(&mut self) -> bool {
-        if self.peek().is_some_and(|byte| byte.is_ascii_punctuation()) {
+    /// Bytes that part two numbers, as many as there are; the first should be the standard one and the only one.
+    fn delimiters(&mut self, standard: char, parts: impl Fn(u8) -> bool) -> bool {
+        let start = self.at;
+        while let Some(found) = self.peek().filter(|byte| parts(*byte)) {
+            match self.at == start {
+                true if found != standard as u8 => self.deprecate(found, Some(standard)),
+                true => {}
+                false => self.deprecate(found, None),
+            }
             self.at += 1;
-            return true;
         }
-        false
+        self.at > start
+    }
+
+    fn deprecate(&mut self, found: u8, standard: Option<char>) {
+        self.delimiter.get_or_insert(Delimiter { found, at: self.at, standard });
     }
 
     /// A fraction after the point: microseconds rounded from any number of digits, and digits up to 6.
@@ -121,19 +145,20 @@ fn full_year(year: u32, digits: usize) -> u32 {
 
 /// Parses a date or datetime. `None` if no acceptable date is at the start of the text.
 pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: 0, delimiter: None };
     reader.skip_spaces();
     let run = reader.text[reader.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let next = reader.text.get(reader.at + run).copied();
     if run >= 5 && !matches!(next, Some(b'-' | b'/')) || run >= 5 && run != 4 && next.is_none() {
         return parse_digits(reader, run, rules);
     }
+    let punctuation = |byte: u8| byte.is_ascii_punctuation();
     let (year, year_digits) = reader.digits(4)?;
-    if !reader.punctuation() {
+    if !reader.delimiters('-', punctuation) {
         return None;
     }
     let (month, _) = reader.digits(2)?;
-    if !reader.punctuation() {
+    if !reader.delimiters('-', punctuation) {
         return None;
     }
     let (day, _) = reader.digits(2)?;
@@ -146,20 +171,21 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
     if month > 12 || day > 31 || !rules.allow(date) {
         return None;
     }
-    let before = reader.at;
+    let before = (reader.at, reader.delimiter);
     let separated = match reader.peek() {
         Some(b'T') => {
             reader.at += 1;
             true
         }
-        _ => reader.skip_spaces(),
+        _ => reader.delimiters(' ', |byte| byte.is_ascii_punctuation() || byte.is_ascii_whitespace()),
     };
     if separated && reader.peek().is_some_and(|byte| byte.is_ascii_digit()) {
         return parse_clock(reader, date);
     }
-    reader.at = before;
+    (reader.at, reader.delimiter) = before;
     let truncated = !reader.at_end();
-    Some(Temporal { moment: date.at_midnight(), has_time: false, truncated, offset_seconds: None })
+    let delimiter = reader.delimiter;
+    Some(Temporal { moment: date.at_midnight(), has_time: false, truncated, offset_seconds: None, delimiter })
 }
 
 /// `hh[:mm[:ss[.f]]]` behind a date.
@@ -167,15 +193,13 @@ fn parse_clock(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
     let (hour, _) = reader.digits(2)?;
     let (mut minute, mut second, mut us, mut fsp) = (0, 0, 0, 0);
     // A minus is an offset's sign, unless hours and minutes are parted by one too.
-    let parted_by = reader.peek().filter(|byte| byte.is_ascii_punctuation() && *byte != b'+');
-    if parted_by.is_some() {
-        reader.at += 1;
+    let parted_by = reader.peek();
+    if reader.delimiters(':', |byte| byte.is_ascii_punctuation() && byte != b'+') {
         minute = reader.digits(2)?.0;
         let parts = |byte: u8| {
             byte.is_ascii_punctuation() && byte != b'+' && (byte != b'-' || parted_by == Some(b'-'))
         };
-        if reader.peek().is_some_and(parts) {
-            reader.at += 1;
+        if reader.delimiters(':', parts) {
             second = reader.digits(2)?.0;
             if reader.peek() == Some(b'.') {
                 reader.at += 1;
@@ -203,7 +227,8 @@ fn finish(mut reader: Reader<'_>, date: Date, clock: (u32, u32, u32), us: u32, f
     if us >= 1_000_000 {
         moment = DateTime::from_linear_us(moment.to_linear_us() + SECOND_US, fsp)?;
     }
-    Some(Temporal { moment, has_time: true, truncated, offset_seconds })
+    let delimiter = reader.delimiter;
+    Some(Temporal { moment, has_time: true, truncated, offset_seconds, delimiter })
 }
 
 /// A run of digits without separators: YYYYMMDDhhmmss, YYMMDDhhmmss, YYYYMMDD, YYMMDD and shorter tails.
@@ -239,9 +264,11 @@ fn parse_digits(mut reader: Reader<'_>, run: usize, rules: DateRules) -> Option<
         reader.at += 1;
         return parse_clock_digits(reader, date);
     }
+    // Where nothing parts the numbers, nothing may follow them.
+    let spaced = reader.text.last().is_some_and(u8::is_ascii_whitespace);
     let mut parsed = finish(reader, date, (hour, minute, second), us, fsp)?;
     parsed.has_time = has_time;
-    Some(parsed)
+    (!parsed.truncated && !spaced).then_some(parsed)
 }
 
 /// `20260131T101112`.
@@ -267,6 +294,7 @@ pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
             has_time: false,
             truncated: false,
             offset_seconds: None,
+            delimiter: None,
         });
     }
     let full = match number {
@@ -288,17 +316,23 @@ pub fn parse_number(number: i64, rules: DateRules) -> Option<Temporal> {
         return None;
     }
     let moment = DateTime::from_parts(date, hour, minute, second, 0, 0);
-    Some(Temporal { moment, has_time: number > 99_991_231, truncated: false, offset_seconds: None })
+    Some(Temporal {
+        moment,
+        has_time: number > 99_991_231,
+        truncated: false,
+        offset_seconds: None,
+        delimiter: None,
+    })
 }
 
 /// Parses a TIME: `[-]\[D \]hh:mm:ss[.f]`, `hh:mm`, `hhmmss`, `ss`, or a full datetime. The flag says that something
 /// was lost (rest unreadable, or clamped to the range).
 pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: 0, delimiter: None };
     reader.skip_spaces();
     let negative = reader.peek() == Some(b'-');
     reader.at += usize::from(negative);
-    if !negative && looks_like_date_time(&reader.text[reader.at..]) {
+    if !negative && is_shaped_as_moment(&reader.text[reader.at..]) {
         let parsed = parse_date_time(text, DateRules::LENIENT)?;
         return Some((parsed.moment.time(), parsed.truncated));
     }
@@ -349,8 +383,8 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
     Some((minute, reader.digits(2)?.0))
 }
 
-/// `dddd-d...` or 12 and more digits, 12 characters at least: a datetime, not a time.
-fn looks_like_date_time(text: &[u8]) -> bool {
+/// `dddd-d...` or 12 and more digits, 12 characters at least: a moment, not a time.
+pub(crate) fn is_shaped_as_moment(text: &[u8]) -> bool {
     let run = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     run >= 12 || (run > 0 && text.len() >= 12 && matches!(text.get(run), Some(b'-' | b'/')))
 }

@@ -261,6 +261,11 @@ impl Builder<'_> {
         Ok(functions::as_number(self.build(expr)?, wanted, source_of(expr)))
     }
 
+    /// Binds what is read as a date or a time: documents are its text.
+    pub(super) fn temporal(&mut self, expr: &ast::Expr, wanted: &'static str) -> SqlResult<Typed> {
+        Ok(functions::as_temporal(self.build(expr)?, wanted, source_of(expr)))
+    }
+
     /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
     fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
         if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
@@ -395,17 +400,21 @@ impl Builder<'_> {
     fn date_expression(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         let (expr, column) = match expr {
             ast::Expr::DateArithmetic { date, amount, unit, subtract } => {
-                let (date, amount) = (self.build(date)?, self.build(amount)?);
+                let (date, amount) = (self.temporal(date, functions::MOMENT)?, self.build(amount)?);
                 let column = functions::date_arithmetic_type(&date.kind.column, *unit);
                 let (date, amount) = (boxed(date), boxed(amount));
                 (Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract }, column)
             }
             ast::Expr::TimestampDiff { unit, from, to } => {
-                let (from, to) = (boxed(self.build(from)?), boxed(self.build(to)?));
+                let from = boxed(self.temporal(from, functions::MOMENT)?);
+                let to = boxed(self.temporal(to, functions::MOMENT)?);
                 (Expr::TimestampDiff { unit: *unit, from, to }, ColumnType::BIGINT)
             }
             ast::Expr::Extract { unit, operand } => {
-                (Expr::Extract { unit: *unit, operand: boxed(self.build(operand)?) }, ColumnType::BIGINT)
+                let wanted =
+                    if functions::is_clock_unit(*unit) { functions::TIME } else { functions::MOMENT };
+                let operand = boxed(self.temporal(operand, wanted)?);
+                (Expr::Extract { unit: *unit, operand }, ColumnType::BIGINT)
             }
             _ => return Err(SqlError::not_supported_yet("this date expression")),
         };
@@ -539,11 +548,16 @@ impl Builder<'_> {
                 arguments.push(functions::truth_as_document(self.build(argument)?));
                 continue;
             }
-            arguments.push(if numeric {
-                with_all_digits(self.number(argument)?)
+            let wanted = functions::wanted_number(name, nth);
+            let mut bound = if numeric {
+                with_all_digits(self.number_for(argument, wanted)?)
             } else {
                 self.build(argument)?
-            });
+            };
+            if let Some(wanted) = functions::temporal_argument(name, nth) {
+                bound = functions::as_temporal(bound, wanted, source_of(argument));
+            }
+            arguments.push(bound);
         }
         Ok(arguments)
     }

@@ -1,6 +1,6 @@
 //! From syntax to bound conversions: CAST, CONVERT and COLLATE.
 
-use super::build::{Builder, boxed, source_of};
+use super::build::{Builder, boxed};
 use super::{Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
@@ -34,13 +34,16 @@ impl Builder<'_> {
             ast::CastType::Signed | ast::CastType::Unsigned => self.number_for(expr, Wanted::Integer)?,
             ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,
             _ if numeric => self.number(expr)?,
+            ast::CastType::Year => self.number_for(expr, Wanted::Integer)?,
+            ast::CastType::Date => self.temporal(expr, functions::DATE)?,
+            ast::CastType::DateTime(_) => self.temporal(expr, functions::MOMENT)?,
+            ast::CastType::Time(_) => self.temporal(expr, functions::TIME)?,
             _ => self.build(expr)?,
         };
         if matches!(target, ast::CastType::Json) {
             return Ok(functions::cast_as_document(operand));
         }
         let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
-        let operand = functions::as_moment(operand, &to, source_of(expr));
         let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
         let operand = match to.collation() {
             Some(other) => functions::in_other_set(operand, other),

@@ -15,7 +15,7 @@ use crate::expr::{EvalContext, coerce_value};
 use crate::functions::cast;
 use crate::functions::result_bytes::bounded;
 use crate::types::ColumnType;
-use crate::value::{Value, to_bool, to_date_time};
+use crate::value::{ReadFor, Value, read_moment, to_bool};
 
 /// The value of the branch that was taken; a decimal keeps the digits it has.
 fn branch_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -73,14 +73,11 @@ impl Expr {
                 crate::functions::date_arithmetic(&date, &amount, *unit, *subtract, context)?
             }
             Expr::TimestampDiff { unit, from, to } => {
-                let from = to_date_time(&from.eval(row, context)?, context)?;
-                let to = to_date_time(&to.eval(row, context)?, context)?;
-                match (from, to) {
-                    (Some(from), Some(to)) if !from.date().has_zero_part() && !to.date().has_zero_part() => {
-                        Value::Int(datetime::timestamp_difference(*unit, from, to))
-                    }
-                    _ => Value::Null,
-                }
+                let from = read_moment(&from.eval(row, context)?, ReadFor::Calendar, context)?;
+                let to = read_moment(&to.eval(row, context)?, ReadFor::Calendar, context)?;
+                from.zip(to).map_or(Value::Null, |(from, to)| {
+                    Value::Int(datetime::timestamp_difference(*unit, from, to))
+                })
             }
             Expr::Extract { unit, operand } => {
                 crate::functions::extract_part(&operand.eval(row, context)?, *unit, context)?

@@ -11,7 +11,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, EvalSettings};
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{
-    Value, parse_integer_prefix, to_bytes, to_decimal, to_double, to_i64, to_text, to_time, to_u64_bits,
+    ReadFor, Value, parse_integer_prefix, read_date, read_moment, to_bytes, to_decimal, to_double, to_i64,
+    to_text, to_time, to_u64_bits,
 };
 
 fn digits(given: Option<u64>, default: u8, most: u8) -> SqlResult<u8> {
@@ -102,13 +103,10 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
         ColumnType::Float { .. } => Value::Double(f64::from(to_double(value, context)? as f32)),
         ColumnType::Double { .. } => Value::Double(to_double(value, context)?),
         ColumnType::Year => cast_year(value, context)?,
-        ColumnType::Date => cast_date(value, context)?,
+        ColumnType::Date => read_date(value, ReadFor::Keeping, context)?.map_or(Value::Null, Value::Date),
         ColumnType::DateTime { fsp } => {
-            match super::date::read_moment(value, context)?.and_then(|moment| context.moment_to(moment, *fsp))
-            {
-                Some(moment) => Value::DateTime(moment),
-                None => Value::Null,
-            }
+            let moment = read_moment(value, ReadFor::Keeping, context)?;
+            moment.and_then(|moment| context.moment_to(moment, *fsp)).map_or(Value::Null, Value::DateTime)
         }
         ColumnType::Time { fsp } => {
             to_time(value, context)?.map_or(Value::Null, |time| Value::Time(context.time_to(time, *fsp)))
@@ -214,61 +212,34 @@ fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
     }
 }
 
-fn starts_with_digit(value: &Value) -> bool {
-    value.as_raw_bytes().is_some_and(|text| text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit))
-}
-
-/// CAST(value AS DATE): what is no date is called a truncated one, unless it is a whole number or a double.
-fn cast_date(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
-    let rules = context.date_rules();
-    let readable = match value {
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) => {
-            crate::datetime::parse_date_time(&to_bytes(value), rules).is_some()
-        }
-        Value::Decimal(number) => {
-            let whole = number.truncate_places(0).to_i64();
-            whole.is_some_and(|whole| crate::datetime::parse_number(whole, rules).is_some())
-        }
-        _ => true,
-    };
-    if readable {
-        return moment_date(value, context);
-    }
-    context.warn(SqlError::truncated_wrong_value("date", crate::value::shown(&to_bytes(value))))?;
-    Ok(Value::Null)
-}
-
-fn moment_date(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(super::date::read_moment(value, context)?.map_or(Value::Null, |moment| Value::Date(moment.date())))
-}
-
+/// CAST(value AS YEAR): a number, shown without leading zeros.
 fn cast_year(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
     let number = match value {
         Value::Date(date) => i64::from(date.year()),
         Value::DateTime(moment) => i64::from(moment.date().year()),
         Value::Time(_) => i64::from(context.now().date().year()),
-        Value::Str(_) | Value::Bytes(_) if !starts_with_digit(value) => {
-            context.warn(SqlError::wrong_value("YEAR", to_text(value)))?;
-            return Ok(Value::Null);
-        }
         Value::Str(_) | Value::Bytes(_) => {
-            let text = value.as_raw_bytes().unwrap_or(&[]);
-            let (number, whole) = parse_integer_prefix(text);
-            if !whole {
-                context.warn(SqlError::truncated_wrong_value("YEAR", crate::value::shown(text)))?;
+            let text = to_bytes(value);
+            let (number, complete) = parse_integer_prefix(&text);
+            if !text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
+                context.warn(SqlError::wrong_value("YEAR", crate::value::shown(&text)))?;
+                return Ok(Value::Null);
             }
-            number.clamp(0, 10_000) as i64
+            if !complete {
+                context.warn(SqlError::truncated_wrong_value("YEAR", crate::value::shown(&text)))?;
+            }
+            i64::try_from(number).unwrap_or(i64::MAX)
         }
         other => to_i64(other, context)?,
     };
     Ok(match number {
-        0 if !value.is_string() => Value::UInt(0),
-        0..=69 => Value::UInt(2000 + number as u64),
-        70..=99 => Value::UInt(1900 + number as u64),
-        1901..=2155 => Value::UInt(number as u64),
+        0 if !value.is_string() => Value::Int(0),
+        0..=69 => Value::Int(2000 + number),
+        70..=99 => Value::Int(1900 + number),
+        1901..=2155 => Value::Int(number),
         _ => {
-            let shown = if value.is_string() { to_text(value) } else { number.to_string().into() };
-            context.warn(SqlError::truncated_wrong_value("YEAR", shown))?;
+            let text = if value.is_string() { to_text(value) } else { number.to_string().into() };
+            context.warn(SqlError::truncated_wrong_value("YEAR", text))?;
             Value::Null
         }
     })

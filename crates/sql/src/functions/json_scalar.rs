@@ -34,6 +34,15 @@ pub(crate) enum Wanted {
     Decimal,
 }
 
+/// What a function that takes numbers wants a document for.
+pub(crate) fn wanted_number(name: &str, nth: usize) -> Wanted {
+    match (name, nth) {
+        ("from_days" | "makedate" | "period_add" | "period_diff", _) | ("maketime", 0 | 1) => Wanted::Integer,
+        ("sec_to_time" | "from_unixtime" | "maketime", _) => Wanted::Decimal,
+        _ => Wanted::Double,
+    }
+}
+
 /// A document as a number; anything else as it is. `source`: the name of what it comes from, for the warning.
 pub(crate) fn as_number(typed: Typed, wanted: Wanted, source: &str) -> Typed {
     if typed.kind.column != ColumnType::Json {
@@ -79,7 +88,7 @@ fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     })
 }
 
-/// The arguments of a function: documents as plain text unless it is one on documents, and as what they stand for if it is one on dates.
+/// The arguments of a function: documents as plain text unless it is one on documents.
 pub(super) fn plain_outside(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
     if name.starts_with("json")
         || name == "member of"
@@ -87,9 +96,7 @@ pub(super) fn plain_outside(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
     {
         return arguments;
     }
-    let on_dates = super::date::FUNCTIONS.iter().any(|entry| entry.name == name);
     let plain = |typed: Typed| match typed.kind.column {
-        ColumnType::Json if on_dates => call("json as moment", unquoted, vec![typed.expr], typed.kind),
         ColumnType::Json => call("json as text", plain_text, vec![typed.expr], typed.kind),
         _ => typed,
     };
@@ -103,36 +110,51 @@ fn plain_text(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<V
     })
 }
 
-fn unquoted(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    Ok(Value::text(&*json::write::unquoted(&super::json::kept_or_null(&arguments[0]))))
+/// Which kind of date or time a function reads an argument as. None for any other argument.
+pub(crate) fn temporal_argument(name: &str, nth: usize) -> Option<&'static str> {
+    Some(match (name, nth) {
+        (
+            "date" | "year" | "quarter" | "month" | "day" | "dayofmonth" | "dayofweek" | "weekday"
+            | "dayofyear" | "week" | "weekofyear" | "yearweek" | "dayname" | "monthname" | "last_day"
+            | "to_days" | "datediff",
+            0,
+        )
+        | ("datediff", 1) => DATE,
+        ("timestamp" | "unix_timestamp" | "date_format" | "convert_tz" | "to_seconds", 0) => MOMENT,
+        ("time" | "hour" | "minute" | "second" | "microsecond" | "time_to_sec", 0)
+        | ("addtime" | "subtime" | "timestamp", 1) => TIME,
+        _ => return None,
+    })
 }
 
-/// A document as a moment of this type, for CAST; anything else as it is. `source`: the name of what it comes from, for the warning.
-pub(crate) fn as_moment(typed: Typed, to: &ColumnType, source: &str) -> Typed {
-    let name = match to {
-        ColumnType::Date => "DATE",
-        ColumnType::Time { .. } => "TIME",
-        ColumnType::DateTime { .. } => "DATETIME/TIMESTAMP",
-        _ => return typed,
-    };
+/// A document is read as a day.
+pub(crate) const DATE: &str = "DATE";
+/// A document is read as a moment.
+pub(crate) const MOMENT: &str = "DATETIME/TIMESTAMP";
+/// A document is read as a time.
+pub(crate) const TIME: &str = "TIME";
+
+/// A document as the text of a date or a time; anything else as it is. `source`: the name of what it comes from, for the warning.
+pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> Typed {
     if typed.kind.column != ColumnType::Json {
         return typed;
     }
     let kind = ExprType::nullable(ColumnType::varchar(64));
-    call(name, moment, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
+    call(wanted, moment, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
 }
 
 /// What is no moment of the wanted kind is NULL with warning 3156.
 fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let date = |text: &str| datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some();
+    let date = |text: &str| {
+        datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some_and(|found| !found.truncated)
+    };
     let found = match super::json::kept_or_null(&arguments[0]) {
         Json::Opaque(Kind::DateTime | Kind::Timestamp, text) => Some(text),
         Json::Opaque(Kind::Date, text) if call.name != "TIME" => Some(text),
         Json::Opaque(Kind::Time, text) if call.name == "TIME" => Some(text),
         Json::String(text) if call.name == "TIME" => {
-            datetime::parse_time(text.as_bytes()).is_some().then_some(text)
+            datetime::parse_time(text.as_bytes()).filter(|(_, truncated)| !truncated).map(|_| text)
         }
         Json::String(text) => date(&text).then_some(text),
         _ => None,

@@ -312,15 +312,18 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             datetime::parse_time(&to_bytes(value))
         }
-        number => {
-            let text = to_decimal(number, context)?.to_string();
-            datetime::parse_time(text.as_bytes())
-        }
+        number => super::moment::number_as_time(number, context)?.map(|time| (time, false)),
     };
     match parsed {
         Some((time, truncated)) => {
             if truncated {
                 warn_truncated(context, "time", &to_bytes(value))?;
+            }
+            if let Some(text) = value.as_raw_bytes()
+                && datetime::is_shaped_as_moment(text)
+                && let Some(found) = datetime::parse_date_time(text, context.date_rules())
+            {
+                super::tell_delimiter(&found, text, 1, context);
             }
             Ok(Some(time))
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::convert::{apply_offset, shown};
 use super::{
-    EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time,
+    EnumValue, Value, parse_double_prefix, tell_delimiter, to_bytes, to_date_time, to_decimal, to_double,
+    to_text, to_time,
 };
 use crate::collation::{Collation, trim_spaces};
 use crate::datetime::{self, DateRules, DateTime, Time};
@@ -472,10 +473,11 @@ fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlRes
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             let text = to_bytes(value);
             let parsed = datetime::parse_date_time(&text, rules);
-            if let Some(found) = parsed
-                && found.truncated
-            {
-                context.misfit_moment(kind, &text, false)?;
+            if let Some(found) = parsed {
+                if found.truncated {
+                    context.misfit_moment(kind, &text, false)?;
+                }
+                tell_delimiter(&found, &text, context.row, context.eval);
             }
             parsed.map(|found| apply_offset(found.moment, found.offset_seconds, context.eval))
         }

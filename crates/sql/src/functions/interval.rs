@@ -1,0 +1,109 @@
+//! INTERVAL arithmetic and EXTRACT.
+
+use crate::ast::{IntervalUnit, IntervalUnit as U};
+use crate::collation::Collation;
+use crate::datetime::{self, DAY_US, SECOND_US, Time, add_interval};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
+use crate::types::ColumnType;
+use crate::value::{MomentOrTime, ReadFor, Value, read_clock, read_moment, to_bytes, to_i64};
+
+/// Result type of `date + INTERVAL n unit`.
+pub(crate) fn date_arithmetic_type(kind: &ColumnType, unit: IntervalUnit) -> ColumnType {
+    let microseconds = matches!(
+        unit,
+        IntervalUnit::Microsecond
+            | IntervalUnit::SecondMicrosecond
+            | IntervalUnit::MinuteMicrosecond
+            | IntervalUnit::HourMicrosecond
+            | IntervalUnit::DayMicrosecond
+    );
+    match kind {
+        ColumnType::Date if datetime::is_date_unit(unit) => ColumnType::Date,
+        ColumnType::Date => ColumnType::DateTime { fsp: if microseconds { 6 } else { 0 } },
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => {
+            ColumnType::DateTime { fsp: if microseconds { 6 } else { *fsp } }
+        }
+        ColumnType::Time { fsp } if !datetime::is_date_unit(unit) => {
+            ColumnType::Time { fsp: if microseconds { 6 } else { *fsp } }
+        }
+        ColumnType::Time { fsp } => ColumnType::DateTime { fsp: *fsp },
+        _ => ColumnType::Char { length: 29, collation: Collation::DEFAULT },
+    }
+}
+
+/// `date +- INTERVAL amount unit`. A text date gives a text, as long as it needs to be.
+pub(crate) fn date_arithmetic(
+    date: &Value,
+    amount: &Value,
+    unit: IntervalUnit,
+    subtract: bool,
+    context: &EvalContext<'_>,
+) -> SqlResult<Value> {
+    if date.is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(mut interval) = datetime::interval_from_value(amount, unit, context)? else {
+        if !amount.is_null() {
+            context.warn(SqlError::datetime_overflow("datetime"))?;
+        }
+        return Ok(Value::Null);
+    };
+    if subtract {
+        interval = interval.negated();
+    }
+    let has_fraction = interval.us % SECOND_US != 0;
+    if let Value::Time(time) = date
+        && !datetime::is_date_unit(unit)
+    {
+        let fsp = if has_fraction { 6 } else { time.fsp };
+        return Ok(Value::Time(Time::clamped(time.us.saturating_add(interval.us), fsp)));
+    }
+    let Some(moment) = read_moment(date, ReadFor::Calendar, context)? else { return Ok(Value::Null) };
+    let Some(mut result) = add_interval(moment, interval) else {
+        context.warn(SqlError::datetime_overflow("datetime"))?;
+        return Ok(Value::Null);
+    };
+    if has_fraction {
+        result.fsp = 6;
+    }
+    let only_date = datetime::is_date_unit(unit);
+    Ok(match date {
+        Value::Date(_) if only_date => Value::Date(result.date()),
+        Value::Date(_) | Value::DateTime(_) | Value::Time(_) => Value::DateTime(result),
+        other => {
+            let text = to_bytes(other);
+            let parsed = datetime::parse_date_time(&text, context.date_rules());
+            let had_time = parsed.is_some_and(|parsed| parsed.has_time);
+            let had_time = had_time || !other.is_string() && to_i64(other, context)? > 99_991_231;
+            if only_date && !had_time {
+                Value::from(result.date().to_string())
+            } else {
+                result.fsp = if result.microsecond() == 0 { 0 } else { 6 };
+                Value::from(result.to_string())
+            }
+        }
+    })
+}
+
+/// True for parts that a time has, too.
+pub(crate) fn is_clock_unit(unit: IntervalUnit) -> bool {
+    !matches!(unit, U::Year | U::Quarter | U::Month | U::Week | U::Day | U::YearMonth)
+}
+
+/// EXTRACT(unit FROM value).
+pub(crate) fn extract_part(value: &Value, unit: IntervalUnit, context: &EvalContext<'_>) -> SqlResult<Value> {
+    if is_clock_unit(unit) {
+        return Ok(match read_clock(value, context)? {
+            Some(MomentOrTime::Moment(moment)) => Value::Int(datetime::extract(unit, moment)),
+            // A time has no days but hours.
+            Some(MomentOrTime::Time(time)) => Value::Int(datetime::extract_clock(unit, time, 0)),
+            None => Value::Null,
+        });
+    }
+    Ok(match read_moment(value, ReadFor::Parts, context)? {
+        Some(moment) if unit == U::Week && moment.date().has_zero_part() => Value::Null,
+        Some(moment) => Value::Int(datetime::extract(unit, moment)),
+        None => Value::Null,
+    })
+}
