@@ -2,7 +2,7 @@
 
 use crate::ast::{IntervalUnit, IntervalUnit as U};
 use crate::collation::Collation;
-use crate::datetime::{self, DAY_US, SECOND_US, Time, add_interval};
+use crate::datetime::{self, SECOND_US, Time, add_interval};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
 use crate::types::ColumnType;
