@@ -50,10 +50,10 @@ impl Expr {
             }
             Expr::SystemVariable { scope, name } => context.session.system_variable(*scope, name)?,
             Expr::Arithmetic { op, left, right } => {
-                let left = left.eval(row, context)?;
+                let left = left.operand(row, context)?;
                 let mut held = context.held();
                 held.add(&left)?;
-                arithmetic::apply(*op, &left, &right.eval(row, context)?, context)?
+                arithmetic::apply(*op, &left, &*right.operand(row, context)?, context)?
             }
             Expr::Negate(operand) => arithmetic::negate(&operand.eval(row, context)?, context)?,
             Expr::BitNot(operand) => match operand.eval(row, context)? {
@@ -112,6 +112,9 @@ impl Expr {
                 let mut held = context.held();
                 held.add(&left)?;
                 let right = other.operand(row, context)?;
+                if let (Value::Int(one), Value::Int(other)) = (&*left, &*right) {
+                    return Ok(Some(op.holds(one.cmp(other))));
+                }
                 let refuses = |left: bool| if left { one } else { other }.is_constant();
                 predicate::compare_op(*op, &left, &right, *collation, context, &refuses)
             }

@@ -125,14 +125,21 @@ pub(super) fn compare_op(
         return Ok(Some(left.is_null() && right.is_null()));
     }
     let order = compare_misfits(left, right, collation, context, Some(refuses))?;
-    Ok(order.map(|order| match op {
-        CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
-        CompareOp::NotEqual => order.is_ne(),
-        CompareOp::Less => order.is_lt(),
-        CompareOp::LessOrEqual => order.is_le(),
-        CompareOp::Greater => order.is_gt(),
-        CompareOp::GreaterOrEqual => order.is_ge(),
-    }))
+    Ok(order.map(|order| op.holds(order)))
+}
+
+impl CompareOp {
+    /// Whether it holds between two values of this order.
+    pub(super) fn holds(self, order: Ordering) -> bool {
+        match self {
+            CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
+            CompareOp::NotEqual => order.is_ne(),
+            CompareOp::Less => order.is_lt(),
+            CompareOp::LessOrEqual => order.is_le(),
+            CompareOp::Greater => order.is_gt(),
+            CompareOp::GreaterOrEqual => order.is_ge(),
+        }
+    }
 }
 
 /// Equality as `=` tells it; `None` if either is NULL.

@@ -233,17 +233,29 @@ impl Session {
         self.state.begin_sequences();
         self.db.status().command(&prepared.statement);
         self.check_engine()?;
-        let saved = prepared.aside.as_ref().map(|aside| self.begin_aside(aside, &prepared.statement));
-        let outcome = self.execute_rows(prepared, params, out).await;
-        if let Some(saved) = saved {
-            self.end_aside(saved);
-        }
+        let outcome = match &prepared.aside {
+            None => self.execute_rows(prepared, params, out).await,
+            Some(aside) => Box::pin(self.execute_with_aside(prepared, aside, params, out)).await,
+        };
         let outcome = outcome?;
         if let Some(wait) = self.before_answer()? {
             wait.await?;
         }
         self.finish_result(&outcome, out, false);
         Ok(())
+    }
+
+    async fn execute_with_aside(
+        &mut self,
+        prepared: &Statement,
+        aside: &Aside,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let saved = self.begin_aside(aside, &prepared.statement);
+        let outcome = self.execute_rows(prepared, params, out).await;
+        self.end_aside(saved);
+        outcome
     }
 
     async fn execute_rows(
@@ -274,10 +286,10 @@ impl Session {
             }
         };
         let into = match &prepared.statement {
-            ast::Statement::Select(query) => query.into.clone(),
-            _ => Vec::new(),
+            ast::Statement::Select(query) => &query.into[..],
+            _ => &[],
         };
-        self.run_rows(&plan, numbers.as_deref().unwrap_or(params), &into, out).await
+        self.run_rows(&plan, numbers.as_deref().unwrap_or(params), into, out).await
     }
 
     /// The plan of a statement for these values, made anew if what it depends on has changed. The gates must be held.
