@@ -64,6 +64,11 @@ pub trait Resolver {
         Err(SqlError::not_supported_yet("DEFAULT in this place"))
     }
 
+    /// Whether a place of the row is a column of a stored table, and not what something was computed into.
+    fn is_stored(&self, _position: usize) -> bool {
+        true
+    }
+
     /// Whether the parameters are those of a prepared statement, not literals.
     fn is_prepared(&self) -> bool {
         false

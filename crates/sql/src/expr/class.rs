@@ -79,13 +79,21 @@ impl Builder<'_> {
         if is_whole(&right) {
             return (as_whole(left), right);
         }
-        if is_year(&left) {
+        if self.is_year(&left) {
             return (left, in_full(right));
         }
-        if is_year(&right) {
+        if self.is_year(&right) {
             return (in_full(left), right);
         }
         (left, right)
+    }
+
+    /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them no year.
+    fn is_year(&self, typed: &Typed) -> bool {
+        match typed.expr {
+            Expr::Column(at) => typed.kind.column == ColumnType::Year && self.resolver.is_stored(at),
+            _ => false,
+        }
     }
 
     /// A text parameter beside a date: the date that it says, or NULL with a warning.
@@ -113,7 +121,7 @@ impl Builder<'_> {
         let of_column = is_column(&bound[0]) && bound[1..].iter().all(|part| is_settled(&part.expr));
         let simple = |kind: &ColumnType| kind.is_integer() || kind.is_temporal();
         if any(&bound, ColumnType::is_numeric) {
-            if is_year(&bound[0]) {
+            if self.is_year(&bound[0]) {
                 let year = bound.remove(0);
                 return Ok(std::iter::once(year).chain(bound.into_iter().map(in_full)).collect());
             }
@@ -203,10 +211,6 @@ fn as_whole(typed: Typed) -> Typed {
 pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
     let (number, true) = parse_integer_prefix(value.as_raw_bytes()?) else { return None };
     i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
-}
-
-fn is_year(typed: &Typed) -> bool {
-    is_column(typed) && typed.kind.column == ColumnType::Year
 }
 
 /// A constant that a year is compared with.
