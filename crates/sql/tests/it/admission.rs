@@ -145,7 +145,7 @@ fn the_report_says_who_is_inside_and_who_waits() {
     assert_eq!(
         run(
             &mut watcher,
-            "SELECT trx_operation_state, trx_concurrency_tickets BETWEEN 1 AND 5000, trx_query
+            "SELECT trx_operation_state, trx_concurrency_tickets BETWEEN 0 AND 5000, trx_query
              FROM information_schema.innodb_trx ORDER BY trx_mysql_thread_id"
         ),
         "fetching rows | 1 | SELECT COUNT(*) FROM t WHERE a = 1\n\
