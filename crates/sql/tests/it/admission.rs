@@ -145,12 +145,12 @@ fn the_report_says_who_is_inside_and_who_waits() {
     assert_eq!(
         run(
             &mut watcher,
-            "SELECT trx_operation_state, trx_concurrency_tickets BETWEEN 0 AND 5000, trx_query
+            "SELECT trx_operation_state, trx_concurrency_tickets <= IF(trx_operation_state = 'fetching rows', 5000, 0), trx_query
              FROM information_schema.innodb_trx ORDER BY trx_mysql_thread_id"
         ),
         "fetching rows | 1 | SELECT COUNT(*) FROM t WHERE a = 1\n\
-         waiting in InnoDB queue | 0 | SELECT a FROM t WHERE id = 7\n\
-         sleeping before joining InnoDB queue | 0 | UPDATE t SET a = 2 WHERE id = 9\n"
+         waiting in InnoDB queue | 1 | SELECT a FROM t WHERE id = 7\n\
+         sleeping before joining InnoDB queue | 1 | UPDATE t SET a = 2 WHERE id = 9\n"
     );
     drop((point, late));
     block_on(scan).unwrap();
