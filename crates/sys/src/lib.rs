@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod aside;
+pub mod checksum;
 pub mod contention;
 pub mod disk;
 pub mod due;

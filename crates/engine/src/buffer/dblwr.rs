@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::ids::{Lsn, PageNo};
 use crate::page::{PAGE_SIZE, PageView, checksum};
 use std::sync::Arc;
+use turnstile_sys::checksum::crc32c;
 use turnstile_sys::disk::{Disk, DiskFile};
 
 /// Name of the double-write file.
@@ -123,7 +124,7 @@ impl DoubleWrite {
             self.buffer[entry..entry + 4].copy_from_slice(&page_no.to_le_bytes());
             self.buffer[entry + 4..entry + 8].copy_from_slice(&crc.to_le_bytes());
         }
-        let crc = crc32c::crc32c(&self.buffer[..OFF_ENTRIES + count * ENTRY]);
+        let crc = crc32c(&self.buffer[..OFF_ENTRIES + count * ENTRY]);
         self.buffer[OFF_CRC..OFF_CRC + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
@@ -194,7 +195,7 @@ impl DoubleWrite {
             return None;
         }
         buffer[OFF_CRC..OFF_CRC + 4].fill(0);
-        let computed = crc32c::crc32c(&buffer[..OFF_ENTRIES + count * ENTRY]);
+        let computed = crc32c(&buffer[..OFF_ENTRIES + count * ENTRY]);
         buffer[OFF_CRC..OFF_CRC + 4].copy_from_slice(&crc.to_le_bytes());
         if computed != crc {
             return None;

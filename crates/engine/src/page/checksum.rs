@@ -2,10 +2,11 @@
 //! copied out to be written, and verified when it is read, so in memory the field is stale.
 
 use super::header::{OFF_CHECKSUM, OFF_PAGE_NO, PAGE_SIZE};
+use turnstile_sys::checksum::crc32c;
 
 /// The checksum that belongs to these bytes.
 pub fn compute(bytes: &[u8; PAGE_SIZE]) -> u32 {
-    crc32c::crc32c(&bytes[OFF_PAGE_NO..])
+    crc32c(&bytes[OFF_PAGE_NO..])
 }
 
 /// Writes the checksum into the page image.

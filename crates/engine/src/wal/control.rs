@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::ids::Lsn;
 use std::io;
 use std::sync::Arc;
+use turnstile_sys::checksum::crc32c;
 use turnstile_sys::disk::{Disk, DiskFile};
 
 /// Name of the control file.
@@ -113,7 +114,7 @@ fn encode(control: &Control) -> [u8; SLOT_SIZE] {
     let mut slot = [0; SLOT_SIZE];
     slot[..OFF_CRC].copy_from_slice(&MAGIC);
     slot[OFF_BODY..OFF_BODY + body.len()].copy_from_slice(&body);
-    let crc = crc32c::crc32c(&slot[OFF_BODY..]);
+    let crc = crc32c(&slot[OFF_BODY..]);
     slot[OFF_CRC..OFF_BODY].copy_from_slice(&crc.to_le_bytes());
     slot
 }
@@ -121,7 +122,7 @@ fn encode(control: &Control) -> [u8; SLOT_SIZE] {
 fn decode(slot: &[u8; SLOT_SIZE]) -> Option<Control> {
     let u32_at = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().unwrap_or_default());
     let u64_at = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().unwrap_or_default());
-    if slot[..OFF_CRC] != MAGIC || u32_at(OFF_CRC) != crc32c::crc32c(&slot[OFF_BODY..]) {
+    if slot[..OFF_CRC] != MAGIC || u32_at(OFF_CRC) != crc32c(&slot[OFF_BODY..]) {
         return None;
     }
     let control = Control {

@@ -8,6 +8,7 @@ use super::{FIRST_LSN, Wal};
 use crate::error::Result;
 use crate::ids::Lsn;
 use std::sync::Arc;
+use turnstile_sys::checksum::crc32c;
 use turnstile_sys::fault_disk::FaultDisk;
 
 const GEOMETRY: Geometry = Geometry { segment_bytes: BLOCK, segment_count: 8 };
@@ -19,7 +20,7 @@ fn seal_groups(bytes: &mut [u8], mut repairs: u32) {
         let length_field = u32::from_le_bytes([bytes[at], bytes[at + 1], 0, bytes[at + 3] & 0x80]);
         let len = (length_field & !MARK_FLAG) as usize;
         let Some(body) = bytes.get(at + GROUP_HEADER..at + GROUP_HEADER + len) else { return };
-        let body_crc = crc32c::crc32c(body);
+        let body_crc = crc32c(body);
         let start = Lsn(FIRST_LSN.0 + at as u64);
         let header = group::header(start, length_field, u32::from(bytes[at + 8]), body_crc);
         bytes[at..at + GROUP_HEADER].copy_from_slice(&header);

@@ -12,6 +12,7 @@
 //! which the stream was synced when it was appended.
 
 use crate::ids::Lsn;
+use turnstile_sys::checksum::crc32c_append;
 
 /// Bytes of a group's header.
 pub const GROUP_HEADER: usize = 12;
@@ -63,5 +64,5 @@ pub(super) fn finish_crc(body_crc: u32, start: Lsn, length_field: u32, incarnati
     place[..8].copy_from_slice(&start.0.to_le_bytes());
     place[8..12].copy_from_slice(&length_field.to_le_bytes());
     place[12..].copy_from_slice(&incarnation.to_le_bytes());
-    crc32c::crc32c_append(body_crc, &place)
+    crc32c_append(body_crc, &place)
 }

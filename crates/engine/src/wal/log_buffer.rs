@@ -5,6 +5,7 @@ use super::group::{GROUP_HEADER, MARK_FLAG, header};
 use crate::ids::Lsn;
 use crate::rank;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use turnstile_sys::checksum::crc32c;
 use turnstile_sys::swap_buffer::{Active, SwapBuffer};
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -31,7 +32,7 @@ impl LogBuffer {
 
     /// Appends a group and returns its start and end.
     pub(super) fn append(&self, body: &[u8]) -> (Lsn, Lsn) {
-        let body_crc = crc32c::crc32c(body);
+        let body_crc = crc32c(body);
         let length = body.len() as u32;
         self.stream.append(|active| {
             if self.closed.load(Ordering::Relaxed) {
@@ -54,7 +55,7 @@ impl LogBuffer {
         let synced = self.mark_due.swap(0, Ordering::Relaxed).to_le_bytes();
         let length_field = MARK_FLAG | synced.len() as u32;
         let start = Lsn(active.end());
-        active.push(&header(start, length_field, self.incarnation, crc32c::crc32c(&synced)));
+        active.push(&header(start, length_field, self.incarnation, crc32c(&synced)));
         active.push(&synced);
     }
 

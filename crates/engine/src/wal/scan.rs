@@ -11,6 +11,7 @@ use super::segments::{Geometry, Segments};
 use crate::error::{Error, Result};
 use crate::ids::Lsn;
 use crate::limits::REDO_GROUP_MAX_BYTES;
+use turnstile_sys::checksum::crc32c;
 use turnstile_sys::disk::Disk;
 
 const WINDOW_BYTES: usize = 1 << 20;
@@ -142,7 +143,7 @@ impl Reader {
 
     fn crc_matches(&self, start: u64, header: Header) -> bool {
         let at = self.index_of(start) + GROUP_HEADER;
-        let body_crc = crc32c::crc32c(&self.window[at..at + header.body_len()]);
+        let body_crc = crc32c(&self.window[at..at + header.body_len()]);
         finish_crc(body_crc, Lsn(start), header.length_field, header.incarnation) == header.crc
     }
 

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::ids::{IndexId, TxnId};
 use std::sync::Arc;
+use turnstile_sys::checksum::crc32c;
 use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
 
@@ -264,7 +265,7 @@ fn a_directory_of_the_first_format_is_refused() {
     let at = crate::page::HEADER_SIZE;
     assert_eq!(&page[at..at + 8], b"TSTILE02");
     page[at..at + 8].copy_from_slice(b"TSTILE01");
-    let checksum = crc32c::crc32c(&page[4..]);
+    let checksum = crc32c(&page[4..]);
     page[..4].copy_from_slice(&checksum.to_le_bytes());
     file.write_at(&page, 0).unwrap();
     match Engine::open_quiet(Arc::new(disk), small_config()).err() {
