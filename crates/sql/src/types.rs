@@ -474,9 +474,12 @@ impl fmt::Display for ColumnType {
             ColumnType::Int { width, unsigned, display, zerofill } => {
                 write!(f, "{}", width.name())?;
                 match display {
-                    Some(digits) if *zerofill || (*width == IntWidth::Tiny && *digits == 1) => {
-                        write!(f, "({digits})")?
+                    // How far it is filled up is always said.
+                    _ if *zerofill => {
+                        let full = ColumnType::int(*width, true).wire_length();
+                        write!(f, "({})", display.map_or(full, u32::from))?
                     }
+                    Some(1) if *width == IntWidth::Tiny => write!(f, "(1)")?,
                     _ => {}
                 }
                 write!(f, "{}{}", unsigned_suffix(*unsigned), if *zerofill { " zerofill" } else { "" })

@@ -7,7 +7,7 @@ use super::foreign_key;
 use crate::collation::Collation;
 use crate::dictionary::{Column, DefaultValue, Key, Table};
 use crate::types::ColumnType;
-use crate::value::{Value, to_text};
+use crate::value::{Value, write_text};
 
 /// A name in backticks.
 pub fn quote_name(name: &str) -> String {
@@ -37,6 +37,13 @@ pub fn escaped_text(expr: &crate::ast::Expr) -> String {
     expression_text(expr).replace('\\', "\\\\").replace('\'', "\\'")
 }
 
+/// A value as the column sends it.
+fn in_column(value: &Value, column: &Column) -> Vec<u8> {
+    let mut text = Vec::new();
+    write_text(value, &column.kind, &mut text);
+    text
+}
+
 /// The default of a column as information_schema shows it; None for NULL or none.
 pub fn default_text(column: &Column) -> Option<String> {
     match &column.default {
@@ -44,7 +51,12 @@ pub fn default_text(column: &Column) -> Option<String> {
         DefaultValue::Value(Value::UInt(bits)) if matches!(column.kind, ColumnType::Bit { .. }) => {
             Some(format!("b'{bits:b}'"))
         }
-        DefaultValue::Value(value) => Some(to_text(value).to_string()),
+        DefaultValue::Value(Value::Bytes(bytes)) if !bytes.is_empty() => {
+            // MySQL keeps this text as one that ends at its first zero byte.
+            let shown = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+            Some(shown.iter().fold("0x".into(), |text, byte| text + &format!("{byte:02X}")))
+        }
+        DefaultValue::Value(value) => Some(String::from_utf8_lossy(&in_column(value, column)).into_owned()),
         DefaultValue::Now(0) => Some("CURRENT_TIMESTAMP".into()),
         DefaultValue::Now(digits) => Some(format!("CURRENT_TIMESTAMP({digits})")),
         DefaultValue::Computed(expr) => Some(escaped_text(expr)),
@@ -63,9 +75,12 @@ fn default_clause(column: &Column) -> String {
         DefaultValue::Value(_) if matches!(column.kind, ColumnType::Bit { .. }) => {
             format!(" DEFAULT {}", default_text(column).unwrap_or_default())
         }
-        DefaultValue::Value(_) => {
-            format!(" DEFAULT {}", quote_text(&default_text(column).unwrap_or_default()))
-        }
+        DefaultValue::Value(value) => match std::str::from_utf8(&in_column(value, column)) {
+            Ok(text) => format!(" DEFAULT {}", quote_text(text)),
+            Err(_) => in_column(value, column)
+                .iter()
+                .fold(" DEFAULT 0x".into(), |text, byte| text + &format!("{byte:02X}")),
+        },
     }
 }
 

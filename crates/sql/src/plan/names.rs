@@ -6,7 +6,7 @@
 //! | HAVING | among the keys of GROUP BY, then in the select list; a column that is in neither is unknown |
 //! | ORDER BY | in the select list, then among the tables' columns; inside an expression the other way round |
 //!
-//! In the select list a name is an entry's alias or its column's name.
+//! In the select list a name is an entry's alias or its column's name; HAVING also finds a column there that has an alias.
 
 use crate::ast::{self, ColumnName, OrderItem};
 use crate::collation::Collation;
@@ -18,6 +18,8 @@ use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
 use super::{aggregate, rollup, walk};
+
+const HAVING: &str = "having clause";
 
 /// Lets inner blocks see the aliases of the select list.
 pub fn note_aliases(block: &Block<'_, '_>, items: &[Item]) {
@@ -122,8 +124,8 @@ fn positional(expr: &ast::Expr, items: &[Item], place: &'static str) -> SqlResul
     item.map(|item| item.expr.clone()).ok_or_else(|| SqlError::unknown_column(position, place))
 }
 
-/// The entry of the select list that a name means. One whose name it is goes before one that is a column of this name under an
-/// alias. Error 1052 if two columns would do that are not the same.
+/// The entry of the select list that a name means. In HAVING, which sees no other columns, one whose name it is goes before one that is a
+/// column of this name under an alias. Error 1052 if two columns would do that are not the same.
 fn listed<'i>(
     block: &Block<'_, '_>,
     name: &ColumnName,
@@ -153,7 +155,7 @@ fn listed<'i>(
                 return Err(SqlError::ambiguous_column(&name.column, place));
             }
             found = found.or(Some(item));
-        } else if column.column.eq_ignore_ascii_case(&name.column) {
+        } else if place == HAVING && column.column.eq_ignore_ascii_case(&name.column) {
             behind_several |= behind.is_some_and(|other| !same(other, item));
             behind = behind.or(Some(item));
         }
@@ -201,7 +203,6 @@ fn having_name(
     select: &ast::Select,
     items: &[Item],
 ) -> SqlResult<Option<ast::Expr>> {
-    const PLACE: &str = "having clause";
     let here = |name: &ColumnName| block.scope.find_here(name).ok().flatten().map(|found| found.position);
     let is_key = |item: &&OrderItem| match &item.expr {
         ast::Expr::Column(key) if name.table.is_none() => key.column.eq_ignore_ascii_case(&name.column),
@@ -211,7 +212,7 @@ fn having_name(
     if let Some(key) = select.group_by.iter().find(is_key) {
         return group_key(block, &key.expr, items).map(Some);
     }
-    if let Some(item) = listed(block, name, items, PLACE)? {
+    if let Some(item) = listed(block, name, items, HAVING)? {
         return Ok(Some(item.expr.clone()));
     }
     // Other columns of the tables are gone behind the select list; a name may still be one of the blocks around.
@@ -219,7 +220,7 @@ fn having_name(
     match block.scope.find_here(name) {
         Ok(None) => Ok(None),
         _ if of_expression => Ok(None),
-        _ => Err(SqlError::unknown_column(written(name), PLACE)),
+        _ => Err(SqlError::unknown_column(written(name), HAVING)),
     }
 }
 
