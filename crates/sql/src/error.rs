@@ -21,6 +21,12 @@ impl SqlError {
         SqlError { code, sqlstate: *sqlstate, message: message.into() }
     }
 
+    /// Whether the statement ends because somebody wants it to or because there is no memory for it, whatever its values are: nothing
+    /// that is said about a value takes its place.
+    pub fn ends_statement(&self) -> bool {
+        matches!(self.code, 1053 | 1317 | 3024 | 4081 | 4082)
+    }
+
     /// SQLSTATE as text.
     pub fn sqlstate_text(&self) -> &str {
         std::str::from_utf8(&self.sqlstate).unwrap_or("HY000")

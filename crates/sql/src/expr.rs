@@ -28,6 +28,7 @@ pub use aggregate::AggregateKind;
 pub use build::{Builder, Resolver, bind, bind_for, document_holds};
 pub(crate) use choice::unified_agreed;
 pub(crate) use class::with_all_digits;
+pub(crate) use context::Held;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,

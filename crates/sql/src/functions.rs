@@ -194,18 +194,6 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { nullable, ..kind } })
 }
 
-/// What one part of a document takes when it is parsed, about.
-const DOCUMENT_PART_BYTES: usize = 96;
-
-/// What a call takes besides its arguments and its result while it works on a large argument: documents are parsed.
-pub(crate) fn working_bytes(name: &str, argument: &[u8]) -> usize {
-    if !name.starts_with("json") && name != "cast_as_json" && name != "member of" {
-        return 0;
-    }
-    let parts = argument.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();
-    argument.len().saturating_add(parts.saturating_mul(DOCUMENT_PART_BYTES))
-}
-
 /// What rows are sorted by: of a document what orders documents.
 pub(crate) fn in_order(typed: Typed) -> Typed {
     if typed.kind.column == ColumnType::Json { as_order(typed) } else { typed }

@@ -4,7 +4,8 @@
 //! bytes, the last of members of one name, `, ` and `: ` between parts. It is a [`Value::Str`](crate::value::Value::Str) if the text
 //! says all of it, and marked text in a [`Value::Json`](crate::value::Value::Json) if it holds a scalar whose kind a text does not
 //! tell: DECIMAL, an unsigned number that BIGINT would hold, a date, bytes ([`write`](mod@write) describes the marks). Whoever looks
-//! into a document parses it ([`parse_kept`]) and writes it again. SQL NULL is no document; the document `null` is one.
+//! into a document parses it ([`read`]) and writes it again. What it takes in memory is charged where it grows: neither a document nor a
+//! copy, a key or a text of one is to be had without a `Held`, which looks for KILL as well. SQL NULL is no document; the document `null` is one.
 
 pub mod document;
 pub mod order;
@@ -18,10 +19,13 @@ pub mod write;
 use std::collections::HashSet;
 
 use crate::error::{SqlError, SqlResult};
+use crate::expr::Held;
 pub use document::{Json, Kind, Object};
 use path::{Leg, Path};
-pub use read::{MAX_DEPTH, Malformed, parse, parse_kept};
-pub use write::{append, append_marked, append_pretty, append_quoted, without_marks, write};
+pub use read::{MAX_DEPTH, Malformed};
+pub(crate) use read::{check, parse, parse_kept};
+pub(crate) use write::write;
+pub use write::{append, append_marked, append_pretty, append_quoted, without_marks};
 
 /// The bytes in `base64:typeN:...`.
 pub fn bytes_of_opaque(text: &str) -> Option<Vec<u8>> {
@@ -44,11 +48,11 @@ pub fn bytes_of_opaque(text: &str) -> Option<Vec<u8>> {
 }
 
 /// JSON_UNQUOTE of a text: what a string says, and any other document as it is written.
-pub fn unquote(text: &str) -> SqlResult<String> {
+pub(crate) fn unquote(text: &str, held: &mut Held<'_>) -> SqlResult<String> {
     if text.len() < 2 || !text.starts_with('"') || !text.ends_with('"') {
         return Ok(text.into());
     }
-    match parse(text).map_err(|error| error.of_argument(0, "json_unquote"))? {
+    match parse(text, held).map_err(|error| error.of_argument(0, "json_unquote"))? {
         Json::String(inside) => Ok(inside),
         _ => Ok(text.into()),
     }
@@ -71,53 +75,69 @@ pub fn check_names(document: &Json) -> SqlResult<()> {
     }
 }
 
-/// Notes bytes worked through; fails if the statement is to end.
-pub type Work<'w> = dyn FnMut(usize) -> SqlResult<()> + 'w;
-
 /// JSON_CONTAINS: an array contains each of its parts and any selection of them, an object any selection of its members.
-pub fn contains(target: &Json, candidate: &Json, work: &mut Work<'_>) -> SqlResult<bool> {
+pub(crate) fn contains(target: &Json, candidate: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     match (target, candidate) {
-        (Json::Array(parts), Json::Array(wanted)) => contains_all(parts, wanted, work),
-        (Json::Array(parts), one) => contains_all(parts, std::slice::from_ref(one), work),
+        (Json::Array(parts), Json::Array(wanted)) => contains_all(parts, wanted, held),
+        (Json::Array(parts), one) => contains_all(parts, std::slice::from_ref(one), held),
         (Json::Object(members), Json::Object(wanted)) => {
             for (name, value) in wanted.iter() {
                 let Some(member) = members.get(name) else { return Ok(false) };
-                if !contains(member, value, work)? {
+                held.pass(name.len() + size_of::<Json>())?;
+                if !contains(member, value, held)? {
                     return Ok(false);
                 }
             }
             Ok(true)
         }
-        (one, other) => Ok(order::key(one) == order::key(other)),
+        (one, other) => equal(one, other, held),
     }
 }
 
+/// Whether two documents are one. What their keys take is given back at once: it is much for strings only, which are compared as they are.
+fn equal(one: &Json, other: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
+    if let (Json::String(text), Json::String(wanted)) = (one, other) {
+        held.pass(text.len().min(wanted.len()))?;
+        return Ok(text == wanted);
+    }
+    let mut held = held.another();
+    Ok(order::key(one, &mut held)? == order::key(other, &mut held)?)
+}
+
+/// What a key takes in a set of keys that has room to grow, besides its bytes.
+const KEY_BYTES: usize = 4 * size_of::<Vec<u8>>();
+
 /// Whether each of the wanted is contained in some part. Scalars, which can be many on both sides, are looked up.
-fn contains_all(parts: &[Json], wanted: &[Json], work: &mut Work<'_>) -> SqlResult<bool> {
+fn contains_all(parts: &[Json], wanted: &[Json], held: &mut Held<'_>) -> SqlResult<bool> {
     let is_scalar = Json::is_scalar;
+    let mut held = held.another();
+    let held = &mut held;
     let mut scalars = HashSet::new();
     if wanted.iter().any(is_scalar) {
+        held.grow_piece(size_of_val(parts) / size_of::<Json>() * size_of::<&Json>())?;
         let mut open: Vec<&Json> = parts.iter().collect();
         while let Some(part) = open.pop() {
             match part {
-                Json::Array(inside) => open.extend(inside),
+                Json::Array(inside) => inside.iter().try_for_each(|one| held.push(&mut open, one))?,
                 Json::Object(_) => {}
                 scalar => {
-                    scalars.insert(order::key(scalar));
+                    held.grow(KEY_BYTES)?;
+                    scalars.insert(order::key(scalar, held)?);
                 }
             }
         }
     }
     'wanted: for one in wanted {
         if is_scalar(one) {
-            if scalars.contains(&order::key(one)) {
+            if scalars.contains(&order::key(one, &mut held.another())?) {
+                held.pass(size_of::<Json>())?;
                 continue;
             }
             return Ok(false);
         }
-        work(size_of_val(parts))?;
         for part in parts {
-            if contains(part, one, work)? {
+            held.pass(size_of::<Json>())?;
+            if contains(part, one, held)? {
                 continue 'wanted;
             }
         }
@@ -127,79 +147,121 @@ fn contains_all(parts: &[Json], wanted: &[Json], work: &mut Work<'_>) -> SqlResu
 }
 
 /// JSON_OVERLAPS: arrays with a part in common, objects with a member in common, a scalar that is a part of an array.
-pub fn overlaps(one: &Json, other: &Json) -> bool {
-    let equal = |one: &Json, other: &Json| order::key(one) == order::key(other);
+pub(crate) fn overlaps(one: &Json, other: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     match (one, other) {
         (Json::Array(parts), Json::Array(others)) => {
-            let keys: HashSet<Vec<u8>> = parts.iter().map(order::key).collect();
-            others.iter().any(|other| keys.contains(&order::key(other)))
+            let mut keys = HashSet::new();
+            for part in parts {
+                held.grow(KEY_BYTES)?;
+                keys.insert(order::key(part, held)?);
+            }
+            for other in others {
+                held.pass(size_of::<Json>())?;
+                if keys.contains(&order::key(other, &mut held.another())?) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         }
-        (Json::Array(parts), scalar) | (scalar, Json::Array(parts)) => {
-            let key = order::key(scalar);
-            parts.iter().any(|part| order::key(part) == key)
-        }
+        (Json::Array(parts), one) | (one, Json::Array(parts)) => is_part(one, parts, held),
         (Json::Object(members), Json::Object(others)) => {
-            members.iter().any(|(name, value)| others.get(name).is_some_and(|other| equal(value, other)))
+            for (name, value) in members.iter() {
+                held.pass(name.len() + size_of::<Json>())?;
+                if let Some(other) = others.get(name)
+                    && equal(value, other, held)?
+                {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         }
-        (one, other) => equal(one, other),
+        (one, other) => equal(one, other, held),
     }
+}
+
+/// Whether a document is one of these.
+pub(crate) fn is_part(one: &Json, parts: &[Json], held: &mut Held<'_>) -> SqlResult<bool> {
+    let key = order::key(one, held)?;
+    for part in parts {
+        held.pass(size_of::<Json>())?;
+        if order::key(part, &mut held.another())? == key {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Members of both in order; `both` decides of a name that both have, `added` of one that only the other has.
 fn united(
     one: Object,
     other: Object,
-    both: fn(Json, Json) -> Option<Json>,
-    added: fn(Json) -> Option<Json>,
-) -> Object {
-    let mut out = Vec::with_capacity(one.len() + other.len());
+    held: &mut Held<'_>,
+    both: fn(Json, Json, &mut Held<'_>) -> SqlResult<Option<Json>>,
+    added: fn(Json, &mut Held<'_>) -> SqlResult<Option<Json>>,
+) -> SqlResult<Object> {
+    let most = one.len() + other.len();
+    held.grow_piece(most.saturating_mul(size_of::<(Box<str>, Json)>()))?;
+    let mut out = Vec::with_capacity(most);
     let mut others = other.into_members().into_iter().peekable();
     let rank = |name: &str, other: &str| (name.len(), name).cmp(&(other.len(), other));
     let mut add = |name: Box<str>, value: Option<Json>| out.extend(value.map(|value| (name, value)));
     for (name, value) in one.into_members() {
         while let Some((before, more)) = others.next_if(|(other, _)| rank(other, &name).is_lt()) {
-            add(before, added(more));
+            add(before, added(more, held)?);
         }
+        held.pass(name.len() + size_of::<Json>())?;
         match others.next_if(|(other, _)| *other == name) {
-            Some((_, more)) => add(name, both(value, more)),
+            Some((_, more)) => add(name, both(value, more, held)?),
             None => add(name, Some(value)),
         }
     }
-    others.for_each(|(name, more)| add(name, added(more)));
-    Object::new(out)
+    for (name, more) in others {
+        add(name, added(more, held)?);
+    }
+    Ok(Object::new(out))
 }
 
 /// JSON_MERGE_PATCH, as RFC 7396 has it.
-pub fn merge_patch(target: Json, patch: Json) -> Json {
-    let Json::Object(changes) = patch else { return patch };
+pub(crate) fn merge_patch(target: Json, patch: Json, held: &mut Held<'_>) -> SqlResult<Json> {
+    let Json::Object(changes) = patch else { return Ok(patch) };
     let members = match target {
         Json::Object(members) => members,
         _ => Object::default(),
     };
-    let change = |before, change| match change {
-        Json::Null => None,
-        change => Some(merge_patch(before, change)),
+    let both = |before, change, held: &mut Held<'_>| match change {
+        Json::Null => Ok(None),
+        change => merge_patch(before, change, held).map(Some),
     };
-    Json::Object(united(members, changes, change, |change| match change {
-        Json::Null => None,
-        change => Some(merge_patch(Json::Null, change)),
-    }))
+    let added = |change, held: &mut Held<'_>| match change {
+        Json::Null => Ok(None),
+        change => merge_patch(Json::Null, change, held).map(Some),
+    };
+    Ok(Json::Object(united(members, changes, held, both, added)?))
 }
 
 /// JSON_MERGE_PRESERVE: arrays are joined, objects united member by member, anything else becomes an array first.
-pub fn merge_preserve(one: Json, other: Json) -> Json {
+pub(crate) fn merge_preserve(one: Json, other: Json, held: &mut Held<'_>) -> SqlResult<Json> {
     match (one, other) {
         (Json::Object(members), Json::Object(others)) => {
-            Json::Object(united(members, others, |one, other| Some(merge_preserve(one, other)), Some))
+            let both = |one, other, held: &mut Held<'_>| merge_preserve(one, other, held).map(Some);
+            let added = |one, _: &mut Held<'_>| Ok(Some(one));
+            Ok(Json::Object(united(members, others, held, both, added)?))
         }
         (one, other) => {
             let list = |document| match document {
                 Json::Array(parts) => parts,
                 other => vec![other],
             };
-            let mut parts = list(one);
-            parts.extend(list(other));
-            Json::Array(parts)
+            let (mut parts, more) = (list(one), list(other));
+            let length = parts.len() + more.len();
+            if length > parts.capacity() {
+                let room = length.max(parts.capacity().saturating_mul(2)) - parts.len();
+                held.grow_piece(room.saturating_mul(size_of::<Json>()))?;
+                parts.reserve_exact(room);
+            }
+            held.pass(size_of_val(more.as_slice()))?;
+            parts.extend(more);
+            Ok(Json::Array(parts))
         }
     }
 }

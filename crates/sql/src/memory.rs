@@ -7,8 +7,8 @@
 //! dropped. A charge asks its account once per `PIECE_BYTES`, the account asks the server once per `CHUNK_BYTES` and not at all for
 //! its first `FREE_BYTES`, so a small statement touches nothing that sessions share.
 //!
-//! What is charged: rows that are kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made, lists that are looked
-//! up, user variables, prepared statements and their long data, savepoints, named locks, the syntax tree and the plan of a long
+//! What is charged: rows that are kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made, documents in
+//! memory with the paths, places and keys of their functions (`expr::Held`), lists that are looked up, user variables, prepared statements and their long data, savepoints, named locks, the syntax tree and the plan of a long
 //! statement (by its tokens), a long message and the part of a long answer that the client has not taken.
 //!
 //! Beyond `connection_memory_limit` a statement ends with error 4082, beyond `global_connection_memory_limit` with 4081. It is undone, its memory is

@@ -9,6 +9,7 @@
 mod compare;
 mod convert;
 mod display;
+mod document;
 mod moment;
 mod store;
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl Accumulator {
         }
         let Some(argument) = aggregate.arguments.first() else { return Ok(()) };
         let value = argument.expr.eval(row, context)?;
-        if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate, charge)? {
+        if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate, context, charge)? {
             return Ok(());
         }
         if let State::Texts(list) = &mut self.state {
@@ -99,11 +99,17 @@ impl Accumulator {
         }
     }
 
-    fn is_new(&mut self, values: &[Value], aggregate: &Aggregate, charge: &mut Charge) -> SqlResult<bool> {
+    fn is_new(
+        &mut self,
+        values: &[Value],
+        aggregate: &Aggregate,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<bool> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         let mut key = Vec::new();
         for (value, argument) in values.iter().zip(&aggregate.arguments) {
-            hash_key::append_of(value, &argument.kind.column, aggregate.collation, &mut key);
+            hash_key::append_of(value, &argument.kind.column, aggregate.collation, context, &mut key)?;
         }
         let new = seen.insert(&key);
         charge.add(if new { key.len() + KEY_OVERHEAD } else { 0 })?;
@@ -120,7 +126,7 @@ impl Accumulator {
     ) -> SqlResult<()> {
         let values: Vec<Value> =
             aggregate.arguments.iter().map(|one| one.expr.eval(row, context)).collect::<SqlResult<_>>()?;
-        if values.iter().any(Value::is_null) || !self.is_new(&values, aggregate, charge)? {
+        if values.iter().any(Value::is_null) || !self.is_new(&values, aggregate, context, charge)? {
             return Ok(());
         }
         match &mut self.state {
@@ -166,9 +172,10 @@ impl Accumulator {
                 *count += 1;
             }
             State::Extreme(best) if aggregate.result == ColumnType::Json => {
-                let own = crate::functions::document_order(&value);
+                let held = &mut context.held();
+                let own = crate::functions::document_order(&value, held)?;
                 let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
-                if best.is_null() || own.cmp(&crate::functions::document_order(best)) == wanted {
+                if best.is_null() || own.cmp(&crate::functions::document_order(best, held)?) == wanted {
                     *best = value;
                 }
             }

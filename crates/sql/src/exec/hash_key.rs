@@ -1,6 +1,8 @@
 //! Bytes that are equal exactly if values are: for GROUP BY, DISTINCT and hash joins. Not ordered, never stored.
 
 use crate::collation::Collation;
+use crate::error::SqlResult;
+use crate::expr::EvalContext;
 use crate::types::ColumnType;
 use crate::value::{Value, to_bytes};
 
@@ -38,11 +40,20 @@ pub fn append(value: &Value, collation: Collation, out: &mut Vec<u8>) {
 }
 
 /// Appends the key of a value of this type: of a document what orders documents. `collation` is for what has none.
-pub fn append_of(value: &Value, kind: &ColumnType, collation: Collation, out: &mut Vec<u8>) {
+pub fn append_of(
+    value: &Value,
+    kind: &ColumnType,
+    collation: Collation,
+    context: &EvalContext<'_>,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
     if *kind == ColumnType::Json && !value.is_null() {
-        return weights(&crate::functions::document_order(value), Collation::Binary, out);
+        let order = crate::functions::document_order(value, &mut context.held())?;
+        weights(&order, Collation::Binary, out);
+        return Ok(());
     }
     append(value, kind.collation().unwrap_or(collation), out);
+    Ok(())
 }
 
 fn weights(text: &[u8], collation: Collation, out: &mut Vec<u8>) {

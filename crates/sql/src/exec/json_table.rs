@@ -1,7 +1,7 @@
 //! The rows that JSON_TABLE makes of a document.
 
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Held};
 use crate::json::scalar::{Misfit, to_column};
 use crate::json::{self, Json};
 use crate::plan::json_table::{Column, Holds, JsonTable, OnMissing};
@@ -18,15 +18,16 @@ pub fn expand(
     context: &EvalContext<'_>,
 ) -> SqlResult<Kept> {
     let mut rows = Kept::new(context, None);
+    let mut held = context.held();
     let document = match document {
         Value::Null => return Ok(rows),
-        Value::Str(text) => json::parse(text),
-        Value::Json(marked) => json::parse_kept(marked),
+        Value::Str(text) => json::parse(text, &mut held),
+        Value::Json(marked) => json::parse_kept(marked, &mut held),
         _ => return Err(SqlError::invalid_json_type(1, "json_table")),
     };
     let document = document.map_err(|error| error.of_argument(0, "json_table"))?;
     let row = vec![Value::Null; width];
-    Expansion { context, row, rows: &mut rows }.each(table, &document)?;
+    Expansion { context, row, rows: &mut rows }.each(table, &document, &mut held)?;
     Ok(rows)
 }
 
@@ -38,17 +39,22 @@ struct Expansion<'e> {
 
 impl Expansion<'_> {
     /// Keeps the rows of one path below a place; false if there are none.
-    fn each(&mut self, table: &JsonTable, place: &Json) -> SqlResult<bool> {
-        let found = table.path.select(place);
+    fn each(&mut self, table: &JsonTable, place: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
+        let held = &mut held.another();
+        let found = table.path.select(place, held)?;
         for (nth, one) in found.iter().enumerate() {
             // KILL is seen, and others go on, however many rows there are.
-            self.context.work(self.row.len() * size_of::<Value>())?;
+            held.pass(self.row.len() * size_of::<Value>())?;
+            // The values of this row until the rows inside it are made.
+            let mut own = held.another();
             for column in &table.columns {
-                self.row[column.at] = value_of(column, one, nth, self.context)?;
+                let value = value_of(column, one, nth, self.context, &own)?;
+                own.add(&value)?;
+                self.row[column.at] = value;
             }
             let mut any = false;
             for nested in &table.nested {
-                any |= self.each(nested, one)?;
+                any |= self.each(nested, one, held)?;
             }
             if !any {
                 self.rows.row(&self.row)?;
@@ -59,23 +65,30 @@ impl Expansion<'_> {
     }
 }
 
-fn value_of(column: &Column, place: &Json, nth: usize, context: &EvalContext<'_>) -> SqlResult<Value> {
+fn value_of(
+    column: &Column,
+    place: &Json,
+    nth: usize,
+    context: &EvalContext<'_>,
+    held: &Held<'_>,
+) -> SqlResult<Value> {
+    let held = &mut held.another();
     let (path, empty, error) = match &column.holds {
         Holds::Ordinality => return Ok(Value::Int(nth as i64 + 1)),
         Holds::Exists(path) => {
-            let exists = Json::Int(i64::from(!path.select(place).is_empty()));
+            let exists = Json::Int(i64::from(!path.select(place, held)?.is_empty()));
             return converted(&exists, column, context);
         }
         Holds::Value { path, empty, error } => (path, empty, error),
     };
-    let found = path.select(place);
+    let found = path.select(place, held)?;
     let is_document = column.kind == ColumnType::Json;
     let trouble = match found[..] {
         [] => {
             return match empty {
                 OnMissing::Null => Ok(Value::Null),
                 OnMissing::Error => Err(SqlError::missing_json_table_value(&*column.name)),
-                OnMissing::Default(default) => converted(default, column, context),
+                OnMissing::Default(default) => default_of(default, column, context, held),
             };
         }
         [one] if is_document || one.is_scalar() => match to_column(one, &column.kind, context)? {
@@ -84,7 +97,7 @@ fn value_of(column: &Column, place: &Json, nth: usize, context: &EvalContext<'_>
             Err(Misfit::Range) => SqlError::json_table_range(&*column.name),
         },
         _ if is_document => {
-            let parts = Json::Array(found.into_iter().cloned().collect());
+            let parts = Json::list_of(found.into_iter(), held)?;
             return converted(&parts, column, context);
         }
         _ => SqlError::json_table_scalar(&*column.name),
@@ -92,8 +105,18 @@ fn value_of(column: &Column, place: &Json, nth: usize, context: &EvalContext<'_>
     match error {
         OnMissing::Null => Ok(Value::Null),
         OnMissing::Error => Err(trouble),
-        OnMissing::Default(default) => converted(default, column, context),
+        OnMissing::Default(default) => default_of(default, column, context, held),
     }
+}
+
+fn default_of(
+    text: &str,
+    column: &Column,
+    context: &EvalContext<'_>,
+    held: &mut Held<'_>,
+) -> SqlResult<Value> {
+    let document = json::parse(text, held).map_err(|error| error.of_argument(0, "JSON_TABLE"))?;
+    converted(&document, column, context)
 }
 
 /// What has to fit the column; errors 3156 and 3669.

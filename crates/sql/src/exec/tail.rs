@@ -302,7 +302,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         if let Some(seen) = &mut self.seen {
             self.key.clear();
             for (value, item) in self.items.iter().zip(&self.plan.items) {
-                hash_key::append_of(value, &item.kind.column, Collation::Binary, &mut self.key);
+                hash_key::append_of(value, &item.kind.column, Collation::Binary, context, &mut self.key)?;
             }
             if !seen.insert(&self.key) {
                 return Ok(Visit::Continue);

@@ -9,6 +9,7 @@ use super::{Exec, hash_key};
 use crate::ast::SetOperator;
 use crate::collation::Collation;
 use crate::error::SqlResult;
+use crate::expr::EvalContext;
 use crate::expr::coerce_value;
 use crate::memory::Charge;
 use crate::plan::query::SetPlan;
@@ -28,16 +29,17 @@ struct Combined<'p> {
 
 impl Combined<'_> {
     /// Works out the key of a row.
-    fn key_of(&mut self, row: &[Value]) {
+    fn key_of(&mut self, row: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
         self.key.clear();
         for (value, kind) in row.iter().zip(&self.plan.kinds) {
-            hash_key::append_of(value, kind, Collation::Binary, &mut self.key);
+            hash_key::append_of(value, kind, Collation::Binary, context, &mut self.key)?;
         }
+        Ok(())
     }
 
     /// Whether no row has had this key.
-    fn is_new(&mut self, row: &[Value]) -> SqlResult<bool> {
-        self.key_of(row);
+    fn is_new(&mut self, row: &[Value], context: &EvalContext<'_>) -> SqlResult<bool> {
+        self.key_of(row, context)?;
         let new = self.seen.get_or_insert_default().insert(&self.key);
         if new {
             self.charge.add(self.key.len() + KEY_OVERHEAD)?;
@@ -113,7 +115,7 @@ impl Exec<'_> {
         self.make_distinct(all).await?;
         for row in rows {
             self.pace().await?;
-            if all.is_new(&row)? {
+            if all.is_new(&row, self.eval)? {
                 all.rows.push(row);
             }
         }
@@ -127,7 +129,7 @@ impl Exec<'_> {
         all.seen = Some(KeyIndex::default());
         for row in std::mem::take(&mut all.rows) {
             self.pace().await?;
-            if all.is_new(&row)? {
+            if all.is_new(&row, self.eval)? {
                 all.rows.push(row);
             }
         }
@@ -147,7 +149,7 @@ impl Exec<'_> {
         let mut charge = self.eval.charge();
         for row in &rows {
             self.pace().await?;
-            all.key_of(row);
+            all.key_of(row, self.eval)?;
             match others.get_or_insert(&all.key) {
                 Some(at) => counts[at] += 1,
                 None => {
@@ -160,7 +162,7 @@ impl Exec<'_> {
         all.seen = None;
         for row in std::mem::take(&mut all.rows) {
             self.pace().await?;
-            all.key_of(&row);
+            all.key_of(&row, self.eval)?;
             let at = others.get(&all.key);
             let found = match at {
                 Some(at) if !distinct => {

@@ -7,7 +7,7 @@ use super::tail::{Kept, limits};
 use super::{Exec, hash_key};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::coerce_value;
+use crate::expr::{EvalContext, coerce_value};
 use crate::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
 use crate::value::{StoreContext, Value, store};
 
@@ -34,19 +34,19 @@ impl Growing<'_> {
     }
 
     /// Whether the row is wanted.
-    fn takes(&mut self, row: &[Value]) -> bool {
+    fn takes(&mut self, row: &[Value], context: &EvalContext<'_>) -> SqlResult<bool> {
         if self.plan.distinct {
             let key = &mut self.key;
             key.clear();
             for (value, (_, kind)) in row.iter().zip(&self.plan.columns) {
-                hash_key::append_of(value, kind, Collation::Binary, key);
+                hash_key::append_of(value, kind, Collation::Binary, context, key)?;
             }
             if !self.seen.insert(key) {
-                return false;
+                return Ok(false);
             }
         }
         self.count += 1;
-        true
+        Ok(true)
     }
 }
 
@@ -152,7 +152,7 @@ impl Exec<'_> {
                     coerce_value(std::mem::take(value), kind, self.eval)?
                 };
             }
-            if growing.takes(&row) {
+            if growing.takes(&row, self.eval)? {
                 if plan.distinct {
                     self.charge.add(growing.key.len() + KEY_OVERHEAD)?;
                 }

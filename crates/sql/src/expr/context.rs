@@ -10,7 +10,7 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::datetime::{DateRules, DateTime, Time, TimeZone};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, Lookup};
+use crate::expr::Lookup;
 use crate::memory::{Account, Charge};
 use crate::value::Value;
 
@@ -375,14 +375,22 @@ thread_local! {
 /// A large argument, and what functions make of it that do not build their result piece by piece.
 const ARGUMENT_COPIES: usize = 2;
 
-/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on.
+/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on. It is also what a function
+/// that builds many small parts (a document, places in it) takes its memory from and notes its work on.
 pub(crate) struct Held<'c> {
     account: Option<&'c Account>,
     session: &'c dyn SessionView,
     bytes: u64,
+    /// Kept, but still too little to be charged.
+    pending: usize,
+    /// Worked through, but still too little to be noted.
+    unnoted: usize,
 }
 
-impl Held<'_> {
+/// What a new piece of memory takes besides what is in it.
+const PIECE_OVERHEAD: usize = 16;
+
+impl<'c> Held<'c> {
     /// Keeps a value.
     #[inline]
     pub(crate) fn add(&mut self, value: &Value) -> SqlResult<()> {
@@ -394,14 +402,57 @@ impl Held<'_> {
 
     /// Keeps an argument of a call, and what the call makes of it while it works.
     #[inline]
-    pub(crate) fn add_argument(&mut self, value: &Value, call: &Call) -> SqlResult<()> {
+    pub(crate) fn add_argument(&mut self, value: &Value) -> SqlResult<()> {
         match value.stored_bytes() {
             Some(bytes) if bytes.len() >= LARGE_BYTES => {
-                let working = crate::functions::working_bytes(call.name, bytes);
-                self.add_bytes(bytes.len().saturating_mul(ARGUMENT_COPIES).saturating_add(working))
+                self.add_bytes(bytes.len().saturating_mul(ARGUMENT_COPIES))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Keeps so many bytes more, one small part after another: they are charged, and count as worked through, once they are many.
+    #[inline]
+    pub(crate) fn grow(&mut self, bytes: usize) -> SqlResult<()> {
+        self.pending = self.pending.saturating_add(bytes);
+        if self.pending < LARGE_BYTES {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.pending);
+        self.add_bytes(bytes)
+    }
+
+    /// Keeps a piece of memory of its own.
+    #[inline]
+    pub(crate) fn grow_piece(&mut self, bytes: usize) -> SqlResult<()> {
+        self.grow(bytes + PIECE_OVERHEAD)
+    }
+
+    /// Appends to a list, whose room is charged before it grows.
+    #[inline]
+    pub(crate) fn push<T>(&mut self, list: &mut Vec<T>, one: T) -> SqlResult<()> {
+        if list.len() == list.capacity() {
+            let more = list.len().max(4);
+            self.grow_piece(more.saturating_mul(size_of::<T>()))?;
+            list.reserve_exact(more);
+        }
+        list.push(one);
+        Ok(())
+    }
+
+    /// A part of the same evaluation that gives back earlier what it keeps.
+    pub(crate) fn another(&self) -> Held<'c> {
+        Held { account: self.account, session: self.session, bytes: 0, pending: 0, unnoted: 0 }
+    }
+
+    /// So many bytes were worked through, without keeping anything: fails if the statement is to end.
+    #[inline]
+    pub(crate) fn pass(&mut self, bytes: usize) -> SqlResult<()> {
+        self.unnoted = self.unnoted.saturating_add(bytes);
+        if self.unnoted < LARGE_BYTES {
+            return Ok(());
+        }
+        self.session.work(std::mem::take(&mut self.unnoted))
     }
 
     /// Keeps so many bytes, and counts them as worked through.
@@ -426,10 +477,18 @@ impl Drop for Held<'_> {
     }
 }
 
+#[cfg(test)]
+impl Held<'static> {
+    /// Without an account.
+    pub(crate) fn free() -> Held<'static> {
+        Held { account: None, session: &NoSession, bytes: 0, pending: 0, unnoted: 0 }
+    }
+}
+
 impl<'a> EvalContext<'a> {
     /// Nothing kept yet.
     pub(crate) fn held(&self) -> Held<'a> {
-        Held { account: None, session: self.session, bytes: 0 }
+        Held { account: None, session: self.session, bytes: 0, pending: 0, unnoted: 0 }
     }
 
     /// The memory of a buffer that is empty yet.

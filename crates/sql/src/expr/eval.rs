@@ -321,7 +321,7 @@ fn eval_call(call: &Call, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult
     let mut held = context.held();
     for argument in &call.arguments {
         let value = argument.eval(row, context)?;
-        held.add_argument(&value, call)?;
+        held.add_argument(&value)?;
         arguments.push(value);
     }
     context.step()?;

@@ -8,7 +8,7 @@ use super::result_bytes::build_text;
 use super::{Entry, NEVER_NULL, bigint, entry, json_scalar, text_long};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
+use crate::expr::{Call, EvalContext, Expr, Held, ScalarFunction, Typed};
 use crate::json::{self, Change, Json, Kind, Malformed, Object, order, path::Path};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::{Value, to_text};
@@ -135,7 +135,7 @@ pub(crate) fn cast_as_document(typed: Typed) -> Typed {
     as_value(typed)
 }
 
-fn value_of(value: &Value) -> SqlResult<Json> {
+fn value_of(value: &Value, held: &mut Held<'_>) -> SqlResult<Json> {
     Ok(match value {
         Value::Null => Json::Null,
         Value::Int(number) => Json::Int(*number),
@@ -159,18 +159,18 @@ fn value_of(value: &Value) -> SqlResult<Json> {
         },
         Value::Date(_) => Json::Opaque(Kind::Date, to_text(value).to_string()),
         Value::Str(_) | Value::Enum(_) => Json::String(to_text(value).to_string()),
-        Value::Json(marked) => kept(marked)?,
+        Value::Json(marked) => kept(marked, held)?,
     })
 }
 
 fn of_value(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    given(&value_of(&arguments[0])?, call, context)
+    given(&value_of(&arguments[0], &mut context.held())?, call, context)
 }
 
 fn of_timestamp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let document = match value_of(&arguments[0])? {
+    let document = match value_of(&arguments[0], &mut context.held())? {
         Json::Opaque(_, text) => Json::Opaque(Kind::Timestamp, text),
         other => other,
     };
@@ -182,18 +182,21 @@ fn of_truth(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
         Value::Int(0) => Value::text("false"),
         Value::Int(1) => Value::text("true"),
         Value::Null => Value::Null,
-        other => given(&value_of(other)?, call, context)?,
+        other => given(&value_of(other, &mut context.held())?, call, context)?,
     })
 }
 
 fn of_text(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    given(&parsed(call, arguments, 0)?, call, context)
+    let mut held = context.held();
+    given(&parsed(call, arguments, 0, &mut held)?, call, context)
 }
 
-fn order_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn order_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::bytes(order::key(&parsed(call, arguments, 0)?)))
+    let mut held = context.held();
+    let document = parsed(call, arguments, 0, &mut held)?;
+    Ok(Value::bytes(order::key(&document, &mut held)?))
 }
 
 /// Marked text as the value it is.
@@ -205,22 +208,23 @@ pub(crate) fn marked(text: Value) -> Value {
 }
 
 /// The document of marked text. What a row keeps was written by [`given`].
-fn kept(marked: &str) -> SqlResult<Json> {
-    json::parse_kept(marked).map_err(|error| error.of_argument(0, "cast_as_json"))
+fn kept(marked: &str, held: &mut Held<'_>) -> SqlResult<Json> {
+    json::parse_kept(marked, held).map_err(|error| error.of_argument(0, "cast_as_json"))
 }
 
 /// The document that a value is; `null` for what is none.
-pub(super) fn kept_or_null(value: &Value) -> Json {
+pub(super) fn kept_or_null(value: &Value, held: &mut Held<'_>) -> SqlResult<Json> {
     match value {
-        Value::Json(marked) => json::parse_kept(marked),
-        other => json::parse(&to_text(other)),
+        Value::Json(marked) => json::parse_kept(marked, held),
+        other => json::parse(&to_text(other), held),
     }
-    .unwrap_or_default()
+    .or_else(Malformed::or_null)
 }
 
 /// Bytes that order a value that is a document.
-pub(crate) fn document_order(value: &Value) -> Vec<u8> {
-    order::key(&kept_or_null(value))
+pub(crate) fn document_order(value: &Value, held: &mut Held<'_>) -> SqlResult<Vec<u8>> {
+    let document = kept_or_null(value, held)?;
+    order::key(&document, held)
 }
 
 /// A document as a value; error 3157 if it is nested too deep.
@@ -244,33 +248,36 @@ pub(super) fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> 
 }
 
 /// An argument that is a document.
-pub(super) fn parsed(call: &Call, arguments: &[Value], nth: usize) -> SqlResult<Json> {
+pub(super) fn parsed(call: &Call, arguments: &[Value], nth: usize, held: &mut Held<'_>) -> SqlResult<Json> {
     match &arguments[nth] {
-        Value::Str(text) => json::parse(text).map_err(|error| error.of_argument(nth, call.name)),
-        Value::Json(marked) => kept(marked),
+        Value::Str(text) => json::parse(text, held).map_err(|error| error.of_argument(nth, call.name)),
+        Value::Json(marked) => kept(marked, held),
         value @ Value::Enum(_) => {
-            json::parse(&to_text(value)).map_err(|error| error.of_argument(nth, call.name))
+            json::parse(&to_text(value), held).map_err(|error| error.of_argument(nth, call.name))
         }
         _ => Err(SqlError::invalid_json_type(nth + 1, call.name)),
     }
 }
 
 fn json_array(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let parts = arguments.iter().map(document_or_null).collect::<SqlResult<Vec<Json>>>()?;
+    let mut held = context.held();
+    let parts =
+        arguments.iter().map(|one| document_or_null(one, &mut held)).collect::<SqlResult<Vec<Json>>>()?;
     given(&Json::Array(parts), call, context)
 }
 
 /// A value argument, which is a document already; SQL NULL becomes `null`.
-fn document_or_null(value: &Value) -> SqlResult<Json> {
+fn document_or_null(value: &Value, held: &mut Held<'_>) -> SqlResult<Json> {
     match value {
         Value::Null => Ok(Json::Null),
-        Value::Json(marked) => kept(marked),
-        value => json::parse(&to_text(value)).map_err(|error| error.of_argument(0, "json_array")),
+        Value::Json(marked) => kept(marked, held),
+        value => json::parse(&to_text(value), held).map_err(|error| error.of_argument(0, "json_array")),
     }
 }
 
 fn json_object(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let mut members = Vec::new();
+    let mut held = context.held();
     for pair in arguments.chunks_exact(2) {
         if pair[0].is_null() {
             return Err(SqlError::json_member_name_null());
@@ -278,7 +285,7 @@ fn json_object(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
         if matches!(pair[0], Value::Bytes(_)) {
             return Err(SqlError::json_of_binary());
         }
-        members.push((Box::from(&*to_text(&pair[0])), document_or_null(&pair[1])?));
+        members.push((Box::from(&*to_text(&pair[0])), document_or_null(&pair[1], &mut held)?));
     }
     given(&Json::Object(Object::new(members)), call, context)
 }
@@ -293,55 +300,62 @@ fn json_quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     })
 }
 
-fn json_unquote(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_unquote(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
+    let mut held = context.held();
     Ok(match &arguments[0] {
-        Value::Json(marked) => Value::text(&*json::write::unquoted(&kept(marked)?)),
-        other => Value::from(json::unquote(&to_text(other))?),
+        Value::Json(marked) => {
+            let document = kept(marked, &mut held)?;
+            Value::text(&*json::write::unquoted(&document, &mut held)?)
+        }
+        other => Value::from(json::unquote(&to_text(other), &mut held)?),
     })
 }
 
-fn json_valid(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_valid(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let valid = match &arguments[0] {
-        Value::Str(text) => match json::parse(text) {
-            Err(error @ Malformed::TooDeep) => return Err(error.of_argument(0, "json_valid")),
-            read => read.is_ok(),
+        Value::Str(text) => match json::check(text, Some(&mut context.held())) {
+            Err(Malformed::Syntax { .. }) => false,
+            read => read.map(|()| true).map_err(|error| error.of_argument(0, "json_valid"))?,
         },
         other => matches!(other, Value::Json(_)),
     };
     Ok(Value::boolean(valid))
 }
 
-fn json_type(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_type(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::text(parsed(call, arguments, 0)?.type_name()))
+    Ok(Value::text(parsed(call, arguments, 0, &mut context.held())?.type_name()))
 }
 
-fn json_depth(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_depth(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::Int(parsed(call, arguments, 0)?.depth() as i64))
+    Ok(Value::Int(parsed(call, arguments, 0, &mut context.held())?.depth() as i64))
 }
 
 /// The document of the first argument, or what the path in the second leads to.
-fn at_path(call: &Call, arguments: &[Value]) -> SqlResult<Option<Json>> {
-    let document = parsed(call, arguments, 0)?;
+fn at_path(call: &Call, arguments: &[Value], held: &mut Held<'_>) -> SqlResult<Option<Json>> {
+    let mut document = parsed(call, arguments, 0, held)?;
     let Some(path) = arguments.get(1) else { return Ok(Some(document)) };
-    let path = Path::parse_single(&to_text(path))?;
-    Ok(path.select(&document).first().map(|found| (*found).clone()))
+    let path = Path::parse_single(&to_text(path), held)?;
+    held.pass(size_of_val(path.legs()))?;
+    Ok(json::path::find(&mut document, path.legs()).map(Json::take))
 }
 
-fn json_length(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_length(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(at_path(call, arguments)?.map_or(Value::Null, |found| Value::Int(found.length() as i64)))
+    let mut held = context.held();
+    Ok(at_path(call, arguments, &mut held)?.map_or(Value::Null, |found| Value::Int(found.length() as i64)))
 }
 
 fn json_keys(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(match at_path(call, arguments)? {
+    let mut held = context.held();
+    Ok(match at_path(call, arguments, &mut held)? {
         Some(Json::Object(members)) => {
-            let names = members.iter().map(|(name, _)| Json::String(name.into())).collect();
-            given(&Json::Array(names), call, context)?
+            let names = members.into_members().into_iter().map(|(name, _)| Json::String(name.into()));
+            given(&Json::Array(names.collect()), call, context)?
         }
         _ => Value::Null,
     })
@@ -350,10 +364,16 @@ fn json_keys(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
 /// JSON_EXTRACT: what one plain path leads to, or an array of all that several paths or wildcards do.
 fn json_extract(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let document = parsed(call, arguments, 0)?;
-    let paths = arguments[1..].iter().map(|path| Path::parse(&to_text(path)));
+    let mut held = context.held();
+    let document = parsed(call, arguments, 0, &mut held)?;
+    let paths = arguments[1..].iter().map(|path| Path::parse(&to_text(path), &mut held));
     let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
-    let found: Vec<&Json> = paths.iter().flat_map(|path| path.select(&document)).collect();
+    let mut found = Vec::new();
+    for path in &paths {
+        for one in path.select(&document, &mut held)? {
+            held.push(&mut found, one)?;
+        }
+    }
     if found.is_empty() {
         return Ok(Value::Null);
     }
@@ -362,20 +382,21 @@ fn json_extract(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
     {
         return given(found[0], call, context);
     }
-    given(&Json::Array(found.into_iter().cloned().collect()), call, context)
+    given(&Json::list_of(found.into_iter(), &mut held)?, call, context)
 }
 
 fn json_contains(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let (target, candidate) = (parsed(call, arguments, 0)?, parsed(call, arguments, 1)?);
-    let mut work = |bytes| context.work(bytes);
+    let mut held = context.held();
+    let (target, candidate) =
+        (parsed(call, arguments, 0, &mut held)?, parsed(call, arguments, 1, &mut held)?);
     let Some(path) = arguments.get(2) else {
-        return Ok(Value::boolean(json::contains(&target, &candidate, &mut work)?));
+        return Ok(Value::boolean(json::contains(&target, &candidate, &mut held)?));
     };
-    let path = Path::parse_single(&to_text(path))?;
-    let found = path.select(&target);
+    let path = Path::parse_single(&to_text(path), &mut held)?;
+    let found = path.select(&target, &mut held)?;
     let Some(found) = found.first() else { return Ok(Value::Null) };
-    Ok(Value::boolean(json::contains(found, &candidate, &mut work)?))
+    Ok(Value::boolean(json::contains(found, &candidate, &mut held)?))
 }
 
 /// Whether it is the word `one` and not `all`; error 3154.
@@ -387,18 +408,24 @@ pub(super) fn one_or_all(call: &Call, word: &Value) -> SqlResult<bool> {
     }
 }
 
-fn json_contains_path(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_contains_path(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let document = parsed(call, arguments, 0)?;
+    let held = &mut context.held();
+    let document = parsed(call, arguments, 0, held)?;
     let all = !one_or_all(call, &arguments[1])?;
-    let leads = |path: &Value| Ok(!Path::parse(&to_text(path))?.select(&document).is_empty());
+    let leads = |path: &Value| {
+        let held = &mut held.another();
+        Ok(!Path::parse(&to_text(path), held)?.select(&document, held)?.is_empty())
+    };
     let found = arguments[2..].iter().map(leads).collect::<SqlResult<Vec<bool>>>()?;
     Ok(Value::boolean(if all { !found.contains(&false) } else { found.contains(&true) }))
 }
 
-fn json_overlaps(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_overlaps(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::boolean(json::overlaps(&parsed(call, arguments, 0)?, &parsed(call, arguments, 1)?)))
+    let mut held = context.held();
+    let (one, other) = (parsed(call, arguments, 0, &mut held)?, parsed(call, arguments, 1, &mut held)?);
+    Ok(Value::boolean(json::overlaps(&one, &other, &mut held)?))
 }
 
 /// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL value is `null`.
@@ -413,23 +440,26 @@ fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     if arguments[0].is_null() || arguments[1..].chunks_exact(2).any(|pair| pair[0].is_null()) {
         return Ok(Value::Null);
     }
-    let mut document = parsed(call, arguments, 0)?;
+    let mut held = context.held();
+    let mut document = parsed(call, arguments, 0, &mut held)?;
     for pair in arguments[1..].chunks_exact(2) {
-        let path = Path::parse_single(&to_text(&pair[0]))?;
+        let path = Path::parse_single(&to_text(&pair[0]), &mut held)?;
         if change == Change::Before && !path.is_of_cell() {
             return Err(SqlError::json_path_no_cell());
         }
         context.work(document.length().saturating_mul(size_of::<Json>()))?;
-        json::change(&mut document, &path, document_or_null(&pair[1])?, change);
+        json::change(&mut document, &path, document_or_null(&pair[1], &mut held)?, change);
     }
     given(&document, call, context)
 }
 
 fn json_remove(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let mut document = parsed(call, arguments, 0)?;
+    let mut held = context.held();
+    let mut document = parsed(call, arguments, 0, &mut held)?;
     for path in &arguments[1..] {
-        let path = Path::parse_single(&to_text(path))?;
+        let path = Path::parse_single(&to_text(path), &mut held)?;
+        context.work(document.length().saturating_mul(size_of::<Json>()))?;
         if path.legs().is_empty() {
             return Err(SqlError::json_path_not_allowed());
         }
@@ -441,8 +471,9 @@ fn json_remove(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
 /// JSON_MERGE_PATCH: what a NULL is patched with is known again only if it is no object.
 fn json_merge_patch(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let mut merged = None;
+    let mut held = context.held();
     for (nth, argument) in arguments.iter().enumerate() {
-        let patch = if argument.is_null() { None } else { Some(parsed(call, arguments, nth)?) };
+        let patch = if argument.is_null() { None } else { Some(parsed(call, arguments, nth, &mut held)?) };
         merged = match (merged, patch) {
             (_, None) => None,
             (before, Some(patch)) if nth == 0 || !matches!(patch, Json::Object(_)) => {
@@ -450,7 +481,8 @@ fn json_merge_patch(call: &Call, arguments: &[Value], context: &EvalContext<'_>)
                 Some(patch)
             }
             (None, Some(_)) => None,
-            (Some(before), Some(patch)) => Some(json::merge_patch(before, patch)),
+            // What it makes is no more than what it is made of.
+            (Some(before), Some(patch)) => Some(json::merge_patch(before, patch, &mut held.another())?),
         };
     }
     merged.map_or(Ok(Value::Null), |document| given(&document, call, context))
@@ -458,17 +490,19 @@ fn json_merge_patch(call: &Call, arguments: &[Value], context: &EvalContext<'_>)
 
 fn json_merge(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let merge = json::merge_preserve;
-    let mut merged = parsed(call, arguments, 0)?;
+    let mut held = context.held();
+    let mut merged = parsed(call, arguments, 0, &mut held)?;
     for nth in 1..arguments.len() {
-        merged = merge(merged, parsed(call, arguments, nth)?);
+        let more = parsed(call, arguments, nth, &mut held)?;
+        merged = json::merge_preserve(merged, more, &mut held.another())?;
     }
     given(&merged, call, context)
 }
 
 fn json_pretty(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let document = parsed(call, arguments, 0)?;
+    let mut held = context.held();
+    let document = parsed(call, arguments, 0, &mut held)?;
     build_text(call.name, context, |out| {
         let written = json::append_pretty(&document, out);
         out.refused()?;

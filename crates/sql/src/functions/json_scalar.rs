@@ -60,7 +60,7 @@ pub(crate) fn as_number(typed: Typed, wanted: Wanted, source: &str) -> Typed {
 /// `true` is 1; a string counts as the number it begins with, what is none as 0 with warning 3156.
 fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let document = super::json::kept_or_null(&arguments[0]);
+    let document = super::json::kept_or_null(&arguments[0], &mut context.held())?;
     let exact = call.name != "DOUBLE";
     let (value, whole) = match &document {
         Json::Bool(truth) => (Value::boolean(*truth), true),
@@ -149,7 +149,7 @@ fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     let date = |text: &str| {
         datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some_and(|found| !found.truncated)
     };
-    let found = match super::json::kept_or_null(&arguments[0]) {
+    let found = match super::json::kept_or_null(&arguments[0], &mut context.held())? {
         Json::Opaque(Kind::DateTime | Kind::Timestamp, text) => Some(text),
         Json::Opaque(Kind::Date, text) if call.name != "TIME" => Some(text),
         Json::Opaque(Kind::Time, text) if call.name == "TIME" => Some(text),

@@ -41,8 +41,9 @@ fn json_search(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
             }
         }
     };
-    let document = parsed(call, arguments, 0)?;
-    let paths = arguments.iter().skip(4).map(|path| Path::parse(&to_text(path)));
+    let mut held = context.held();
+    let document = parsed(call, arguments, 0, &mut held)?;
+    let paths = arguments.iter().skip(4).map(|path| Path::parse(&to_text(path), &mut held));
     let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
     let pattern = to_text(&arguments[2]);
     let mut work = |bytes| context.work(bytes);
@@ -50,7 +51,7 @@ fn json_search(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
         work(text.len())?;
         like(Collation::Utf8mb4Bin, text.as_bytes(), pattern.as_bytes(), escape, &mut work)
     };
-    let mut found = Search { wanted: &mut wanted, one }.run(&document, &paths)?;
+    let mut found = Search { wanted: &mut wanted, one, held: &mut held }.run(&document, &paths)?;
     match found.len() {
         0 => Ok(Value::Null),
         1 => given(&Json::String(found.remove(0)), call, context),
@@ -58,31 +59,31 @@ fn json_search(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     }
 }
 
-fn json_storage_size(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_storage_size(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::Int(storage_size(&parsed(call, arguments, 0)?) as i64))
+    let mut held = context.held();
+    let document = parsed(call, arguments, 0, &mut held)?;
+    Ok(Value::Int(storage_size(&document, &mut held)? as i64))
 }
 
 /// Nothing is freed: a document that is changed is written anew.
-fn json_storage_free(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_storage_free(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    parsed(call, arguments, 0).map(|_| Value::Int(0))
+    parsed(call, arguments, 0, &mut context.held()).map(|_| Value::Int(0))
 }
 
 /// `value MEMBER OF (array)`: the value is a document already.
-fn member_of(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn member_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let (value, array) = (parsed(call, arguments, 0)?, parsed(call, arguments, 1)?);
-    let key = json::order::key(&value);
-    Ok(Value::boolean(match &array {
-        Json::Array(parts) => parts.iter().any(|part| json::order::key(part) == key),
-        alone => json::order::key(alone) == key,
-    }))
+    let mut held = context.held();
+    let (value, array) = (parsed(call, arguments, 0, &mut held)?, parsed(call, arguments, 1, &mut held)?);
+    let parts = array.as_array().map_or(std::slice::from_ref(&array), Vec::as_slice);
+    Ok(Value::boolean(json::is_part(&value, parts, &mut held)?))
 }
 
 /// JSON_VALUE(document, path RETURNING type ... ON EMPTY ... ON ERROR): `rest` holds the modes and defaults.
 pub(crate) fn json_value(document: Typed, path: &str, to: ColumnType, rest: Vec<Expr>) -> SqlResult<Typed> {
-    Path::parse(path)?;
+    Path::check(path)?;
     let mut arguments = vec![document.expr, Expr::Literal(Value::text(path))];
     arguments.extend(rest);
     let collation = to.collation().unwrap_or(Collation::Binary);
@@ -149,14 +150,15 @@ fn found_at(
     arguments: &[Value],
     context: &EvalContext<'_>,
 ) -> SqlResult<Result<Value, Trouble>> {
-    let document = match parsed(call, arguments, 0) {
+    let mut held = context.held();
+    let document = match parsed(call, arguments, 0, &mut held) {
         Ok(document) => document,
         // A text that is none is an error of the value.
-        Err(error) if error.code == 3146 => return Err(error),
+        Err(error) if error.code == 3146 || error.ends_statement() => return Err(error),
         Err(error) => return Ok(Err(Trouble::Failed(error))),
     };
-    let path = Path::parse(&to_text(&arguments[1]))?;
-    let found = path.select(&document);
+    let path = Path::parse(&to_text(&arguments[1]), &mut held)?;
+    let found = path.select(&document, &mut held)?;
     let [found] = found[..] else {
         return Ok(Err(match found.len() {
             0 => Trouble::Missing,

@@ -1,9 +1,11 @@
 //! A document in memory. Scalars keep the kinds that SQL values have: JSON's text knows neither decimals nor dates.
 
 use crate::decimal::Decimal;
+use crate::error::SqlResult;
+use crate::expr::Held;
 
-/// A document or a part of one.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// A document or a part of one. It is not `Clone`: a copy is charged like any other ([`Json::copy`]).
+#[derive(Debug, PartialEq, Default)]
 pub enum Json {
     /// `null`, which is no SQL NULL.
     #[default]
@@ -44,7 +46,7 @@ pub enum Kind {
 }
 
 /// Members ordered by the length of their names and then by their bytes, each name once.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, PartialEq, Default)]
 pub struct Object {
     members: Vec<(Box<str>, Json)>,
 }
@@ -127,6 +129,50 @@ impl Object {
 }
 
 impl Json {
+    /// A document of its own.
+    pub(crate) fn copy(&self, held: &mut Held<'_>) -> SqlResult<Json> {
+        held.pass(size_of::<Json>())?;
+        Ok(match self {
+            Json::Null => Json::Null,
+            Json::Bool(truth) => Json::Bool(*truth),
+            Json::Int(number) => Json::Int(*number),
+            Json::UInt(number) => Json::UInt(*number),
+            Json::Double(number) => Json::Double(*number),
+            Json::Decimal(number) => Json::Decimal(number.clone()),
+            Json::String(text) => {
+                held.grow_piece(text.len())?;
+                Json::String(text.clone())
+            }
+            Json::Opaque(kind, text) => {
+                held.grow_piece(text.len())?;
+                Json::Opaque(*kind, text.clone())
+            }
+            Json::Array(parts) => Json::list_of(parts.iter(), held)?,
+            Json::Object(members) => {
+                held.grow_piece(size_of_val(members.members.as_slice()))?;
+                let mut copies = Vec::with_capacity(members.len());
+                for (name, value) in members.iter() {
+                    held.grow_piece(name.len())?;
+                    copies.push((name.into(), value.copy(held)?));
+                }
+                Json::Object(Object { members: copies })
+            }
+        })
+    }
+
+    /// An array of copies.
+    pub(crate) fn list_of<'d>(
+        documents: impl ExactSizeIterator<Item = &'d Json>,
+        held: &mut Held<'_>,
+    ) -> SqlResult<Json> {
+        held.grow_piece(documents.len().saturating_mul(size_of::<Json>()))?;
+        let mut parts = Vec::with_capacity(documents.len());
+        for document in documents {
+            parts.push(document.copy(held)?);
+        }
+        Ok(Json::Array(parts))
+    }
+
     /// The parts of an array.
     pub fn as_array(&self) -> Option<&Vec<Json>> {
         if let Json::Array(parts) = self { Some(parts) } else { None }

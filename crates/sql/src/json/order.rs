@@ -6,18 +6,41 @@
 
 use super::document::{Json, Kind, type_of_bytes};
 use crate::datetime;
+use crate::error::SqlResult;
+use crate::expr::Held;
 
 /// Ends a text or a list; begins nothing.
 const END: u8 = 0;
 
-/// Bytes that compare as documents do.
-pub fn key(document: &Json) -> Vec<u8> {
+/// Bytes that compare as documents do; they are charged while they grow.
+pub(crate) fn key(document: &Json, held: &mut Held<'_>) -> SqlResult<Vec<u8>> {
     let mut key = Vec::new();
-    append(document, &mut key);
-    key
+    append(document, &mut key, held)?;
+    held.pass(key.len())?;
+    Ok(key)
 }
 
-fn append(document: &Json, key: &mut Vec<u8>) {
+/// Makes room for what is about to be appended.
+fn reserve(key: &mut Vec<u8>, more: usize, held: &mut Held<'_>) -> SqlResult<()> {
+    let length = key.len() + more;
+    if length > key.capacity() {
+        let room = length.max(key.capacity() * 2) - key.len();
+        held.grow_piece(room)?;
+        key.reserve_exact(room);
+    }
+    Ok(())
+}
+
+/// The longest key of a number, and more than what begins and ends a text.
+const SCALAR_MAX_BYTES: usize = 128;
+
+fn append(document: &Json, key: &mut Vec<u8>, held: &mut Held<'_>) -> SqlResult<()> {
+    let length = match document {
+        // Each byte may be a zero.
+        Json::String(text) | Json::Opaque(_, text) => text.len() * 2,
+        _ => 0,
+    };
+    reserve(key, length + SCALAR_MAX_BYTES, held)?;
     match document {
         Json::Null => key.push(1),
         Json::Int(number) => append_whole(i128::from(*number), key),
@@ -32,18 +55,21 @@ fn append(document: &Json, key: &mut Vec<u8>) {
             key.push(4);
             key.extend((members.len() as u64).to_be_bytes());
             for (name, value) in members.iter() {
+                reserve(key, name.len() * 2 + SCALAR_MAX_BYTES, held)?;
                 append_text(name, key);
-                append(value, key);
+                append(value, key, held)?;
             }
         }
         Json::Array(parts) => {
             key.push(5);
-            parts.iter().for_each(|part| append(part, key));
+            parts.iter().try_for_each(|part| append(part, key, held))?;
+            reserve(key, 1, held)?;
             key.push(END);
         }
         Json::Bool(truth) => key.extend([6, u8::from(*truth)]),
         Json::Opaque(kind, text) => append_opaque(*kind, text, key),
     }
+    held.pass(size_of::<Json>())
 }
 
 fn append_opaque(kind: Kind, text: &str, key: &mut Vec<u8>) {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::document::Json;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::Held;
 
 /// A cell of an array, counted from its beginning or from its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,15 +50,25 @@ pub struct Path {
 }
 
 impl Path {
-    /// Reads a path; error 3143.
-    pub fn parse(text: &str) -> SqlResult<Path> {
-        let mut reader = Reader { text, at: 0 };
-        reader.path().ok_or_else(|| SqlError::invalid_json_path(reader.at))
+    /// Reads a path, whose steps are charged; error 3143.
+    pub(crate) fn parse(text: &str, held: &mut Held<'_>) -> SqlResult<Path> {
+        let mut reader = Reader { text, at: 0, held: Some(held), ended: None };
+        let read = reader.path();
+        if let Some(error) = reader.ended {
+            return Err(error);
+        }
+        read.ok_or_else(|| SqlError::invalid_json_path(reader.at))
+    }
+
+    /// Whether a text is a path; error 3143. It keeps none, so it needs no memory.
+    pub(crate) fn check(text: &str) -> SqlResult<()> {
+        let mut reader = Reader { text, at: 0, held: None, ended: None };
+        reader.path().map(drop).ok_or_else(|| SqlError::invalid_json_path(reader.at))
     }
 
     /// A path that leads to one place at most; error 3149.
-    pub fn parse_single(text: &str) -> SqlResult<Path> {
-        let path = Path::parse(text)?;
+    pub(crate) fn parse_single(text: &str, held: &mut Held<'_>) -> SqlResult<Path> {
+        let path = Path::parse(text, held)?;
         if path.is_wild() { Err(SqlError::json_path_with_wildcard()) } else { Ok(path) }
     }
 
@@ -77,35 +88,48 @@ impl Path {
     }
 
     /// What it leads to, each place once, in the order of the document.
-    pub fn select<'d>(&self, document: &'d Json) -> Vec<&'d Json> {
+    pub(crate) fn select<'d>(&self, document: &'d Json, held: &mut Held<'_>) -> SqlResult<Vec<&'d Json>> {
         let once = self.legs.contains(&Leg::Deep);
         let mut places = vec![document];
         for leg in &self.legs {
-            let mut next = Places { found: Vec::new(), seen: once.then(HashSet::new) };
-            places.iter().for_each(|place| next.follow(place, leg));
+            held.pass(size_of::<Leg>())?;
+            let mut next = Places { found: Vec::new(), seen: once.then(HashSet::new), held: &mut *held };
+            places.iter().try_for_each(|place| next.follow(place, leg))?;
             places = next.found;
         }
-        places
+        Ok(places)
     }
 }
 
 /// Where one step leads from several places. `**` leads to a place in as many ways as it lies deep, and each `**` more multiplies them.
-struct Places<'d> {
+struct Places<'d, 'h, 'c> {
     found: Vec<&'d Json>,
     seen: Option<HashSet<*const Json>>,
+    held: &'h mut Held<'c>,
 }
 
-impl<'d> Places<'d> {
+/// What a place takes in a set of places that has room to grow.
+const SEEN_BYTES: usize = 4 * size_of::<*const Json>();
+
+impl<'d> Places<'d, '_, '_> {
     /// False if the place was there already.
-    fn add(&mut self, place: &'d Json) -> bool {
-        let new = self.seen.as_mut().is_none_or(|seen| seen.insert(std::ptr::from_ref(place)));
-        if new {
-            self.found.push(place);
+    fn add(&mut self, place: &'d Json) -> SqlResult<bool> {
+        self.held.pass(size_of::<Json>())?;
+        if let Some(seen) = &mut self.seen {
+            if !seen.insert(std::ptr::from_ref(place)) {
+                return Ok(false);
+            }
+            self.held.grow(SEEN_BYTES)?;
         }
-        new
+        self.held.push(&mut self.found, place)?;
+        Ok(true)
     }
 
-    fn follow(&mut self, document: &'d Json, leg: &Leg) {
+    fn add_all(&mut self, mut places: impl Iterator<Item = &'d Json>) -> SqlResult<()> {
+        places.try_for_each(|place| self.add(place).map(drop))
+    }
+
+    fn follow(&mut self, document: &'d Json, leg: &Leg) -> SqlResult<()> {
         // What is no array is one of one part.
         let alone = std::slice::from_ref(document);
         let parts = document.as_array().map_or(alone, Vec::as_slice);
@@ -113,31 +137,28 @@ impl<'d> Places<'d> {
         match leg {
             Leg::Member(name) => {
                 let member = document.as_object().and_then(|members| members.get(name));
-                member.into_iter().for_each(|member| ignore(self.add(member)));
+                self.add_all(member.into_iter())?;
             }
-            Leg::AnyMember => members(document).for_each(|(_, member)| ignore(self.add(member))),
-            Leg::Cell(cell) => {
-                cell.within(parts.len()).into_iter().for_each(|at| ignore(self.add(&parts[at])));
-            }
+            Leg::AnyMember => self.add_all(members(document).map(|(_, member)| member))?,
+            Leg::Cell(cell) => self.add_all(cell.within(parts.len()).map(|at| &parts[at]).into_iter())?,
             Leg::Range(first, last) => {
                 let place = |cell: &Cell| match cell.from_end {
                     true => parts.len() as i64 - 1 - cell.number as i64,
                     false => cell.number as i64,
                 };
                 let (first, last) = (place(first).max(0), place(last).min(parts.len() as i64 - 1));
-                (first..=last).for_each(|at| ignore(self.add(&parts[at as usize])));
+                self.add_all((first..=last).map(|at| &parts[at as usize]))?;
             }
-            Leg::AnyCell => {
-                document.as_array().into_iter().flatten().for_each(|part| ignore(self.add(part)));
-            }
+            Leg::AnyCell => self.add_all(document.as_array().into_iter().flatten())?,
             Leg::Deep => {
                 // What was there before was there with all inside.
-                if self.add(document) {
-                    document.as_array().into_iter().flatten().for_each(|part| self.follow(part, leg));
-                    members(document).for_each(|(_, member)| self.follow(member, leg));
+                if self.add(document)? {
+                    document.as_array().into_iter().flatten().try_for_each(|part| self.follow(part, leg))?;
+                    members(document).try_for_each(|(_, member)| self.follow(member, leg))?;
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -146,9 +167,6 @@ pub fn is_plain_name(name: &str) -> bool {
     let within = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
     name.chars().next().is_some_and(|letter| !letter.is_numeric()) && name.chars().all(within)
 }
-
-/// Whether a place is new does not matter.
-fn ignore(_: bool) {}
 
 /// The place a path without wildcards leads to.
 pub fn find<'d>(document: &'d mut Json, legs: &[Leg]) -> Option<&'d mut Json> {
@@ -168,12 +186,16 @@ pub fn find<'d>(document: &'d mut Json, legs: &[Leg]) -> Option<&'d mut Json> {
 }
 
 /// Reads a path from its text.
-struct Reader<'t> {
+struct Reader<'t, 'h, 'c> {
     text: &'t str,
     at: usize,
+    /// What the steps are charged to; without it they are read and left.
+    held: Option<&'h mut Held<'c>>,
+    /// Why the reading ended if it is not the text's fault.
+    ended: Option<SqlError>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_, '_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -190,7 +212,7 @@ impl Reader<'_> {
     }
 
     fn path(&mut self) -> Option<Path> {
-        let mut legs = Vec::new();
+        let (mut legs, mut ends_deep) = (Vec::new(), false);
         if !self.eat("$") {
             self.at += usize::from(!self.rest().is_empty());
             return None;
@@ -200,10 +222,20 @@ impl Reader<'_> {
             if self.rest().is_empty() {
                 break;
             }
-            legs.push(self.leg()?);
+            let leg = self.leg()?;
+            ends_deep = leg == Leg::Deep;
+            self.keep(&mut legs, leg)?;
         }
         // `**` needs something to look for.
-        (legs.last() != Some(&Leg::Deep)).then_some(Path { legs })
+        (!ends_deep).then_some(Path { legs })
+    }
+
+    fn keep(&mut self, legs: &mut Vec<Leg>, leg: Leg) -> Option<()> {
+        let Some(held) = &mut self.held else { return Some(()) };
+        let name = if let Leg::Member(name) = &leg { name.len() + size_of::<Leg>() } else { 0 };
+        let kept = held.grow(name).and_then(|()| held.push(legs, leg));
+        self.ended = kept.err();
+        self.ended.is_none().then_some(())
     }
 
     fn leg(&mut self) -> Option<Leg> {
@@ -267,11 +299,18 @@ impl Reader<'_> {
 
     fn member(&mut self) -> Option<Leg> {
         self.skip_spaces();
-        let rest = self.rest();
+        let text = self.text;
+        let rest = &text[self.at..];
         if rest.starts_with('"') {
-            let Ok((name, length)) = super::read::leading_string(rest) else {
-                self.at += rest.len();
-                return None;
+            let (name, length) = match super::read::leading_string(rest, self.held.as_deref_mut()) {
+                Ok(read) => read,
+                Err(error) => {
+                    if let super::Malformed::Ended(error) = error {
+                        self.ended = Some(*error);
+                    }
+                    self.at += rest.len();
+                    return None;
+                }
             };
             self.at += length;
             return Some(Leg::Member(name.into()));

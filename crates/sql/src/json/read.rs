@@ -1,15 +1,19 @@
 //! Texts as documents: RFC 8259, with what MySQL says about a text that is none, and the marked form of rows.
+//!
+//! A document in memory takes many times its text, so there is no way to one without a [`Held`] that it is charged to, part by part,
+//! and that looks for KILL. What only has to know whether a text is a document makes none ([`check`]).
 
 use super::document::{Json, Object};
 use super::write::{DECIMAL, MARKED, SIGNED, UNSIGNED, kind_of};
 use crate::decimal::Decimal;
-use crate::error::SqlError;
+use crate::error::{SqlError, SqlResult};
+use crate::expr::Held;
 
 /// Arrays and objects inside one another.
 pub const MAX_DEPTH: usize = 100;
 
 /// Why a text is no document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Malformed {
     /// It is no JSON.
     Syntax {
@@ -20,9 +24,22 @@ pub enum Malformed {
     },
     /// It is nested deeper than [`MAX_DEPTH`].
     TooDeep,
+    /// Nobody knows: the statement ends, because it is killed or has no memory for it.
+    Ended(Box<SqlError>),
+}
+
+impl From<SqlError> for Malformed {
+    fn from(error: SqlError) -> Malformed {
+        Malformed::Ended(Box::new(error))
+    }
 }
 
 impl Malformed {
+    /// `null` in place of the document, unless nobody knows whether it is one.
+    pub(crate) fn or_null(self) -> SqlResult<Json> {
+        if let Malformed::Ended(error) = self { Err(*error) } else { Ok(Json::Null) }
+    }
+
     /// Error 3141, of the argument `nth` from 0 of a function, or 3157.
     pub fn of_argument(self, nth: usize, function: &str) -> SqlError {
         match self {
@@ -30,6 +47,7 @@ impl Malformed {
                 SqlError::invalid_json_argument(nth + 1, function, why, position)
             }
             Malformed::TooDeep => SqlError::json_too_deep(),
+            Malformed::Ended(error) => *error,
         }
     }
 
@@ -38,38 +56,62 @@ impl Malformed {
         match self {
             Malformed::Syntax { why, position } => SqlError::invalid_json_text(why, position, column),
             Malformed::TooDeep => SqlError::json_too_deep(),
+            Malformed::Ended(error) => *error,
         }
     }
 }
 
 /// A document from its text.
-pub fn parse(text: &str) -> Result<Json, Malformed> {
-    Reader { text, at: 0, depth: 0, marks: false }.whole()
+pub(crate) fn parse(text: &str, held: &mut Held<'_>) -> Result<Json, Malformed> {
+    Reader { text, at: 0, depth: 0, marks: false, keeps: true, held: Some(held) }.whole()
 }
 
 /// A document from what a row or a value holds: marked or plain text.
-pub fn parse_kept(text: &str) -> Result<Json, Malformed> {
+pub(crate) fn parse_kept(text: &str, held: &mut Held<'_>) -> Result<Json, Malformed> {
     let marks = text.as_bytes().first() == Some(&MARKED);
-    Reader { text, at: usize::from(marks), depth: 0, marks }.whole()
+    Reader { text, at: usize::from(marks), depth: 0, marks, keeps: true, held: Some(held) }.whole()
 }
 
-/// The string that a text begins with, and its length with its quotes.
-pub fn leading_string(text: &str) -> Result<(String, usize), Malformed> {
-    let mut reader = Reader { text, at: 0, depth: 0, marks: false };
+/// Whether a text is a document. It makes none, so it needs no memory; with `held` it looks for KILL.
+pub(crate) fn check(text: &str, held: Option<&mut Held<'_>>) -> Result<(), Malformed> {
+    Reader { text, at: 0, depth: 0, marks: false, keeps: false, held }.whole().map(drop)
+}
+
+/// The string that a text begins with, which is empty without `held`, and its length with its quotes.
+pub(crate) fn leading_string(text: &str, held: Option<&mut Held<'_>>) -> Result<(String, usize), Malformed> {
+    let mut reader = Reader { text, at: 0, depth: 0, marks: false, keeps: held.is_some(), held };
     let string = reader.string()?;
     Ok((string, reader.at))
 }
 
-struct Reader<'t> {
+struct Reader<'t, 'h, 'c> {
     text: &'t str,
     at: usize,
     depth: usize,
     marks: bool,
+    /// Parts are kept; otherwise they are read and left, and there is no document in the end.
+    keeps: bool,
+    /// What the document is charged to.
+    held: Option<&'h mut Held<'c>>,
 }
 
 type Read<T> = Result<T, Malformed>;
 
-impl Reader<'_> {
+impl<'t> Reader<'t, '_, '_> {
+    /// So many bytes were read.
+    fn pass(&mut self, bytes: usize) -> Read<()> {
+        self.held.as_mut().map_or(Ok(()), |held| Ok(held.pass(bytes)?))
+    }
+
+    /// A part of an array or an object has been read.
+    fn keep<T>(&mut self, parts: &mut Vec<T>, part: T) -> Read<()> {
+        self.pass(size_of::<T>())?;
+        match &mut self.held {
+            Some(held) if self.keeps => Ok(held.push(parts, part)?),
+            _ => Ok(()),
+        }
+    }
+
     /// The next byte, 0 at the end.
     fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
@@ -173,7 +215,8 @@ impl Reader<'_> {
             return Ok(Json::Array(parts));
         }
         loop {
-            parts.push(self.value()?);
+            let part = self.value()?;
+            self.keep(&mut parts, part)?;
             self.skip_spaces();
             if self.eat(b',') {
                 self.skip_spaces();
@@ -201,7 +244,8 @@ impl Reader<'_> {
                 return self.error("Missing a colon after a name of object member.");
             }
             self.skip_spaces();
-            members.push((name.into_boxed_str(), self.value()?));
+            let value = self.value()?;
+            self.keep(&mut members, (name.into_boxed_str(), value))?;
             self.skip_spaces();
             if self.eat(b',') {
                 self.skip_spaces();
@@ -223,18 +267,36 @@ impl Reader<'_> {
             else {
                 return self.error_at("Missing a closing quotation mark in string.", self.text.len());
             };
-            out.push_str(&self.text[self.at..self.at + plain]);
+            let text = self.text;
+            self.append(&mut out, &text[self.at..self.at + plain])?;
             self.at += plain;
             match self.peek() {
                 b'"' => {
                     self.at += 1;
                     return Ok(out);
                 }
-                b'\\' => out.push(self.escape()?),
+                b'\\' => {
+                    let letter = self.escape()?;
+                    self.append(&mut out, letter.encode_utf8(&mut [0; 4]))?;
+                }
                 0 => return self.error("Missing a closing quotation mark in string."),
                 _ => return self.error("Invalid encoding in string."),
             }
         }
+    }
+
+    /// Appends to a string, whose room is charged before it grows. One without escapes is as long at once as it will be.
+    fn append(&mut self, out: &mut String, more: &str) -> Read<()> {
+        self.pass(more.len())?;
+        let Some(held) = self.held.as_mut().filter(|_| self.keeps) else { return Ok(()) };
+        let length = out.len() + more.len();
+        if length > out.capacity() {
+            let room = length.max(out.capacity() * 2) - out.len();
+            held.grow_piece(room)?;
+            out.reserve_exact(room);
+        }
+        out.push_str(more);
+        Ok(())
     }
 
     fn escape(&mut self) -> Read<char> {

@@ -1,10 +1,10 @@
 //! Documents as values of a type: what JSON_VALUE gives and what JSON_TABLE's columns hold.
 
 use super::document::{Json, Kind};
-use super::write::{MARKED, append_marked, unquoted, write};
+use super::write::{unquoted, write, write_marked};
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Held};
 use crate::types::ColumnType;
 use crate::value::{StoreContext, Value, parse_double_prefix, store};
 
@@ -18,14 +18,11 @@ pub enum Misfit {
 }
 
 /// The value that holds a document.
-pub fn kept_value(document: &Json) -> Value {
+fn kept_value(document: &Json, held: &mut Held<'_>) -> SqlResult<Value> {
     if document.is_plain() {
-        return Value::from(write(document));
+        return Ok(Value::from(write(document, held)?));
     }
-    let mut text = String::from(char::from(MARKED));
-    let written = append_marked(document, &mut text);
-    debug_assert!(written.is_ok(), "a text takes everything");
-    Value::Json(text.into())
+    Ok(Value::Json(write_marked(document, held)?.into()))
 }
 
 /// The same for a column of JSON_TABLE, which takes digits for moments.
@@ -42,17 +39,20 @@ pub fn to_column(
         },
         _ => return to_kind(document, kind, context),
     };
-    Ok(stored(&value, kind, context))
+    stored(&value, kind, context)
 }
 
 /// A moment stays as it is written: only a column of a table turns it to UTC.
-fn stored(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> Result<Value, Misfit> {
+fn stored(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Result<Value, Misfit>> {
     let kind = match kind {
         ColumnType::Timestamp { fsp } => &ColumnType::DateTime { fsp: *fsp },
         other => other,
     };
     let place = StoreContext { column: "", row: 1, nullable: true, strict: true, eval: context };
-    store(value, kind, &place).map_err(|_| Misfit::Range)
+    match store(value, kind, &place) {
+        Err(error) if error.ends_statement() => Err(error),
+        stored => Ok(stored.map_err(|_| Misfit::Range)),
+    }
 }
 
 /// A document as a value of this type; `null` is NULL.
@@ -64,8 +64,9 @@ pub fn to_kind(
     if matches!(document, Json::Null) {
         return Ok(Ok(Value::Null));
     }
+    let mut held = context.held();
     let value = match kind {
-        ColumnType::Json => return Ok(Ok(kept_value(document))),
+        ColumnType::Json => return Ok(Ok(kept_value(document, &mut held)?)),
         ColumnType::Int { .. } | ColumnType::Year | ColumnType::Bit { .. } => whole(document),
         ColumnType::Decimal { precision, scale, .. } => {
             return Ok(decimal(document).and_then(|number| {
@@ -76,10 +77,10 @@ pub fn to_kind(
         ColumnType::Date => moment(document, "DATE"),
         ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => moment(document, "DATETIME/TIMESTAMP"),
         ColumnType::Time { .. } => time(document),
-        _ if kind.is_binary_string() => Ok(Value::bytes(unquoted(document).as_bytes())),
-        _ => Ok(Value::text(&*unquoted(document))),
+        _ if kind.is_binary_string() => Ok(Value::bytes(unquoted(document, &mut held)?.as_bytes())),
+        _ => Ok(Value::text(&*unquoted(document, &mut held)?)),
     };
-    Ok(value.and_then(|value| stored(&value, kind, context)))
+    value.map_or_else(|misfit| Ok(Err(misfit)), |value| stored(&value, kind, context))
 }
 
 fn whole(document: &Json) -> Result<Value, Misfit> {

@@ -3,13 +3,15 @@
 use super::bytes_of_opaque;
 use super::document::{Json, Kind, Object};
 use crate::decimal::Decimal;
+use crate::error::SqlResult;
+use crate::expr::Held;
 
 /// Offsets up to this fit the small form of arrays and objects.
 const SMALL_BYTES: usize = u16::MAX as usize;
 
 /// Bytes of a whole document, its type included.
-pub fn storage_size(document: &Json) -> usize {
-    1 + value_size(document)
+pub(crate) fn storage_size(document: &Json, held: &mut Held<'_>) -> SqlResult<usize> {
+    Ok(1 + value_size(document, held)?)
 }
 
 /// Bytes before a value that say how long it is: seven bits each.
@@ -37,8 +39,8 @@ fn opaque_size(length: usize) -> usize {
     1 + length_size(length) + length
 }
 
-fn value_size(document: &Json) -> usize {
-    match document {
+fn value_size(document: &Json, held: &mut Held<'_>) -> SqlResult<usize> {
+    Ok(match document {
         Json::Null | Json::Bool(_) => 1,
         Json::Int(number) if i16::try_from(*number).is_ok() => 2,
         Json::Int(number) if i32::try_from(*number).is_ok() => 4,
@@ -51,34 +53,43 @@ fn value_size(document: &Json) -> usize {
         Json::Opaque(Kind::Bytes, text) => opaque_size(bytes_of_opaque(text).map_or(0, |bytes| bytes.len())),
         Json::Opaque(..) => opaque_size(8),
         Json::Array(parts) => {
-            let values: Vec<(usize, usize)> = parts.iter().map(sizes).collect();
-            list_size(&values, 0, 0)
+            let sum = Sizes::of(parts.iter(), held)?;
+            sum.of_list(parts.len(), 0, 0)
         }
-        Json::Object(members) => object_size(members),
-    }
+        Json::Object(members) => object_size(members, held)?,
+    })
 }
 
-fn object_size(members: &Object) -> usize {
-    let values: Vec<(usize, usize)> = members.values().map(sizes).collect();
+fn object_size(members: &Object, held: &mut Held<'_>) -> SqlResult<usize> {
+    let sum = Sizes::of(members.values(), held)?;
     let names = members.iter().map(|(name, _)| name.len()).sum();
-    list_size(&values, values.len(), names)
+    Ok(sum.of_list(members.len(), members.len(), names))
 }
 
-/// Bytes of a value outside its entry, in the small form and in the large one, whose entries hold longer numbers.
-fn sizes(value: &Json) -> (usize, usize) {
-    let size = value_size(value);
-    let is_number = matches!(value, Json::Int(_) | Json::UInt(_));
-    let is_literal = matches!(value, Json::Null | Json::Bool(_));
-    let small = if is_literal || is_number && size == 2 { 0 } else { size };
-    let large = if is_literal || is_number && size <= 4 { 0 } else { size };
-    (small, large)
+/// Bytes of values outside their entries, in the small form and in the large one, whose entries hold longer numbers.
+#[derive(Default)]
+struct Sizes {
+    small: usize,
+    large: usize,
 }
 
-/// Counts, entries, names and values.
-fn list_size(values: &[(usize, usize)], keys: usize, names: usize) -> usize {
-    let small = 4 + keys * 4 + values.len() * 3 + names + values.iter().map(|one| one.0).sum::<usize>();
-    if small <= SMALL_BYTES {
-        return small;
+impl Sizes {
+    fn of<'d>(values: impl Iterator<Item = &'d Json>, held: &mut Held<'_>) -> SqlResult<Sizes> {
+        let mut sum = Sizes::default();
+        for value in values {
+            held.pass(size_of::<Json>())?;
+            let size = value_size(value, held)?;
+            let is_number = matches!(value, Json::Int(_) | Json::UInt(_));
+            let is_literal = matches!(value, Json::Null | Json::Bool(_));
+            sum.small += if is_literal || is_number && size == 2 { 0 } else { size };
+            sum.large += if is_literal || is_number && size <= 4 { 0 } else { size };
+        }
+        Ok(sum)
     }
-    8 + keys * 6 + values.len() * 5 + names + values.iter().map(|one| one.1).sum::<usize>()
+
+    /// Counts, entries, names and values.
+    fn of_list(&self, values: usize, keys: usize, names: usize) -> usize {
+        let small = 4 + keys * 4 + values * 3 + names + self.small;
+        if small <= SMALL_BYTES { small } else { 8 + keys * 6 + values * 5 + names + self.large }
+    }
 }

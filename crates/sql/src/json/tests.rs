@@ -4,6 +4,31 @@
 use super::path::Path;
 use super::*;
 
+fn parse(text: &str) -> Result<Json, Malformed> {
+    let parsed = super::parse(text, &mut Held::free());
+    let checked = check(text, None);
+    assert_eq!(parsed.as_ref().err(), checked.as_ref().err(), "{text:.100}");
+    parsed
+}
+
+fn parse_kept(text: &str) -> Result<Json, Malformed> {
+    super::parse_kept(text, &mut Held::free())
+}
+
+fn write(document: &Json) -> String {
+    super::write(document, &mut Held::free()).unwrap()
+}
+
+fn path(text: &str) -> SqlResult<Path> {
+    let parsed = Path::parse(text, &mut Held::free());
+    assert_eq!(parsed.as_ref().err(), Path::check(text).as_ref().err(), "{text}");
+    parsed
+}
+
+fn key(document: &Json) -> Vec<u8> {
+    order::key(document, &mut Held::free()).unwrap()
+}
+
 fn normal(text: &str) -> String {
     write(&parse(text).unwrap())
 }
@@ -34,7 +59,7 @@ fn the_normal_form() {
 #[test]
 fn paths_lead_where_the_manual_says() {
     let document = parse("[3, {\"a\": [5, 6], \"b\": 10}, [99, 100]]").unwrap();
-    for (path, wanted) in [
+    for (text, wanted) in [
         ("$", "[3, {\"a\": [5, 6], \"b\": 10}, [99, 100]]"),
         ("$[0]", "3"),
         ("$[1].a[1]", "6"),
@@ -51,23 +76,24 @@ fn paths_lead_where_the_manual_says() {
         ("$[1].c", ""),
         ("$[last-3]", ""),
     ] {
-        let found = Path::parse(path).unwrap();
-        let found: Vec<String> = found.select(&document).into_iter().map(write).collect();
-        assert_eq!(found.join("|"), wanted, "{path}");
+        let found = path(text).unwrap().select(&document, &mut Held::free()).unwrap();
+        let found: Vec<String> = found.into_iter().map(write).collect();
+        assert_eq!(found.join("|"), wanted, "{text}");
     }
-    for path in
+    for text in
         ["", "a", "$.", "$.1a", "$[", "$[a]", "$[-1]", "$**", "$.a.", "$[1 to]", "$\"a\"", "$[99999999999]"]
     {
-        assert_eq!(Path::parse(path).unwrap_err().code, 3143, "{path}");
+        assert_eq!(path(text).unwrap_err().code, 3143, "{text}");
     }
-    assert_eq!(Path::parse_single("$[*]").unwrap_err().code, 3149);
+    assert_eq!(Path::parse_single("$[*]", &mut Held::free()).unwrap_err().code, 3149);
 }
 
 #[test]
 fn changes() {
     let changed = |document: &str, path: &str, value: &str, how: Change| {
         let mut document = parse(document).unwrap();
-        change(&mut document, &Path::parse_single(path).unwrap(), parse(value).unwrap(), how);
+        let path = Path::parse_single(path, &mut Held::free()).unwrap();
+        change(&mut document, &path, parse(value).unwrap(), how);
         write(&document)
     };
     let document = "{\"a\": 1, \"b\": [2, 3]}";
@@ -87,7 +113,7 @@ fn changes() {
     assert_eq!(changed(document, "$.a", "4", Change::Append), "{\"a\": [1, 4], \"b\": [2, 3]}");
     let removed = |path: &str| {
         let mut document = parse(document).unwrap();
-        remove(&mut document, &Path::parse_single(path).unwrap());
+        remove(&mut document, &Path::parse_single(path, &mut Held::free()).unwrap());
         write(&document)
     };
     assert_eq!(removed("$.b[0]"), "{\"a\": 1, \"b\": [3]}");
@@ -127,10 +153,10 @@ fn the_order_of_documents() {
         "true",
     ];
     for pair in rising.windows(2) {
-        let key = |text: &str| order::key(&parse(text).unwrap());
+        let key = |text: &str| key(&parse(text).unwrap());
         assert!(key(pair[0]) < key(pair[1]), "{} < {}", pair[0], pair[1]);
     }
-    let key = |text: &str| order::key(&parse(text).unwrap());
+    let key = |text: &str| key(&parse(text).unwrap());
     assert_eq!(key("1"), key("1.0"));
     assert_eq!(key("{\"a\": 1, \"bc\": [2]}"), key("{\"bc\": [2.0], \"a\": 1}"));
     assert_eq!(key("0"), key("-0.0"));
@@ -138,22 +164,32 @@ fn the_order_of_documents() {
 
 #[test]
 fn merging_and_containing() {
-    let merged = |one: &str, other: &str| write(&merge_patch(parse(one).unwrap(), parse(other).unwrap()));
+    let merged = |one: &str, other: &str| {
+        write(&merge_patch(parse(one).unwrap(), parse(other).unwrap(), &mut Held::free()).unwrap())
+    };
     assert_eq!(
         merged("{\"a\": 1, \"b\": 2}", "{\"b\": null, \"c\": {\"d\": null}}"),
         "{\"a\": 1, \"c\": {}}"
     );
     assert_eq!(merged("[1, 2]", "true"), "true");
-    let kept = |one: &str, other: &str| write(&merge_preserve(parse(one).unwrap(), parse(other).unwrap()));
+    let kept = |one: &str, other: &str| {
+        write(&merge_preserve(parse(one).unwrap(), parse(other).unwrap(), &mut Held::free()).unwrap())
+    };
     assert_eq!(kept("[1, 2]", "true"), "[1, 2, true]");
     assert_eq!(kept("{\"a\": 1}", "{\"a\": [2], \"b\": 3}"), "{\"a\": [1, 2], \"b\": 3}");
     let holds = |one: &str, other: &str| {
-        contains(&parse(one).unwrap(), &parse(other).unwrap(), &mut |_| Ok(())).unwrap()
+        contains(&parse(one).unwrap(), &parse(other).unwrap(), &mut Held::free()).unwrap()
     };
     assert!(holds("{\"a\": 1, \"b\": {\"c\": [4, 5]}}", "{\"b\": {\"c\": [5]}}"));
     assert!(
         holds("[1, [2, 3]]", "[1.0]") && holds("[1, 2]", "2") && !holds("2", "[2]") && !holds("[1]", "\"1\"")
     );
+}
+
+fn copy(document: &Json) -> Json {
+    let copied = document.copy(&mut Held::free()).unwrap();
+    assert_eq!(&copied, document);
+    copied
 }
 
 /// Every kind of scalar, alone and inside others.
@@ -178,9 +214,9 @@ fn kinds() -> Vec<Json> {
         Json::Opaque(Kind::Timestamp, "2020-01-02 03:04:05.000000".into()),
         Json::Opaque(Kind::Bytes, "base64:type252:AAEC".into()),
     ];
-    let members = all.iter().enumerate().map(|(nth, one)| (format!("\u{2}{nth}").into(), one.clone()));
+    let members = all.iter().enumerate().map(|(nth, one)| (format!("\u{2}{nth}").into(), copy(one)));
     let object = Json::Object(Object::new(members.collect()));
-    all.push(Json::Array(all.clone()));
+    all.push(Json::Array(all.iter().map(copy).collect()));
     all.push(object);
     all
 }
@@ -233,10 +269,10 @@ fn numbers_of_all_kinds_compare_exactly() {
         Json::Double(1e300),
     ];
     for (one, other) in rising.windows(2).map(|pair| (&pair[0], &pair[1])) {
-        assert!(order::key(one) < order::key(other), "{one:?} < {other:?}");
+        assert!(key(one) < key(other), "{one:?} < {other:?}");
     }
     for (one, other) in [(Json::Int(1), decimal("1.00")), (Json::Double(0.1), decimal("0.10"))] {
-        assert_eq!(order::key(&one), order::key(&other));
+        assert_eq!(key(&one), key(&other));
     }
-    assert_eq!(order::key(&Json::UInt(7)), order::key(&Json::Double(7.0)));
+    assert_eq!(key(&Json::UInt(7)), key(&Json::Double(7.0)));
 }

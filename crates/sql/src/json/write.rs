@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use super::document::{Json, Kind, Object};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::Held;
 use crate::value::format_double;
 
 /// The first byte of a marked document.
@@ -41,12 +43,56 @@ pub fn without_marks(text: &str) -> String {
     text.chars().filter(|letter| *letter >= ' ').collect()
 }
 
+/// A text under way, charged while it grows, together with the value that becomes of it.
+struct Charged<'h, 'c> {
+    out: String,
+    held: &'h mut Held<'c>,
+    ended: Option<SqlError>,
+}
+
+impl Write for Charged<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let length = self.out.len() + text.len();
+        if length > self.out.capacity() {
+            let room = length.max(self.out.capacity() * 2).max(LEAST_ROOM) - self.out.len();
+            if let Err(error) = self.held.grow_piece(room * 2) {
+                self.ended = Some(error);
+                return Err(fmt::Error);
+            }
+            self.out.reserve_exact(room);
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+}
+
+/// A text that grows has at least this room.
+const LEAST_ROOM: usize = 32;
+
+/// The text that something writes.
+fn charged(held: &mut Held<'_>, fill: impl FnOnce(&mut dyn Write) -> fmt::Result) -> SqlResult<String> {
+    let mut charged = Charged { out: String::new(), held, ended: None };
+    let written = fill(&mut charged);
+    match charged.ended {
+        Some(error) => Err(error),
+        None => {
+            debug_assert!(written.is_ok(), "a text takes everything");
+            Ok(charged.out)
+        }
+    }
+}
+
 /// The normal form.
-pub fn write(document: &Json) -> String {
-    let mut out = String::new();
-    let written = append(document, &mut out);
-    debug_assert!(written.is_ok(), "a text takes everything");
-    out
+pub(crate) fn write(document: &Json, held: &mut Held<'_>) -> SqlResult<String> {
+    charged(held, |out| append(document, out))
+}
+
+/// The normal form with marks and with the byte before it that says so.
+pub(crate) fn write_marked(document: &Json, held: &mut Held<'_>) -> SqlResult<String> {
+    charged(held, |out| {
+        out.write_char(char::from(MARKED))?;
+        append_marked(document, out)
+    })
 }
 
 /// Appends the normal form; an error is `out`'s.
@@ -180,9 +226,9 @@ pub fn append_quoted(text: &str, out: &mut dyn Write) -> fmt::Result {
 }
 
 /// The text that a scalar stands for: of a string without quotes, anything else as it is written.
-pub fn unquoted(document: &Json) -> Cow<'_, str> {
-    match document {
+pub(crate) fn unquoted<'d>(document: &'d Json, held: &mut Held<'_>) -> SqlResult<Cow<'d, str>> {
+    Ok(match document {
         Json::String(text) | Json::Opaque(_, text) => Cow::Borrowed(text),
-        other => Cow::Owned(write(other)),
-    }
+        other => Cow::Owned(write(other, held)?),
+    })
 }

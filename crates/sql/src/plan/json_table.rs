@@ -10,6 +10,7 @@ use crate::ast::{self, JsonTableColumn};
 use crate::collation::Collation;
 use crate::definition::column::column_type;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::Held;
 use crate::json::{self, Json, path::Path};
 use crate::mixing::Traits;
 use crate::types::ColumnType;
@@ -18,7 +19,7 @@ use crate::types::ColumnType;
 #[derive(Debug)]
 pub struct JsonTable {
     /// What leads to the rows.
-    pub path: Path,
+    pub path: GivenPath,
     /// Columns of its own.
     pub columns: Vec<Column>,
     /// NESTED PATH: each makes rows of its own, in which the columns of the others are NULL.
@@ -44,11 +45,11 @@ pub enum Holds {
     /// FOR ORDINALITY: the number of the row among those of its path, from 1.
     Ordinality,
     /// EXISTS PATH
-    Exists(Path),
+    Exists(GivenPath),
     /// PATH
     Value {
         /// What leads to the value.
-        path: Path,
+        path: GivenPath,
         /// ON EMPTY
         empty: OnMissing,
         /// ON ERROR
@@ -63,8 +64,40 @@ pub enum OnMissing {
     Null,
     /// An error.
     Error,
-    /// This document.
-    Default(Json),
+    /// This document, as its text.
+    Default(Box<str>),
+}
+
+/// A path of the statement. A long one is kept as its text, because its steps take many times as much, and read whenever it is followed.
+#[derive(Debug)]
+pub enum GivenPath {
+    /// Its steps.
+    Read(Path),
+    /// Its text.
+    Text(Box<str>),
+}
+
+/// The longest text of a path that is read once.
+const READ_ONCE_BYTES: usize = 256;
+
+impl GivenPath {
+    fn of(text: &str, held: &mut Held<'_>) -> SqlResult<GivenPath> {
+        if text.len() > READ_ONCE_BYTES {
+            return Path::check(text).map(|()| GivenPath::Text(text.into()));
+        }
+        Path::parse(text, held).map(GivenPath::Read)
+    }
+
+    /// What it leads to.
+    pub(crate) fn select<'d>(&self, document: &'d Json, held: &mut Held<'_>) -> SqlResult<Vec<&'d Json>> {
+        match self {
+            GivenPath::Read(path) => path.select(document, held),
+            GivenPath::Text(text) => {
+                let path = Path::parse(text, &mut held.another())?;
+                path.select(document, held)
+            }
+        }
+    }
 }
 
 /// Brings the columns into the scope. `query` gives the document.
@@ -75,7 +108,7 @@ pub fn read(
     alias: &str,
 ) -> SqlResult<Joined> {
     let mut columns = Vec::new();
-    let plan = planned(table, &mut columns)?;
+    let plan = planned(table, &mut columns, &mut block.context.eval.held())?;
     for (nth, column) in columns.iter().enumerate() {
         let twin = columns[..nth].iter().find(|other| other.name.eq_ignore_ascii_case(&column.name));
         if let Some(twin) = twin {
@@ -89,19 +122,23 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn planned(table: &ast::JsonTable, columns: &mut Vec<ScopeColumn>) -> SqlResult<JsonTable> {
-    let path = Path::parse(&text(&table.path))?;
+fn planned(
+    table: &ast::JsonTable,
+    columns: &mut Vec<ScopeColumn>,
+    held: &mut Held<'_>,
+) -> SqlResult<JsonTable> {
+    let path = GivenPath::of(&text(&table.path), held)?;
     let mut plan = JsonTable { path, columns: Vec::new(), nested: Vec::new() };
     for one in &table.columns {
         let (name, kind, holds) = match one {
             JsonTableColumn::Nested(inner) => {
-                plan.nested.push(planned(inner, columns)?);
+                plan.nested.push(planned(inner, columns, held)?);
                 continue;
             }
             JsonTableColumn::Ordinality(name) => (name, ColumnType::BIGINT, Holds::Ordinality),
             JsonTableColumn::Path { name, kind, path, exists, empty, error } => {
                 let kind = column_type(name, kind, Collation::DEFAULT)?;
-                let path = Path::parse(&text(path))?;
+                let path = GivenPath::of(&text(path), held)?;
                 let holds = if *exists {
                     Holds::Exists(path)
                 } else {
@@ -129,8 +166,9 @@ fn missing(given: &ast::OnMissing) -> SqlResult<OnMissing> {
         ast::OnMissing::Null => OnMissing::Null,
         ast::OnMissing::Error => OnMissing::Error,
         ast::OnMissing::Default(default) => {
-            let document = json::parse(&text(default)).map_err(|error| error.of_argument(0, "JSON_TABLE"))?;
-            OnMissing::Default(document)
+            let text = text(default);
+            json::check(&text, None).map_err(|error| error.of_argument(0, "JSON_TABLE"))?;
+            OnMissing::Default(text.into())
         }
     })
 }

@@ -107,8 +107,7 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
         _ => {}
     }
     if let (Value::Json(marked), true) = (value, kind.is_temporal()) {
-        let document = crate::json::parse_kept(marked).unwrap_or_default();
-        return store(&Value::text(&*crate::json::write::unquoted(&document)), kind, context);
+        return store(&super::document::unquoted(marked, context.eval)?, kind, context);
     }
     match kind {
         ColumnType::Null => Ok(Value::Null),
@@ -141,32 +140,8 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
         ColumnType::Timestamp { fsp } => store_moment(value, *fsp, true, context),
         ColumnType::Time { fsp } => store_time(value, *fsp, context),
         ColumnType::Enum { .. } | ColumnType::Set { .. } => store_enum(value, kind, context),
-        ColumnType::Json => store_document(value, context),
+        ColumnType::Json => super::document::store(value, context),
     }
-}
-
-/// The normal form of a document. What is none is an error in every mode: there is no nearest document.
-fn store_document(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let text = match value {
-        Value::Bytes(_) => return Err(SqlError::json_of_binary()),
-        Value::Json(marked) if marked.len() <= crate::json::NAME_MAX_BYTES => return Ok(value.clone()),
-        Value::Json(marked) => {
-            let document =
-                crate::json::parse_kept(marked).map_err(|error| error.of_column(context.column))?;
-            crate::json::check_names(&document)?;
-            return Ok(value.clone());
-        }
-        Value::Str(text) => std::sync::Arc::clone(text),
-        _ => {
-            let why = "not a JSON text, may need CAST";
-            return Err(SqlError::invalid_json_text(why, 0, context.column));
-        }
-    };
-    let document = crate::json::parse(&text).map_err(|error| error.of_column(context.column))?;
-    if text.len() > crate::json::NAME_MAX_BYTES {
-        crate::json::check_names(&document)?;
-    }
-    Ok(Value::from(crate::json::write(&document)))
 }
 
 /// The implicit default of a NOT NULL column outside strict mode.

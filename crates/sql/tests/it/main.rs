@@ -26,6 +26,7 @@ mod definitions_crash;
 mod foreign_keys;
 mod gives_way;
 mod hostile;
+mod large_documents;
 mod looking;
 mod monitor;
 mod persist;
