@@ -80,19 +80,22 @@ pub async fn authenticate(
         Plugin::Native => account.check_native(&scramble[..], &answer),
         Plugin::CachingSha2 => sha2(stream, shared, &account, &answer, scramble, safe).await?,
     };
-    let verdict = verdict && is_known;
+    // As it is now: while the client thought about its answer it may have been locked, or dropped and made again.
+    let account = accounts.find(&account.name).filter(|now| is_known && now.id == account.id);
+    let verdict = account.filter(|_| verdict);
     let denied = || {
         let used = if is_empty { "NO" } else { "YES" };
         let text =
             format!("Access denied for user '{}'@'{}' (using password: {used})", response.user, peer.host);
         SqlError::new(1045, b"28000", text)
     };
-    Ok(if verdict && account.locked {
+    let Some(account) = verdict else { return Ok(Err(denied())) };
+    Ok(if account.locked {
         let text = format!("Access denied for user '{}'@'{}'. Account is locked.", response.user, peer.host);
         Err(SqlError::new(3118, b"HY000", text))
-    } else if verdict && account.expired {
+    } else if account.expired {
         Err(SqlError::password_expired())
-    } else if verdict && (safe || !account.require_tls) {
+    } else if safe || !account.require_tls {
         Ok(account.name.clone())
     } else {
         Err(denied())

@@ -202,6 +202,7 @@ errors! {
     specific_access_denied(privilege) = 1227 b"42000" "Access denied; you need (at least one of) the {privilege} privilege(s) for this operation";
     local_variable(name) = 1228 b"HY000" "Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL";
     global_variable(name) = 1229 b"HY000" "Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL";
+    session_variable_read_only(name) = 1621 b"HY000" "SESSION variable '{name}' is read-only. Use SET GLOBAL to assign the value";
     no_default_for_variable(name) = 1230 b"42000" "Variable '{name}' doesn't have a default value";
     wrong_value_for_variable(name, value) = 1231 b"42000" "Variable '{name}' can't be set to the value of '{value}'";
     wrong_type_for_variable(name) = 1232 b"42000" "Incorrect argument type to variable '{name}'";

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
 
-use crate::accounts::{AccountName, KnownRights};
+use crate::accounts::{AccountName, Accounts, KnownRights};
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Hold;
@@ -120,7 +120,7 @@ impl Session {
         let names = Names::new(&init.user, &init.host, None);
         let shown = Shown { names, account: init.account.clone(), ..Shown::default() };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
-        let (id, who) = (init.connection_id, identity(&init));
+        let (id, who) = (init.connection_id, identity(&init, db.accounts()));
         let state = SessionState::new(db.clone(), id, who, init.found_rows, interrupt.clone());
         let state = Arc::new(state);
         let mut session = Session {
@@ -416,7 +416,7 @@ impl Session {
     /// COM_CHANGE_USER, after the server has authenticated the new user: as [`Session::reset`], under a new name.
     pub async fn change_user(&mut self, init: SessionInit) -> Result<(), SqlError> {
         self.reset().await?;
-        *self.state.identity.lock() = identity(&init);
+        *self.state.identity.lock() = identity(&init, self.db.accounts());
         self.rights = KnownRights::default();
         self.entry.show(|shown| {
             shown.names = Names::new(&init.user, &init.host, None);
@@ -444,9 +444,11 @@ impl Session {
     }
 }
 
-fn identity(init: &SessionInit) -> Identity {
+fn identity(init: &SessionInit, accounts: &Accounts) -> Identity {
     let host = init.host.rsplit_once(':').map_or(&*init.host, |(host, _)| host);
-    Identity { user: format!("{}@{host}", init.user), account: init.account.clone(), ..Identity::default() }
+    let account = init.account.clone();
+    let account_id = accounts.find(&account).map(|account| account.id).unwrap_or_default();
+    Identity { user: format!("{}@{host}", init.user), account, account_id, ..Identity::default() }
 }
 
 impl Drop for Session {

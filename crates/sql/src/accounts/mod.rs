@@ -78,9 +78,23 @@ impl Plugin {
     }
 }
 
+/// Tells an account from an earlier one of the same name. It is given when the account is made or read, and not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccountId(u64);
+
+impl AccountId {
+    /// One that no account has had since the process began; none has the default.
+    fn next() -> AccountId {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        AccountId(LAST.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
 /// One account.
 #[derive(Debug)]
 pub struct Account {
+    /// Which of those that have had its name.
+    pub id: AccountId,
     /// Its name.
     pub name: AccountName,
     /// How it proves itself.
@@ -111,6 +125,7 @@ pub struct Account {
 impl Clone for Account {
     fn clone(&self) -> Account {
         Account {
+            id: self.id,
             name: self.name.clone(),
             plugin: self.plugin,
             secret: self.secret.clone(),
@@ -132,6 +147,7 @@ impl Account {
     /// An account without password and privileges.
     pub fn new(name: AccountName) -> Account {
         Account {
+            id: AccountId::next(),
             name,
             plugin: Plugin::CachingSha2,
             secret: Vec::new(),
@@ -197,9 +213,12 @@ impl Account {
         self.global.has(wanted) || database.is_some_and(|database| self.on(database).has(wanted))
     }
 
-    /// What it holds on a database.
+    /// What it holds on a database: besides what it holds on everything, what the most specific pattern that fits gives it.
+    /// Patterns of its active roles are among them.
     pub fn on(&self, database: &str) -> Privileges {
-        let granted = self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
+        let fitting = || self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
+        let Some(most) = fitting().map(|(pattern, _)| specificity(pattern)).max() else { return self.global };
+        let granted = fitting().filter(|(pattern, _)| specificity(pattern) == most);
         granted.fold(self.global, |all, (_, one)| all.with(*one))
     }
 
@@ -229,6 +248,19 @@ impl Account {
     pub fn may_see(&self, database: &str) -> bool {
         self.may_see_all_of(database) || self.tables.keys().any(|(schema, _)| schema == database)
     }
+}
+
+/// How closely a pattern tells the databases that it means: by what stands before its first wildcard.
+fn specificity(pattern: &str) -> usize {
+    let mut letters = pattern.bytes().enumerate();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            b'%' | b'_' => return at,
+            b'\\' => drop(letters.next()),
+            _ => {}
+        }
+    }
+    usize::MAX
 }
 
 /// The one database that a pattern means; None if it has wildcards.
@@ -322,6 +354,11 @@ impl Accounts {
     /// One account by its exact name.
     pub fn find(&self, name: &AccountName) -> Option<Arc<Account>> {
         self.by_name.read().get(name).cloned()
+    }
+
+    /// Whether the account of this name is another than it was.
+    pub fn is_another(&self, name: &AccountName, id: AccountId) -> bool {
+        self.by_name.read().get(name).is_some_and(|account| account.id != id)
     }
 
     /// All of them by name.

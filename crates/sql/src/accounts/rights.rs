@@ -44,6 +44,12 @@ impl Rights {
         self.account.as_ref().map_or(Privileges::NONE, |account| account.on(database))
     }
 
+    /// Whether it has any privilege on all of a table that can be held on tables: then it may know what refers to it.
+    pub fn may_know_table(&self, database: &str, table: &str) -> bool {
+        let own = self.on_table(database, table).map_or(Privileges::NONE, |rights| rights.whole);
+        self.on(database).with(own).0 & Privileges::all_of_tables().0 != 0
+    }
+
     /// Whether it has any privilege on all of `database`.
     pub fn may_see_all_of(&self, database: &str) -> bool {
         self.account.as_ref().is_some_and(|account| account.may_see_all_of(database))

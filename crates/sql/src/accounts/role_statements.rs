@@ -113,7 +113,8 @@ impl Session {
         if !self.may_pass_any_role() {
             let (own, active) = self.own_roles();
             let accounts = self.database().accounts();
-            if !roles.iter().all(|role| accounts.may_administer(&own, &active, role)) {
+            let another = self.own_account_still().is_none();
+            if another || !roles.iter().all(|role| accounts.may_administer(&own, &active, role)) {
                 return Err(SqlError::specific_access_denied("WITH ADMIN, ROLE_ADMIN, SUPER"));
             }
         }

@@ -160,7 +160,7 @@ impl Session {
             let (old, new) = (self.account_named(old), self.account_named(new));
             let found = self.account_to_change(&staged, &old)?;
             let taken = self.account_to_change(&staged, &new)?;
-            if found.is_some() && self.is_role_of_somebody(&staged, &old) {
+            if found.is_some() && [&old, &new].iter().any(|one| self.is_role_of_somebody(&staged, one)) {
                 return Err(SqlError::rename_role());
             }
             let (Some(mut account), None) = (found, taken) else {

@@ -65,10 +65,15 @@ pub struct UserStatement {
 }
 
 impl UserStatement {
-    /// Whether anything is said of the accounts but how they prove themselves.
+    /// Whether anything is said of the accounts but their passwords in clear.
     #[must_use]
-    pub fn changes_more_than_authentication(&self) -> bool {
-        self.lock.is_some()
+    pub fn changes_more_than_password(&self) -> bool {
+        let by_plugin = |user: &UserSpec| {
+            user.plugin.is_some() || matches!(user.authentication, Some(Authentication::Hash(_)))
+        };
+        self.users.iter().any(by_plugin)
+            || !self.default_roles.is_empty()
+            || self.lock.is_some()
             || self.require_tls.is_some()
             || self.user_connections_max.is_some()
             || self.password_expired

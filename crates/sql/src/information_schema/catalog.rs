@@ -242,10 +242,19 @@ pub fn columns(db: &Database, session: &SessionState) -> Rows {
 /// What an account holds of what can be held on a column, as SHOW FULL COLUMNS lists it; None if nothing, so that the column is
 /// not to be seen.
 pub(crate) fn column_privileges(rights: &Rights, table: &Table, column: &Column) -> Option<String> {
-    let held = rights.on_column(&table.definition.schema, table.name(), &column.name);
-    let of_columns = Privileges(held.0 & Privileges::all_of_columns().0);
+    let of_columns = held_on_column(rights, table, &column.name);
     let seen = of_columns != Privileges::NONE;
     seen.then(|| of_columns.in_words().to_ascii_lowercase().replace(", ", ","))
+}
+
+/// Whether an account holds anything that can be held on a column.
+pub(super) fn may_see_column(rights: &Rights, table: &Table, column: &str) -> bool {
+    held_on_column(rights, table, column) != Privileges::NONE
+}
+
+fn held_on_column(rights: &Rights, table: &Table, column: &str) -> Privileges {
+    let held = rights.on_column(&table.definition.schema, table.name(), column);
+    Privileges(held.0 & Privileges::all_of_columns().0)
 }
 
 fn column_row(table: &Table, at: usize, column: &Column, privileges: &str) -> Vec<Value> {
@@ -313,7 +322,7 @@ pub fn statistics(db: &Database, session: &SessionState) -> Rows {
 
 /// Rows of KEY_COLUMN_USAGE.
 pub fn key_column_usage(db: &Database, session: &SessionState) -> Rows {
-    let tables = all_tables(db, session);
+    let (tables, rights) = (all_tables(db, session), session.rights());
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
         let schema = || text(&table.definition.schema);
         row([
@@ -331,8 +340,11 @@ pub fn key_column_usage(db: &Database, session: &SessionState) -> Rows {
             Value::Null,
         ])
     };
-    let mut rows: Rows = each_part(&tables).filter(|(_, key, _)| key.unique).map(line).collect();
-    rows.extend(super::foreign_keys::key_columns(&tables));
+    let seen = |(table, key, nth): &(&Arc<Table>, &Key, usize)| {
+        key.unique && may_see_column(&rights, table, &table.columns()[key.parts[*nth].column].name)
+    };
+    let mut rows: Rows = each_part(&tables).filter(seen).map(line).collect();
+    rows.extend(super::foreign_keys::key_columns(&tables, &rights));
     rows
 }
 

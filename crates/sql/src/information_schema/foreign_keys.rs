@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use super::catalog::may_see_column;
 use super::{Shape, VirtualTable, count, row, text};
+use crate::accounts::Rights;
 use crate::database::Database;
 use crate::dictionary::{Action, ForeignKey, Table};
 use crate::value::Value;
@@ -73,8 +75,8 @@ pub(super) fn referential_constraints(db: &Database, tables: &[Arc<Table>]) -> R
     each(tables).map(line).collect()
 }
 
-/// Lines of KEY_COLUMN_USAGE.
-pub(super) fn key_columns(tables: &[Arc<Table>]) -> Rows {
+/// Lines of KEY_COLUMN_USAGE: of the columns that an account may see.
+pub(super) fn key_columns(tables: &[Arc<Table>], rights: &Rights) -> Rows {
     let line = |(table, key): (&Arc<Table>, &ForeignKey), nth: usize| {
         let schema = || text(&table.definition.schema);
         row([
@@ -92,7 +94,10 @@ pub(super) fn key_columns(tables: &[Arc<Table>]) -> Rows {
             text(&key.parent_columns[nth]),
         ])
     };
-    each(tables).flat_map(|one| (0..one.1.columns.len()).map(move |nth| line(one, nth))).collect()
+    let seen = |(table, key): (&Arc<Table>, &ForeignKey), nth: usize| {
+        may_see_column(rights, table, &key.columns[nth]).then(|| line((table, key), nth))
+    };
+    each(tables).flat_map(|one| (0..one.1.columns.len()).filter_map(move |nth| seen(one, nth))).collect()
 }
 
 /// Lines of TABLE_CONSTRAINTS.

@@ -45,16 +45,16 @@ pub(super) enum Need {
 struct Asker<'s> {
     current: Option<&'s str>,
     /// Asked for only where it matters: BEGIN and COMMIT come all the time, and a name is an allocation.
-    own: &'s dyn Fn() -> AccountName,
+    own: &'s dyn Fn() -> Option<AccountName>,
     needs: Vec<Need>,
 }
 
 /// What a statement needs before it begins. Its tables, if it reads or changes rows, are asked for when it enters them.
-/// `own`: the account that runs it.
+/// `own`: the account that runs it; None if another has its name by now.
 pub(super) fn of_statement(
     statement: &Statement,
     current: Option<&str>,
-    own: &dyn Fn() -> AccountName,
+    own: &dyn Fn() -> Option<AccountName>,
 ) -> SqlResult<Vec<Need>> {
     let mut asker = Asker { current, own, needs: Vec::new() };
     asker.statement(statement)?;
@@ -303,7 +303,7 @@ impl Asker<'_> {
                 TransactionScope::Global => self.needs(ADMINISTRATION),
             },
             SetItem::Password { user, .. } => {
-                if user.as_ref().is_some_and(|user| !self.is_own(user)) {
+                if !self.is_own_or_left_out(user.as_ref()) {
                     self.needs(Need::Passwords);
                 }
             }
@@ -311,14 +311,18 @@ impl Asker<'_> {
         }
     }
 
+    fn is_own_or_left_out(&self, user: Option<&UserName>) -> bool {
+        user.map_or_else(|| (self.own)().is_some(), |user| self.is_own(user))
+    }
+
     fn is_own(&self, user: &UserName) -> bool {
-        user.is_current() || AccountName::new(&user.user, &user.host) == (self.own)()
+        (self.own)().is_some_and(|own| user.is_current() || AccountName::new(&user.user, &user.host) == own)
     }
 
     /// One changes one's own password, and nothing else of one's account.
     fn user(&mut self, user: &UserStatement) {
         let own = user.alter && user.users.iter().all(|one| self.is_own(&one.name));
-        if !own || user.changes_more_than_authentication() {
+        if !own || user.changes_more_than_password() {
             self.needs(ACCOUNTS);
         }
     }
@@ -408,7 +412,7 @@ impl Asker<'_> {
                 }
             }
             ShowWhat::Grants { user, .. } => {
-                if user.as_ref().is_some_and(|user| !self.is_own(user)) {
+                if !self.is_own_or_left_out(user.as_ref()) {
                     self.needs(Need::Table(P::SELECT, "mysql".into(), "user".into()));
                 }
             }

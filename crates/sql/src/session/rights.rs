@@ -22,7 +22,7 @@ impl Session {
     /// Fails unless the account has what a statement needs.
     pub(super) fn ask_for_statement(&mut self, statement: &Statement) -> SqlResult<()> {
         let current = self.state.schema();
-        let needs = needs::of_statement(statement, current.as_deref(), &|| self.own_account())?;
+        let needs = needs::of_statement(statement, current.as_deref(), &|| self.own_account_still())?;
         needs.iter().try_for_each(|need| self.ask(need))
     }
 
@@ -172,6 +172,13 @@ impl Session {
     pub(crate) fn own_roles(&self) -> (AccountName, Arc<[AccountName]>) {
         let identity = self.state.identity.lock();
         (identity.account.clone(), identity.active.clone())
+    }
+
+    /// The account, unless another has its name now.
+    pub(crate) fn own_account_still(&self) -> Option<AccountName> {
+        let identity = self.state.identity.lock();
+        let another = self.db.accounts().is_another(&identity.account, identity.account_id);
+        (!another).then(|| identity.account.clone())
     }
 
     /// Makes roles active, for its rights from now on and for who looks at the session.

@@ -98,6 +98,9 @@ impl Session {
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
         persist::check_scope(definition, scope, name)?;
+        if !global && definition.is_fixed_in_sessions() {
+            return Err(SqlError::session_variable_read_only(definition.name));
+        }
         let before = if global { self.db.globals().get(at) } else { self.state.variables.lock().get(at) };
         let value = match value {
             Some(value) => {

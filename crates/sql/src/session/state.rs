@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sys::relief;
 
-use crate::accounts::{AccountName, Accounts, Rights};
+use crate::accounts::{AccountId, AccountName, Accounts, Rights};
 use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::{Database, VERSION};
@@ -80,6 +80,8 @@ pub struct Identity {
     pub user: String,
     /// The account that matched.
     pub account: AccountName,
+    /// Which of those that have had its name.
+    pub account_id: AccountId,
     /// Roles that are active, whether they are still held or not.
     pub active: Arc<[AccountName]>,
     /// It runs what the server's own configuration says, with all rights whatever the accounts are.
@@ -89,7 +91,13 @@ pub struct Identity {
 impl Identity {
     /// What it may do now.
     pub fn rights(&self, accounts: &Accounts) -> Rights {
-        if self.is_server { Rights::everything() } else { Rights::of(accounts, &self.account, &self.active) }
+        if self.is_server {
+            Rights::everything()
+        } else if accounts.is_another(&self.account, self.account_id) {
+            Rights::default()
+        } else {
+            Rights::of(accounts, &self.account, &self.active)
+        }
     }
 }
 

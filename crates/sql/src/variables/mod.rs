@@ -172,6 +172,12 @@ fn word(value: &Value) -> Option<String> {
 }
 
 impl Definition {
+    /// Whether a session has its value from when it begins, and nobody sets it for the session (1621).
+    #[must_use]
+    pub fn is_fixed_in_sessions(&self) -> bool {
+        matches!(self.name, "max_allowed_packet" | "max_user_connections" | "net_buffer_length")
+    }
+
     fn wrong_value(&self, value: &Value) -> SqlError {
         let text = match (integer(value), word(value), value) {
             (Some(number), _, _) => number.to_string(),

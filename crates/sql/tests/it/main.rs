@@ -32,6 +32,7 @@ mod monitor;
 mod persist;
 mod prepared;
 mod rights;
+mod rights_withheld;
 mod roles;
 mod scripts;
 mod seeing;

@@ -33,7 +33,8 @@ fn every_variable_that_can_be_set_does_something_or_says_that_it_does_not() {
     let db = database();
     let mut session = session(&db);
     for one in VARIABLES {
-        let scope = if one.scope == Scope::Global { "GLOBAL" } else { "SESSION" };
+        let global = one.scope == Scope::Global || one.is_fixed_in_sessions();
+        let scope = if global { "GLOBAL" } else { "SESSION" };
         let set = format!("SET {scope} {} = {}", one.name, other_value(one));
         let said = run(&mut session, &set);
         let warnings = run(&mut session, "SHOW WARNINGS");

@@ -53,7 +53,7 @@ impl Images {
 
 /// Whether an error says that a foreign key stands against a change: what IGNORE forgives.
 pub fn is_broken(error: &SqlError) -> bool {
-    [1451, 1452].contains(&error.code)
+    [1216, 1217, 1451, 1452].contains(&error.code)
 }
 
 /// How a cascade came to where it is.
@@ -279,7 +279,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Error 1452, written down for those who look.
+    /// Error 1452, or 1216 for those who may not know the parent, written down for those who look.
     fn orphaned(&self, child: &Table, link: &Upward, row: &[Value]) -> SqlError {
         let constraint = broken(&link.key, &child.definition);
         let index = link.key.child_key(&child.definition).map_or("", |at| &*child.keys()[at].name);
@@ -295,10 +295,15 @@ impl Exec<'_> {
         let tried = format!("Trying to add in child table, in index {index} tuple: {values}");
         let attempt = Attempt { txn: self.txn.id(), constraint: &constraint, tried, but };
         self.db.foreign_key_errors().note(self.db.registry(), &attempt);
-        SqlError::no_referenced_row_for(constraint)
+        let rights = self.session.rights();
+        let own = rights.may_see_table(&child.definition.schema, child.name());
+        match own && rights.may_know_table(&link.key.parent_schema, &link.key.parent) {
+            true => SqlError::no_referenced_row_for(constraint),
+            false => SqlError::no_referenced_row(),
+        }
     }
 
-    /// Error 1451, written down for those who look.
+    /// Error 1451, or 1217 for those who may not know the child, written down for those who look.
     fn held(&self, parent: &Table, link: &Downward, old: &[Value]) -> SqlError {
         let constraint = broken(&link.key, &link.child.definition);
         let child = &link.child.definition;
@@ -312,7 +317,17 @@ impl Exec<'_> {
         );
         let attempt = Attempt { txn: self.txn.id(), constraint: &constraint, tried, but };
         self.db.foreign_key_errors().note(self.db.registry(), &attempt);
-        SqlError::row_is_referenced_by(constraint)
+        self.held_by(link)
+    }
+
+    /// Error 1451, or 1217 for those who may not know the child.
+    fn held_by(&self, link: &Downward) -> SqlError {
+        let (rights, child) = (self.session.rights(), &link.child.definition);
+        let own = rights.may_see_table(&link.key.parent_schema, &link.key.parent);
+        match own && rights.may_know_table(&child.schema, &child.name) {
+            true => SqlError::row_is_referenced_by(broken(&link.key, child)),
+            false => SqlError::row_is_referenced(),
+        }
     }
 
     async fn delete_child(
@@ -342,7 +357,7 @@ impl Exec<'_> {
     ) -> SqlResult<()> {
         let child = &foreign.nodes[node].table;
         if trail.updated.contains(&child.definition.id) {
-            return Err(held_by(link));
+            return Err(self.held_by(link));
         }
         let changes = self.new_reference(link, view, fate)?;
         if changes.is_empty() {
@@ -367,7 +382,7 @@ impl Exec<'_> {
                 Fate::Follow(new) => new[*referenced].clone(),
                 Fate::SetNull | Fate::Delete => Value::Null,
             };
-            let stored = storing.store(&link.child, *column, &value).map_err(|_| held_by(link))?;
+            let stored = storing.store(&link.child, *column, &value).map_err(|_| self.held_by(link))?;
             if stored != view.get(*column) {
                 changes.push((*column, stored));
             }
@@ -423,11 +438,6 @@ fn key_of(table: &Table, index: usize, columns: &[usize], row: &[Value]) -> Vec<
 fn shown(table: &Table, columns: &[usize], row: &[Value]) -> String {
     let text = |column: &usize| column_text(&row[*column], &table.columns()[*column].kind);
     format!("({})", columns.iter().map(text).collect::<Vec<_>>().join(", "))
-}
-
-/// Error 1451.
-fn held_by(link: &Downward) -> SqlError {
-    SqlError::row_is_referenced_by(broken(&link.key, &link.child.definition))
 }
 
 /// Error 1761: the table that the statement changes, with the new values that its child would take.
