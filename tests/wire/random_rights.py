@@ -355,7 +355,7 @@ def put(r, c, st):
     of_rights = {w: a[w].split()[0] in PRIVILEGED for w in servers}
     denied += of_rights['m']
     if of_rights['m'] != of_rights['t'] or of_rights['m'] and codes['m'] != codes['t']:
-        held = [row[0][6:] for row in root_rows('SHOW GRANTS FOR rr')]
+        held = [line[6:] for line in look(c['m'], 'SHOW GRANTS') + [str(look(c['m'], 'SELECT CURRENT_ROLE()'))]]
         differ('round %d: %s\n   grants %s' % (r, st, '; '.join(held)), a['m'], a['t'])
     return 'ok' in a.values()
 

@@ -293,7 +293,9 @@ pub fn grants(
     if !global.list_dynamic().is_empty() {
         lines.push(format!("GRANT {} ON *.* TO {name}{}", global.list_dynamic(), option(global)));
     }
-    for (database, set) in &account.databases {
+    let mut databases: Vec<_> = account.databases.iter().collect();
+    databases.sort_by_key(|(pattern, _)| std::cmp::Reverse(super::specificity(pattern)));
+    for (database, set) in databases {
         let place = quote_name(database);
         lines.push(format!("GRANT {} ON {place}.* TO {name}{}", set.list(true), option(*set)));
     }

@@ -29,13 +29,13 @@ use crate::row_codec::RowView;
 use crate::sink::ResultSink;
 use crate::value::Value;
 
-fn read_of(name: &TableName) -> Used {
+fn read_of(name: &TableName, needs: Privileges) -> Used {
     Used {
         schema: name.schema.clone(),
         name: name.table.clone(),
         alias: None,
         written: false,
-        asked: Asked::All(Privileges::SELECT),
+        asked: Asked::All(needs),
         for_update: false,
         times: 1,
     }
@@ -44,7 +44,8 @@ fn read_of(name: &TableName) -> Used {
 impl Session {
     /// Checks a table that was there a moment ago, outside any transaction.
     pub(super) async fn check_table(&mut self, name: &TableName) -> SqlResult<Vec<Said>> {
-        self.enter_for(&[read_of(name)]).await?;
+        // That something is held on it has been asked before: `Need::SomeOfTable`.
+        self.enter_for(&[read_of(name, Privileges::NONE)]).await?;
         let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
         let checked = match self.check_trees(&table).await {
             Ok(()) => self.check_rows(&table).await,
@@ -154,7 +155,7 @@ impl Session {
     }
 
     async fn checksum(&mut self, name: &TableName) -> SqlResult<u32> {
-        self.enter_for(&[read_of(name)]).await?;
+        self.enter_for(&[read_of(name, Privileges::SELECT)]).await?;
         let table = self.db.dictionary().table(&self.schema_of(name)?, &name.table)?;
         let Some(mut open) = self.open.take() else { return Err(SqlError::query_interrupted()) };
         let savepoint = open.txn.savepoint();
