@@ -151,19 +151,18 @@ impl Collation {
     /// Compares two strings (UTF-8; bytes for `binary`).
     pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
         let pads = self.pads_space();
-        if let Order::Whole(whole) = self.entry().order
+        let order = self.entry().order;
+        if let Order::Whole(whole) = order
             && whole.pads()
         {
             // A mark moves behind the spaces at the end.
             return rules::compare_padded_bytes(&whole.weights(left), &whole.weights(right));
         }
         let (left, right) = if pads { (trim_spaces(left), trim_spaces(right)) } else { (left, right) };
-        if left == right {
-            return Ordering::Equal;
-        }
-        match self.entry().order {
+        match order {
             Order::Bytes if pads => rules::compare_padded_bytes(left, right),
             Order::Bytes => left.cmp(right),
+            Order::Whole(_) if left == right => Ordering::Equal,
             Order::Whole(whole) => whole.weights(left).cmp(&whole.weights(right)),
             _ => self.rules().compare(left, right),
         }

@@ -264,20 +264,38 @@ impl Level {
         }
     }
 
+    /// The weight of an ASCII character that has one, whatever follows.
+    #[inline]
+    fn simple(&self, byte: Option<&u8>) -> Option<u16> {
+        let weight = *self.ascii.get(usize::from(*byte?))?;
+        (weight != NOT_PLAIN && (weight != 0 || !self.skips_zero)).then_some(weight)
+    }
+
     /// Appends the weights of the plain ASCII characters that `text` begins with; what is behind them comes back.
     fn append_ascii<'t>(&self, text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
         let start = out.len();
         out.resize(start + text.len() * 2, 0);
         let room = &mut out[start..];
-        let (mut end, mut rest) = (0, text.len());
-        for (at, byte) in text.iter().enumerate() {
+        let weighed = text.iter().zip(room.chunks_exact_mut(2));
+        // As long as every character has a weight, each has its place and there is nothing to count.
+        let (mut rest, mut end) = (text.len(), 0);
+        for (at, (byte, place)) in weighed.enumerate() {
+            let Some(weight) = self.simple(Some(byte)) else {
+                (rest, end) = (at, at * 2);
+                break;
+            };
+            place.copy_from_slice(&weight.to_be_bytes());
+        }
+        if rest == text.len() {
+            return &[];
+        }
+        for (at, byte) in text.iter().enumerate().skip(rest) {
+            rest = at;
             let weight = match self.ascii.get(usize::from(*byte)) {
                 Some(&weight) if weight != NOT_PLAIN => weight,
-                _ => {
-                    rest = at;
-                    break;
-                }
+                _ => break,
             };
+            rest = at + 1;
             // Written in any case, and kept if it is one: no branch per character.
             room[end] = (weight >> 8) as u8;
             room[end + 1] = weight as u8;
@@ -309,6 +327,15 @@ impl Level {
             let same =
                 left.iter().zip(right).take_while(|(one, other)| one == other && one.is_ascii()).count();
             (left, right) = (&left[same..], &right[same..]);
+            // Most often the characters there decide.
+            if let (Some(one), Some(other)) = (self.simple(left.first()), self.simple(right.first()))
+                && one != other
+            {
+                return one.cmp(&other);
+            }
+        }
+        if left == right {
+            return Ordering::Equal;
         }
         while let (Some((one, left_after)), Some((other, right_after))) =
             (self.first(left), self.first(right))
