@@ -21,13 +21,18 @@ mod vanish;
 mod waiters;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use turnstile_lab::client::{Client, Target};
 use turnstile_lab::process::{ServerProcess, free_port};
 
-/// The binary under test.
+/// The binary under test: the one that TURNSTILE_BINARY names, or the one built beside the tests.
 fn binary() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_turnstile"))
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| match std::env::var_os("TURNSTILE_BINARY") {
+        Some(named) => named.into(),
+        None => env!("CARGO_BIN_EXE_turnstile").into(),
+    })
 }
 
 /// A folder that is removed when the test ends well and kept for a look when it fails.
