@@ -23,6 +23,7 @@ mod predicate;
 mod row;
 #[cfg(test)]
 mod tests;
+mod variable;
 
 pub use aggregate::AggregateKind;
 pub use build::{Builder, Resolver, bind, bind_for, document_holds};
@@ -39,6 +40,7 @@ pub use literal::{literal_parameter, literal_value};
 pub(crate) use lookup::LOOKED_UP_MIN;
 pub use lookup::Lookup;
 pub(crate) use predicate::{compare_checked, on_one_day};
+pub use variable::VariableKind;
 
 use std::sync::Arc;
 
@@ -180,6 +182,8 @@ pub enum Expr {
     AssignVariable {
         name: Box<str>,
         value: Box<Expr>,
+        /// What the value makes of the variable.
+        kind: Option<VariableKind>,
     },
     SystemVariable {
         scope: VariableScope,

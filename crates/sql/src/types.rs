@@ -110,16 +110,19 @@ pub enum ColumnType {
         precision: u8,
         scale: u8,
         unsigned: bool,
+        zerofill: bool,
     },
     /// FLOAT; `digits` = (M, D) of the old FLOAT(M,D).
     Float {
         unsigned: bool,
         digits: Option<(u8, u8)>,
+        zerofill: bool,
     },
     /// DOUBLE; `digits` = (M, D).
     Double {
         unsigned: bool,
         digits: Option<(u8, u8)>,
+        zerofill: bool,
     },
     /// BIT(bits), values are `UInt`.
     Bit {
@@ -230,7 +233,7 @@ impl ColumnType {
     pub const INT: ColumnType =
         ColumnType::Int { width: IntWidth::Int, unsigned: false, display: None, zerofill: false };
     /// DOUBLE.
-    pub const DOUBLE: ColumnType = ColumnType::Double { unsigned: false, digits: None };
+    pub const DOUBLE: ColumnType = ColumnType::Double { unsigned: false, digits: None, zerofill: false };
 
     /// A plain integer type.
     pub fn int(width: IntWidth, unsigned: bool) -> ColumnType {
@@ -285,6 +288,30 @@ impl ColumnType {
     /// True for TEXT, BLOB and JSON, which need a prefix length in keys.
     pub fn is_blob(&self) -> bool {
         matches!(self, ColumnType::Text { .. } | ColumnType::Blob { .. } | ColumnType::Json)
+    }
+
+    /// True for numbers that are shown with leading zeros.
+    pub fn is_zerofill(&self) -> bool {
+        match self {
+            ColumnType::Int { zerofill, .. }
+            | ColumnType::Decimal { zerofill, .. }
+            | ColumnType::Float { zerofill, .. }
+            | ColumnType::Double { zerofill, .. } => *zerofill,
+            ColumnType::Year => true,
+            _ => false,
+        }
+    }
+
+    /// The same type without leading zeros: only a column has them, not what is computed of it.
+    pub fn unfilled(mut self) -> ColumnType {
+        match &mut self {
+            ColumnType::Int { zerofill, .. }
+            | ColumnType::Decimal { zerofill, .. }
+            | ColumnType::Float { zerofill, .. }
+            | ColumnType::Double { zerofill, .. } => *zerofill = false,
+            _ => {}
+        }
+        self
     }
 
     /// True for unsigned numbers.
@@ -388,7 +415,7 @@ impl ColumnType {
                 },
                 u32::from,
             ),
-            ColumnType::Decimal { precision, scale, unsigned } => {
+            ColumnType::Decimal { precision, scale, unsigned, .. } => {
                 u32::from(*precision) + u32::from(*scale > 0) + u32::from(!*unsigned)
             }
             ColumnType::Float { digits, .. } => digits.map_or(12, |(m, _)| u32::from(m)),
@@ -434,8 +461,7 @@ impl ColumnType {
             flags |= flag::UNSIGNED;
         }
         match self {
-            ColumnType::Int { zerofill: true, .. } => flags |= flag::ZEROFILL,
-            ColumnType::Year => flags |= flag::ZEROFILL,
+            kind if kind.is_zerofill() => flags |= flag::ZEROFILL,
             ColumnType::Text { .. } => flags |= flag::BLOB,
             ColumnType::Blob { .. } | ColumnType::Json => flags |= flag::BLOB | flag::BINARY,
             ColumnType::Enum { .. } => flags |= flag::ENUM,
@@ -468,7 +494,11 @@ impl ColumnType {
 
 impl fmt::Display for ColumnType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unsigned_suffix = |unsigned: bool| if unsigned { " unsigned" } else { "" };
+        let unsigned_suffix = |unsigned: bool| match (unsigned, self.is_zerofill()) {
+            (_, true) => " unsigned zerofill",
+            (true, false) => " unsigned",
+            (false, false) => "",
+        };
         match self {
             ColumnType::Null => write!(f, "null"),
             ColumnType::Int { width, unsigned, display, zerofill } => {
@@ -482,13 +512,17 @@ impl fmt::Display for ColumnType {
                     Some(1) if *width == IntWidth::Tiny => write!(f, "(1)")?,
                     _ => {}
                 }
-                write!(f, "{}{}", unsigned_suffix(*unsigned), if *zerofill { " zerofill" } else { "" })
+                write!(f, "{}", unsigned_suffix(*unsigned))
             }
-            ColumnType::Decimal { precision, scale, unsigned } => {
+            ColumnType::Decimal { precision, scale, unsigned, .. } => {
                 write!(f, "decimal({precision},{scale}){}", unsigned_suffix(*unsigned))
             }
-            ColumnType::Float { unsigned, digits } => write_float(f, "float", *digits, *unsigned),
-            ColumnType::Double { unsigned, digits } => write_float(f, "double", *digits, *unsigned),
+            ColumnType::Float { unsigned, digits, .. } => {
+                write_float(f, "float", *digits, unsigned_suffix(*unsigned))
+            }
+            ColumnType::Double { unsigned, digits, .. } => {
+                write_float(f, "double", *digits, unsigned_suffix(*unsigned))
+            }
             ColumnType::Bit { bits } => write!(f, "bit({bits})"),
             ColumnType::Char { length, .. } => write!(f, "char({length})"),
             ColumnType::Varchar { length, .. } => write!(f, "varchar({length})"),
@@ -517,13 +551,13 @@ fn write_float(
     f: &mut fmt::Formatter<'_>,
     name: &str,
     digits: Option<(u8, u8)>,
-    unsigned: bool,
+    suffix: &str,
 ) -> fmt::Result {
     write!(f, "{name}")?;
     if let Some((total, scale)) = digits {
         write!(f, "({total},{scale})")?;
     }
-    write!(f, "{}", if unsigned { " unsigned" } else { "" })
+    write!(f, "{suffix}")
 }
 
 fn write_temporal(f: &mut fmt::Formatter<'_>, name: &str, fsp: u8) -> fmt::Result {

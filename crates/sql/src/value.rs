@@ -10,6 +10,7 @@ mod compare;
 mod convert;
 mod display;
 mod document;
+mod fitted;
 mod moment;
 mod store;
 #[cfg(test)]
@@ -26,7 +27,8 @@ pub use convert::{
 };
 pub(crate) use convert::{apply_offset, shown};
 pub use display::{
-    between_columns, column_text, format_double, format_float, is_shown_by_column, write_text,
+    between_columns, column_text, format_double, format_float, into_column, is_shown_by_column, takes_shown,
+    write_text,
 };
 pub(crate) use moment::{
     MomentOrTime, ReadFor, read_clock, read_date, read_moment, read_moment_or_time, tell_delimiter,

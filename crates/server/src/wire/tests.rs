@@ -172,7 +172,7 @@ fn borrowed_fields_are_written_as_values_are() {
         text(Cell::Text("")),
         text(Cell::Text(&long)),
         text(Cell::Bytes(b"bytes")),
-        (Cell::Value(&half), ColumnType::Double { unsigned: false, digits: None }),
+        (Cell::Value(&half), ColumnType::Double { unsigned: false, digits: None, zerofill: false }),
         (Cell::Value(&moment), ColumnType::DateTime { fsp: 0 }),
     ];
     let (cells, types): (Vec<Cell<'_>>, Vec<ColumnType>) = fields.into_iter().unzip();

@@ -23,11 +23,16 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         let length = written.length.unwrap_or(otherwise);
         if length > most { Err(SqlError::column_too_big(name, most)) } else { Ok(length as u32) }
     };
+    // What is filled with zeros is unsigned.
+    let (unsigned, zerofill) = (written.unsigned || written.zerofill, written.zerofill);
     let int = |width| {
+        let plain = ColumnType::int(width, true).wire_length();
+        // Zeros fill a width, which is then shown.
+        let digits = written.length.or(written.zerofill.then_some(u64::from(plain)));
         Ok(ColumnType::Int {
             width,
-            unsigned: written.unsigned,
-            display: written.length.map(|digits| digits.min(255) as u8),
+            unsigned,
+            display: digits.map(|digits| digits.min(255) as u8),
             zerofill: written.zerofill,
         })
     };
@@ -48,10 +53,10 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
         TypeKind::Bit => Ok(ColumnType::Bit { bits: length(1, 64)? as u8 }),
         TypeKind::Decimal => decimal(name, written),
         TypeKind::Float if written.decimals.is_none() && written.length.is_some_and(|bits| bits > 24) => {
-            Ok(ColumnType::Double { unsigned: written.unsigned, digits: None })
+            Ok(ColumnType::Double { unsigned, digits: None, zerofill })
         }
-        TypeKind::Float => Ok(ColumnType::Float { unsigned: written.unsigned, digits: digits(written) }),
-        TypeKind::Double => Ok(ColumnType::Double { unsigned: written.unsigned, digits: digits(written) }),
+        TypeKind::Float => Ok(ColumnType::Float { unsigned, digits: digits(written), zerofill }),
+        TypeKind::Double => Ok(ColumnType::Double { unsigned, digits: digits(written), zerofill }),
         TypeKind::Date => Ok(ColumnType::Date),
         TypeKind::Time => Ok(ColumnType::Time { fsp: fsp()? }),
         TypeKind::DateTime => Ok(ColumnType::DateTime { fsp: fsp()? }),
@@ -154,6 +159,27 @@ pub fn same_charset(collation: Collation, charset: Collation) -> SqlResult<()> {
     Err(SqlError::collation_charset_mismatch(collation.name(), charset.charset()))
 }
 
+/// What MySQL advises against in the type of a column that is made like another one.
+pub fn deprecated_in(kind: &ColumnType) -> Vec<SqlError> {
+    let real =
+        matches!(kind, ColumnType::Decimal { .. } | ColumnType::Float { .. } | ColumnType::Double { .. });
+    let digits = matches!(
+        kind,
+        ColumnType::Float { digits: Some(_), .. } | ColumnType::Double { digits: Some(_), .. }
+    );
+    let mut said = Vec::new();
+    if digits {
+        said.push(SqlError::deprecated_float_digits());
+    }
+    if real && kind.is_unsigned() {
+        said.push(SqlError::deprecated_unsigned_real());
+    }
+    if kind.is_zerofill() && *kind != ColumnType::Year {
+        said.push(SqlError::deprecated_zerofill());
+    }
+    said
+}
+
 fn decimal(name: &str, written: &ast::ColumnType) -> SqlResult<ColumnType> {
     let precision = written.length.filter(|digits| *digits > 0).unwrap_or(10);
     let scale = written.decimals.unwrap_or(0);
@@ -166,7 +192,8 @@ fn decimal(name: &str, written: &ast::ColumnType) -> SqlResult<ColumnType> {
     if scale > precision {
         return Err(SqlError::scale_over_precision(name));
     }
-    Ok(ColumnType::Decimal { precision: precision as u8, scale: scale as u8, unsigned: written.unsigned })
+    let (unsigned, zerofill) = (written.unsigned || written.zerofill, written.zerofill);
+    Ok(ColumnType::Decimal { precision: precision as u8, scale: scale as u8, unsigned, zerofill })
 }
 
 fn digits(written: &ast::ColumnType) -> Option<(u8, u8)> {

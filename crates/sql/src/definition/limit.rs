@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn columns_have_the_width_of_mysqls_records() {
-        let decimal = ColumnType::Decimal { precision: 10, scale: 2, unsigned: false };
+        let decimal = ColumnType::Decimal { precision: 10, scale: 2, unsigned: false, zerofill: false };
         assert_eq!(column_bytes(&decimal), 5);
         assert_eq!(column_bytes(&ColumnType::Varbinary { length: 255 }), 256);
         assert_eq!(column_bytes(&ColumnType::Varbinary { length: 256 }), 258);

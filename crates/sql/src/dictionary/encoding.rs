@@ -23,6 +23,11 @@ type Read<T> = Result<T, Damaged>;
 #[derive(Default)]
 pub struct Writer(pub Vec<u8>);
 
+/// How numbers are signed, in a byte: 1 they are unsigned, 2 they are filled with zeros.
+fn sign(unsigned: bool, zerofill: bool) -> u8 {
+    u8::from(unsigned) | u8::from(zerofill) << 1
+}
+
 impl Writer {
     /// A row of this format.
     pub fn new(format: u8) -> Writer {
@@ -72,15 +77,15 @@ impl Writer {
                 self.0.extend([1, width.bytes() as u8, u8::from(*unsigned), u8::from(*zerofill)]);
                 self.0.extend(display.map_or([0, 0], |width| [1, width]));
             }
-            ColumnType::Decimal { precision, scale, unsigned } => {
-                self.0.extend([2, *precision, *scale, u8::from(*unsigned)]);
+            ColumnType::Decimal { precision, scale, unsigned, zerofill } => {
+                self.0.extend([2, *precision, *scale, sign(*unsigned, *zerofill)]);
             }
-            ColumnType::Float { unsigned, digits: d } => {
-                self.0.extend([3, u8::from(*unsigned)]);
+            ColumnType::Float { unsigned, digits: d, zerofill } => {
+                self.0.extend([3, sign(*unsigned, *zerofill)]);
                 self.0.extend(digits(d));
             }
-            ColumnType::Double { unsigned, digits: d } => {
-                self.0.extend([4, u8::from(*unsigned)]);
+            ColumnType::Double { unsigned, digits: d, zerofill } => {
+                self.0.extend([4, sign(*unsigned, *zerofill)]);
                 self.0.extend(digits(d));
             }
             ColumnType::Bit { bits } => self.0.extend([5, *bits]),
@@ -231,9 +236,18 @@ impl<'a> Reader<'a> {
         Ok(match self.u8()? {
             0 => ColumnType::Null,
             1 => self.int_type()?,
-            2 => ColumnType::Decimal { precision: self.u8()?, scale: self.u8()?, unsigned: self.bool()? },
-            3 => ColumnType::Float { unsigned: self.bool()?, digits: self.digits()? },
-            4 => ColumnType::Double { unsigned: self.bool()?, digits: self.digits()? },
+            2 => {
+                let (precision, scale, (unsigned, zerofill)) = (self.u8()?, self.u8()?, self.sign()?);
+                ColumnType::Decimal { precision, scale, unsigned, zerofill }
+            }
+            3 => {
+                let ((unsigned, zerofill), digits) = (self.sign()?, self.digits()?);
+                ColumnType::Float { unsigned, digits, zerofill }
+            }
+            4 => {
+                let ((unsigned, zerofill), digits) = (self.sign()?, self.digits()?);
+                ColumnType::Double { unsigned, digits, zerofill }
+            }
             5 => ColumnType::Bit { bits: self.u8()? },
             6 => ColumnType::Char { length: self.u32()?, collation: self.collation()? },
             7 => ColumnType::Varchar { length: self.u32()?, collation: self.collation()? },
@@ -271,6 +285,14 @@ impl<'a> Reader<'a> {
         let (unsigned, zerofill) = (self.bool()?, self.bool()?);
         let (shown, digits) = (self.bool()?, self.u8()?);
         Ok(ColumnType::Int { width, unsigned, display: shown.then_some(digits), zerofill })
+    }
+
+    /// Whether numbers are unsigned, and filled with zeros: see [`sign`].
+    fn sign(&mut self) -> Read<(bool, bool)> {
+        match self.u8()? {
+            sign @ 0..=3 => Ok((sign & 1 > 0, sign & 2 > 0)),
+            _ => Err(Damaged),
+        }
     }
 
     fn digits(&mut self) -> Read<Option<(u8, u8)>> {
@@ -317,5 +339,28 @@ impl<'a> Reader<'a> {
             },
             _ => return Err(Damaged),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_with_their_sign_and_their_zeros() {
+        for (unsigned, zerofill) in [(false, false), (true, false), (true, true)] {
+            let kinds = [
+                ColumnType::Decimal { precision: 8, scale: 3, unsigned, zerofill },
+                ColumnType::Float { unsigned, digits: Some((8, 2)), zerofill },
+                ColumnType::Double { unsigned, digits: None, zerofill },
+                ColumnType::Int { width: IntWidth::Int, unsigned, display: Some(6), zerofill },
+            ];
+            for kind in kinds {
+                let mut row = Writer::new(1);
+                row.column_type(&kind);
+                let read = Reader::new(&row.0, 1).and_then(|mut row| row.column_type());
+                assert_eq!(read, Ok(kind));
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
+use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
@@ -141,8 +142,11 @@ impl Builder<'_> {
             ast::Expr::Assign { variable, value } => {
                 let value = self.build(value)?;
                 let name = variable.to_lowercase().into_boxed_str();
-                let expr = Expr::AssignVariable { name, value: Box::new(value.expr) };
-                Ok(Typed { expr, kind: ExprType::new(value.kind.column, value.kind.nullable) })
+                let connection = self.settings.connection_collation;
+                let result = variable::of_assignment(&value.kind, connection);
+                let kind = VariableKind::assigned(&value.kind.column, connection);
+                let expr = Expr::AssignVariable { name, value: Box::new(value.expr), kind };
+                Ok(Typed { expr, kind: result })
             }
             ast::Expr::Unary { op, operand } => self.unary(*op, operand),
             ast::Expr::Binary { op, left, right } => self.binary(*op, left, right),
@@ -277,9 +281,7 @@ impl Builder<'_> {
             self.number_for(expr, Wanted::Integer)
         } else {
             let typed = self.build(expr)?;
-            // A number is no document, however it is shown.
-            let shown = kind.is_character() && *kind != ColumnType::Json;
-            Ok(if shown { functions::as_shown(typed) } else { typed })
+            Ok(if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed })
         }
     }
 
@@ -356,9 +358,12 @@ impl Builder<'_> {
             }
             UnaryOp::Negate => {
                 let column = match &operand.kind.column {
-                    ColumnType::Decimal { precision, scale, .. } => {
-                        ColumnType::Decimal { precision: *precision, scale: *scale, unsigned: false }
-                    }
+                    ColumnType::Decimal { precision, scale, .. } => ColumnType::Decimal {
+                        precision: *precision,
+                        scale: *scale,
+                        unsigned: false,
+                        zerofill: false,
+                    },
                     kind if kind.is_integer() => ColumnType::BIGINT,
                     kind if kind.is_temporal() => ColumnType::DOUBLE,
                     kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0),
@@ -597,7 +602,7 @@ fn negated_literal(operand: &Typed) -> Option<Typed> {
         _ => return None,
     };
     let precision = number.precision().max(1);
-    let column = ColumnType::Decimal { precision, scale: 0, unsigned: false };
+    let column = ColumnType::Decimal { precision, scale: 0, unsigned: false, zerofill: false };
     let expr = Expr::Literal(Value::Decimal(number.negate()));
     Some(Typed { expr, kind: ExprType::new(column, false) })
 }

@@ -132,7 +132,8 @@ impl Builder<'_> {
                 self.like(operand, pattern, escape.as_deref(), *negated)
             }
             ast::Expr::Regexp { operand, pattern, negated } => {
-                let parts = vec![self.build(operand)?, self.build(pattern)?];
+                let parts = [operand, pattern].map(|part| self.build(part).map(functions::as_shown));
+                let parts = parts.into_iter().collect::<SqlResult<Vec<_>>>()?;
                 not_bytes_and_text("regexp_like", &parts)?;
                 let (parts, collation) = self.agreed("regexp_like", Purpose::Comparison, parts)?;
                 let [operand, pattern] = exactly(parts).map(boxed);

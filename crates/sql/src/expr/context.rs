@@ -10,7 +10,7 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::datetime::{DateRules, DateTime, Time, TimeZone};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::Lookup;
+use crate::expr::{Lookup, VariableKind};
 use crate::memory::{Account, Charge};
 use crate::value::Value;
 
@@ -211,8 +211,12 @@ pub trait SessionView: Sync {
     fn row_count(&self) -> i64;
     fn found_rows(&self) -> u64;
     fn user_variable(&self, name: &str) -> Value;
-    /// Errors 4081 and 4082: the value is too much for the session's memory.
-    fn set_user_variable(&self, name: &str, value: Value) -> SqlResult<()>;
+    /// What kind of value a user variable holds.
+    fn user_variable_kind(&self, _name: &str) -> VariableKind {
+        VariableKind::Unset
+    }
+    /// Assigns a value, and a kind unless the variable keeps its own. Errors 4081 and 4082: the value is too much for the session's memory.
+    fn set_user_variable(&self, name: &str, value: Value, kind: Option<VariableKind>) -> SqlResult<()>;
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
     /// RELEASE_LOCK: whether the session held it; `None` if nobody does. Error 3057.
     fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>>;
@@ -277,7 +281,7 @@ impl SessionView for NoSession {
     fn user_variable(&self, _name: &str) -> Value {
         Value::Null
     }
-    fn set_user_variable(&self, _name: &str, _value: Value) -> SqlResult<()> {
+    fn set_user_variable(&self, _name: &str, _value: Value, _kind: Option<VariableKind>) -> SqlResult<()> {
         Ok(())
     }
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {

@@ -86,7 +86,7 @@ impl Builder<'_> {
             ast::Expr::ConvertUsing { operand, charset } => {
                 let collation = Collation::default_of_charset(charset)
                     .ok_or_else(|| SqlError::unknown_character_set(charset))?;
-                let operand = self.build(operand)?;
+                let operand = functions::as_shown(self.build(operand)?);
                 let length = operand.kind.column.text_length();
                 let (to, operand) = if collation == Collation::Binary {
                     (ColumnType::Varbinary { length }, functions::in_own_bytes(operand))

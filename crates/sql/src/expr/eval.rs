@@ -43,9 +43,10 @@ impl Expr {
                 .cloned()
                 .ok_or_else(|| SqlError::wrong_arguments("EXECUTE"))?,
             Expr::UserVariable(name) => context.session.user_variable(name),
-            Expr::AssignVariable { name, value } => {
+            Expr::AssignVariable { name, value, kind } => {
                 let value = value.eval(row, context)?;
-                context.session.set_user_variable(name, value.clone())?;
+                let value = kind.map_or(Value::Null, |kind| kind.held(value));
+                context.session.set_user_variable(name, value.clone(), *kind)?;
                 value
             }
             Expr::SystemVariable { scope, name } => context.session.system_variable(*scope, name)?,

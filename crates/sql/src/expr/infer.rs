@@ -32,7 +32,7 @@ fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
 fn decimal(integer_digits: u8, scale: u8, unsigned: bool) -> ColumnType {
     let scale = scale.min(MAX_SCALE);
     let precision = integer_digits.saturating_add(scale).clamp(1, MAX_PRECISION);
-    ColumnType::Decimal { precision, scale, unsigned }
+    ColumnType::Decimal { precision, scale, unsigned, zerofill: false }
 }
 
 fn is_double_class(kind: &ColumnType) -> bool {
@@ -72,7 +72,7 @@ pub(crate) fn arithmetic_type(
     let real = |kind: &ColumnType| is_double_class(kind) || *kind == ColumnType::Null;
     if real(left) || real(right) {
         let unsigned = op == Op::Modulo && left.is_unsigned();
-        return ColumnType::Double { unsigned, digits: None };
+        return ColumnType::Double { unsigned, digits: None, zerofill: false };
     }
     let ((left_precision, left_scale), (right_precision, right_scale)) =
         (decimal_shape(left), decimal_shape(right));
@@ -118,7 +118,9 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
     match (left, right) {
         (T::Null, other) | (other, T::Null) => return other.clone(),
         _ if left == right => return text_of_members(left),
-        (T::Float { .. }, T::Float { .. }) => return T::Float { unsigned: false, digits: None },
+        (T::Float { .. }, T::Float { .. }) => {
+            return T::Float { unsigned: false, digits: None, zerofill: false };
+        }
         _ => {}
     }
     if left.is_numeric() && right.is_numeric() {
@@ -195,7 +197,7 @@ fn text_of_members(kind: &ColumnType) -> ColumnType {
         ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. } => {
             ColumnType::Varchar { length: kind.text_length(), collation: *collation }
         }
-        other => other.clone(),
+        other => other.clone().unfilled(),
     }
 }
 

@@ -44,7 +44,10 @@ pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> S
         ast::Literal::Decimal(text) => {
             let parsed = Decimal::parse_prefix(text.as_bytes());
             let (precision, scale) = (parsed.value.precision(), parsed.value.scale());
-            typed(Value::Decimal(parsed.value), ColumnType::Decimal { precision, scale, unsigned: false })
+            typed(
+                Value::Decimal(parsed.value),
+                ColumnType::Decimal { precision, scale, unsigned: false, zerofill: false },
+            )
         }
         ast::Literal::Double(number) => typed(Value::Double(*number), ColumnType::DOUBLE),
         ast::Literal::String(string) => bind_string(string, settings)?,

@@ -37,7 +37,7 @@ fn text(text: &str) -> Ast {
 fn columns_types_and_collations() {
     let mut table = OneTable(vec![
         ("id", ColumnType::INT),
-        ("price", ColumnType::Decimal { precision: 10, scale: 2, unsigned: false }),
+        ("price", ColumnType::Decimal { precision: 10, scale: 2, unsigned: false, zerofill: false }),
         ("name", ColumnType::Varchar { length: 20, collation: Collation::Utf8mb4Bin }),
         ("at", ColumnType::Timestamp { fsp: 0 }),
     ]);

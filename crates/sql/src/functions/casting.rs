@@ -65,11 +65,11 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
             if scale > precision {
                 return Err(SqlError::scale_over_precision(""));
             }
-            ColumnType::Decimal { precision, scale, unsigned: false }
+            ColumnType::Decimal { precision, scale, unsigned: false, zerofill: false }
         }
         CastType::Float(bits @ Some(54..)) => return digits(*bits, 0, 53).map(|_| ColumnType::DOUBLE),
         CastType::Float(Some(bits)) if *bits > 24 => ColumnType::DOUBLE,
-        CastType::Float(_) => ColumnType::Float { unsigned: false, digits: None },
+        CastType::Float(_) => ColumnType::Float { unsigned: false, digits: None, zerofill: false },
         CastType::Double => ColumnType::DOUBLE,
         CastType::Json => ColumnType::Json,
     })

@@ -153,7 +153,7 @@ fn moment_like_first(arguments: &[Typed]) -> ColumnType {
 fn unix_type(arguments: &[Typed]) -> ColumnType {
     match arguments.first().map_or(0, moment_fraction) {
         0 => super::bigint(arguments),
-        scale => ColumnType::Decimal { precision: 11 + scale, scale, unsigned: false },
+        scale => ColumnType::Decimal { precision: 11 + scale, scale, unsigned: false, zerofill: false },
     }
 }
 

@@ -74,9 +74,9 @@ fn number_for(call: &Call, value: &Value, context: &EvalContext<'_>) -> SqlResul
 
 fn whole(arguments: &[Typed]) -> ColumnType {
     match like_number(arguments) {
-        ColumnType::Decimal { precision, scale, unsigned } => {
+        ColumnType::Decimal { precision, scale, unsigned, .. } => {
             if precision - scale > 17 {
-                ColumnType::Decimal { precision: precision - scale + 1, scale: 0, unsigned }
+                ColumnType::Decimal { precision: precision - scale + 1, scale: 0, unsigned, zerofill: false }
             } else {
                 ColumnType::int(IntWidth::Big, unsigned)
             }
@@ -87,7 +87,7 @@ fn whole(arguments: &[Typed]) -> ColumnType {
 
 fn rounded(arguments: &[Typed]) -> ColumnType {
     let kind = like_number(arguments);
-    let ColumnType::Decimal { precision, scale, unsigned } = kind else { return kind };
+    let ColumnType::Decimal { precision, scale, unsigned, .. } = kind else { return kind };
     let places = match arguments.get(1).map(|places| &places.expr) {
         None => 0,
         Some(crate::expr::Expr::Literal(places)) => match places {
@@ -101,11 +101,12 @@ fn rounded(arguments: &[Typed]) -> ColumnType {
     };
     // Digits that the number does not have are not made up.
     let places = places.clamp(0, i64::from(scale)) as u8;
-    ColumnType::Decimal { precision: (precision - scale + places + 1).min(65), scale: places, unsigned }
+    let precision = (precision - scale + places + 1).min(65);
+    ColumnType::Decimal { precision, scale: places, unsigned, zerofill: false }
 }
 
 fn pi_type(_: &[Typed]) -> ColumnType {
-    ColumnType::Double { unsigned: false, digits: Some((8, 6)) }
+    ColumnType::Double { unsigned: false, digits: Some((8, 6)), zerofill: false }
 }
 
 fn abs(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -194,6 +194,9 @@ fn lengths(kind: &ColumnType) -> [Value; 5] {
             };
             [none(), none(), number(digits), number(0), none()]
         }
+        ColumnType::Float { digits: Some((m, d)), .. } | ColumnType::Double { digits: Some((m, d)), .. } => {
+            [none(), none(), number((*m).into()), number((*d).into()), none()]
+        }
         ColumnType::Float { .. } => [none(), none(), number(12), none(), none()],
         ColumnType::Double { .. } => [none(), none(), number(22), none(), none()],
         ColumnType::Bit { bits } => [none(), none(), number((*bits).into()), none(), none()],

@@ -554,7 +554,7 @@ impl VirtualTable {
             'n' => ColumnType::BIGINT_UNSIGNED,
             'd' => ColumnType::DateTime { fsp: 0 },
             'i' => ColumnType::BIGINT,
-            'f' => ColumnType::Double { unsigned: false, digits: None },
+            'f' => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
             'h' => ColumnType::Time { fsp: 0 },
             't' => ColumnType::Text { size: BlobSize::Long, collation: collation(name) },
             _ => ColumnType::Varchar { length: 64, collation: collation(name) },

@@ -37,7 +37,7 @@ pub fn search_value(
         (_, Value::Null) => SearchValue::Unusable,
         (ColumnType::Int { unsigned: false, .. }, Value::Int(_)) => integer(value, kind),
         (ColumnType::Int { .. } | ColumnType::Year | ColumnType::Bit { .. }, _) => integer(value, kind),
-        (ColumnType::Decimal { precision, scale, unsigned }, _) => {
+        (ColumnType::Decimal { precision, scale, unsigned, .. }, _) => {
             decimal(value, *precision, *scale, *unsigned)
         }
         (ColumnType::Double { .. } | ColumnType::Float { .. }, _) => double(value, kind),

@@ -228,12 +228,16 @@ fn stay_apart(arguments: Vec<Typed>, connection: Collation) -> Settled {
 
 /// The answer of CHARSET, COLLATION and COERCIBILITY, which is known now, as the call's only argument.
 fn answered(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
-    let Some(kind) = arguments.first().map(|one| &one.kind) else { return arguments };
+    let Some(first) = arguments.first() else { return arguments };
+    let kind = &first.kind;
+    // A variable is one, whatever it holds.
+    let variable = matches!(first.expr, Expr::UserVariable(_) | Expr::AssignVariable { .. });
+    let derivation = if variable { Derivation::Implicit } else { kind.traits.derivation };
     let collation = kind.column.shown_collation().unwrap_or(Collation::Binary);
     let answer = match name {
         "charset" => Value::text(collation.charset()),
         "collation" => Value::text(collation.name()),
-        "coercibility" => Value::Int(kind.traits.derivation.number()),
+        "coercibility" => Value::Int(derivation.number()),
         _ => return arguments,
     };
     vec![Typed { expr: Expr::Literal(answer), kind: kind.clone() }]

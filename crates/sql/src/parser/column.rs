@@ -243,6 +243,7 @@ impl Parser<'_> {
         use TypeKind as T;
         let boolean = matches!(keyword, Keyword::Bool | Keyword::Boolean);
         let has_length = column_type.length.is_some() && !boolean;
+        let real = matches!(column_type.kind, T::Decimal | T::Float | T::Double);
         if column_type.zerofill {
             self.deprecated(Deprecated::Zerofill);
         }
@@ -256,8 +257,7 @@ impl Parser<'_> {
             T::Year if has_length => self.deprecated(Deprecated::YearWidth),
             _ => {}
         }
-        let real = matches!(column_type.kind, T::Decimal | T::Float | T::Double);
-        if real && column_type.unsigned && !column_type.zerofill {
+        if real && column_type.unsigned {
             self.deprecated(Deprecated::UnsignedReal);
         }
     }
@@ -386,10 +386,7 @@ impl Parser<'_> {
             match keyword {
                 Keyword::Unsigned if is_number => column_type.unsigned = true,
                 Keyword::Signed if is_number => {}
-                Keyword::Zerofill if is_number => {
-                    column_type.zerofill = true;
-                    column_type.unsigned = true;
-                }
+                Keyword::Zerofill if is_number => column_type.zerofill = true,
                 Keyword::Binary if is_text => {
                     column_type.binary_collation = true;
                     self.note_deprecated(Some(deprecated::BINARY));

@@ -27,7 +27,9 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     let clause = block.scope.clause.get();
     // What an aggregate computes with: hex literals are numbers for a sum, a FLOAT is its text in GROUP_CONCAT.
     let fed = match kind {
-        AggregateKind::GroupConcat => Some(ColumnType::varchar(0)),
+        AggregateKind::GroupConcat => {
+            Some(ColumnType::Text { size: BlobSize::Long, collation: Collation::DEFAULT })
+        }
         AggregateKind::Count | AggregateKind::CountRows | AggregateKind::Min | AggregateKind::Max => None,
         AggregateKind::JsonArray | AggregateKind::JsonObject => None,
         _ => Some(ColumnType::BIGINT),
@@ -134,7 +136,7 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
         AggregateKind::Average => ExprType::nullable(sum_type(argument, division_digits, division_digits)),
         AggregateKind::JsonArray | AggregateKind::JsonObject => ExprType::nullable(ColumnType::Json),
         AggregateKind::Min | AggregateKind::Max => {
-            ExprType::nullable(settled(argument)).with_traits(of.traits)
+            ExprType::nullable(settled(argument).unfilled()).with_traits(of.traits)
         }
         AggregateKind::GroupConcat
         | AggregateKind::StdDevPopulation
@@ -160,5 +162,6 @@ fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnTyp
         precision: (precision + more_digits).min(MAX_PRECISION),
         scale: (scale + more_scale).min(MAX_SCALE),
         unsigned: false,
+        zerofill: false,
     }
 }

@@ -259,7 +259,7 @@ impl Resolver for Block<'_, '_> {
     }
 
     fn variable_type(&mut self, expr: &ast::Expr) -> Option<ColumnType> {
-        super::variable::kind(expr, self.context.eval)
+        super::variable::kind(expr, self.context.eval, self.context.parameters)
     }
 }
 

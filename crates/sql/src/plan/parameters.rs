@@ -1,4 +1,4 @@
-//! What the `?` of a prepared statement are.
+//! What the `?` of a prepared statement are, and the user variables of any.
 //!
 //! A plan is made for the kinds of its parameters' values: `? + 1` of an integer is an integer, of a decimal a decimal. It serves all
 //! executions whose values are of these kinds, or NULL, which is of every kind; others get a plan of their own.
@@ -7,13 +7,13 @@
 //! in MySQL, so that nothing is computed or compared with doubles. Planning notes where that is; the values are converted before the plan
 //! is run, and before its kinds are looked at.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use smallvec::SmallVec;
 
 use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
-use crate::expr::{Expr, Typed};
+use crate::expr::{Expr, Typed, VariableKind};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::Value;
@@ -71,10 +71,13 @@ impl ParameterKind {
         match self {
             ParameterKind::Int => integer(false),
             ParameterKind::UInt => integer(true),
-            ParameterKind::Double => ColumnType::Double { unsigned: false, digits: None },
-            ParameterKind::Decimal => {
-                ColumnType::Decimal { precision: MAX_PRECISION, scale: MAX_SCALE, unsigned: false }
-            }
+            ParameterKind::Double => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
+            ParameterKind::Decimal => ColumnType::Decimal {
+                precision: MAX_PRECISION,
+                scale: MAX_SCALE,
+                unsigned: false,
+                zerofill: false,
+            },
             ParameterKind::Date => ColumnType::Date,
             ParameterKind::Time => ColumnType::Time { fsp: 6 },
             ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
@@ -106,12 +109,13 @@ pub struct Parameters {
     /// None: they stand for literals, each with the type of its value.
     kinds: Option<Kinds>,
     beside_numbers: Cell<u64>,
+    variables: RefCell<Vec<(Box<str>, VariableKind)>>,
 }
 
 impl Parameters {
     /// Of a prepared statement.
     pub fn of_kinds(kinds: Kinds) -> Parameters {
-        Parameters { kinds: Some(kinds), beside_numbers: Cell::new(0) }
+        Parameters { kinds: Some(kinds), ..Parameters::default() }
     }
 
     /// Of a template, where they stand for literals.
@@ -151,6 +155,19 @@ impl Parameters {
                 self.beside_numbers.set(self.beside_numbers.get() | 1 << at);
             }
         }
+    }
+
+    /// Notes that a user variable of this kind is read.
+    pub fn note_variable(&self, name: Box<str>, kind: VariableKind) {
+        let mut noted = self.variables.borrow_mut();
+        if !noted.iter().any(|(other, _)| *other == name) {
+            noted.push((name, kind));
+        }
+    }
+
+    /// The user variables that are read, and the kinds they had.
+    pub fn variables(&self) -> Box<[(Box<str>, VariableKind)]> {
+        self.variables.borrow().as_slice().into()
     }
 
     /// The parameters that were met beside exact numbers, a bit each; those behind the sixty-fourth are left as they come.

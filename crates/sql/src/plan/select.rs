@@ -284,7 +284,8 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         _ => None,
     };
     let Some((table, one)) = place else {
-        let mut meta = ColumnMeta::computed(&item.name, column.clone(), *nullable).with_traits(*traits);
+        let mut meta =
+            ColumnMeta::computed(&item.name, column.clone().unfilled(), *nullable).with_traits(*traits);
         if matches!(column, ColumnType::Enum { .. } | ColumnType::Set { .. }) {
             meta.flags |= column_flag::COMPUTED_MEMBER;
         }

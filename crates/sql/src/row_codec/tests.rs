@@ -13,11 +13,14 @@ fn layout() -> (RowLayout, Vec<Value>) {
         (ColumnType::int(IntWidth::Medium, true), Value::UInt(0xFFFFFF)),
         (ColumnType::varchar(10), Value::text("häy")),
         (ColumnType::BIGINT, Value::Int(i64::MIN)),
-        (ColumnType::Decimal { precision: 65, scale: 30, unsigned: false }, {
+        (ColumnType::Decimal { precision: 65, scale: 30, unsigned: false, zerofill: false }, {
             Value::Decimal(Decimal::parse(&format!("-{}.{}", "9".repeat(35), "1".repeat(30))).unwrap())
         }),
         (ColumnType::Blob { size: BlobSize::Normal }, Value::bytes(vec![0, 255, 1])),
-        (ColumnType::Float { unsigned: false, digits: None }, Value::Double(f64::from(1.5f32))),
+        (
+            ColumnType::Float { unsigned: false, digits: None, zerofill: false },
+            Value::Double(f64::from(1.5f32)),
+        ),
         (ColumnType::Date, Value::Date(Date::from_parts(9999, 12, 31))),
         (ColumnType::Time { fsp: 6 }, Value::Time(Time { us: -3_020_399_000_000, fsp: 6 })),
         (
@@ -29,7 +32,7 @@ fn layout() -> (RowLayout, Vec<Value>) {
             Value::Enum(EnumValue { names, bits: 2 }),
         ),
         (
-            ColumnType::Decimal { precision: 10, scale: 2, unsigned: false },
+            ColumnType::Decimal { precision: 10, scale: 2, unsigned: false, zerofill: false },
             Value::Decimal(Decimal::parse("-99999999.99").unwrap()),
         ),
     ];

@@ -287,6 +287,7 @@ impl Session {
                 };
                 let taken = |name: &str| self.is_check_name(&schema, "", name);
                 definition::check::rename(&mut definition, "", true, &taken)?;
+                self.warn_of_types(definition.columns.iter());
                 definition
             }
             (None, Some(query)) => {

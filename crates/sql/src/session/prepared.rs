@@ -14,6 +14,7 @@ use super::tables::{Used, of_statement};
 use super::{Prepared, Session};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{SessionView, VariableKind};
 use crate::memory::Charge;
 use crate::parser::Aside;
 use crate::plan::parameters::{Kinds, Parameters, as_numbers, kinds_of, serves};
@@ -96,6 +97,8 @@ struct Kept {
     key: PlanKey,
     /// Of the parameters it was made for.
     kinds: Kinds,
+    /// User variables that it reads, and the kinds it was made for.
+    variables: Box<[(Box<str>, VariableKind)]>,
     plan: Arc<RowPlan>,
 }
 
@@ -302,12 +305,21 @@ impl Session {
         let mut last = None;
         for kept in prepared.plans.lock().iter().rev().filter(|kept| self.is_planned_for(&kept.key, version))
         {
+            if !self.has_kinds(&kept.variables) {
+                continue;
+            }
             if prepared.literals || serves(&kept.kinds, params) {
                 return Ok(kept.plan.clone());
             }
             last.get_or_insert_with(|| kept.kinds.clone());
         }
         self.plan_to_keep(prepared, params, last.as_ref())
+    }
+
+    /// Whether user variables hold values of these kinds.
+    #[inline]
+    fn has_kinds(&self, variables: &[(Box<str>, VariableKind)]) -> bool {
+        variables.iter().all(|(name, kind)| self.state.user_variable_kind(name) == *kind)
     }
 
     /// Whether a kept plan was made for this version of the dictionary and for the settings of now.
@@ -353,7 +365,7 @@ impl Session {
         if plans.len() == PLANS_MAX {
             plans.remove(0);
         }
-        plans.push(Kept { key, kinds, plan: plan.clone() });
+        plans.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
         Ok(plan)
     }
 
@@ -385,7 +397,6 @@ impl Session {
         statement: &ast::Statement,
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        use crate::expr::SessionView;
         let unknown = |name: &str, what: &str| SqlError::unknown_statement_handler(name, what);
         match statement {
             ast::Statement::Prepare { name, source } => {

@@ -13,10 +13,11 @@ use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{SessionView, SqlMode, WarningLevel};
+use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
 use crate::plan::walk;
 use crate::query_log::place_of;
 use crate::status::metrics;
+use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Globals, Kind, Scope, VARIABLES};
 
@@ -33,10 +34,13 @@ impl Session {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
             checked.push(match item {
-                SetItem::UserVariable { value, .. } => Checked::Value(self.set_value(value, params).await?),
+                SetItem::UserVariable { value, .. } => {
+                    let (value, column) = self.set_value(value, params).await?;
+                    Checked::Value(value, VariableKind::assigned(&column, self.settings.collation_connection))
+                }
                 SetItem::SystemVariable { scope, name, value } => {
                     let value = match value {
-                        Some(expr) => Some(self.set_value(expr, params).await?),
+                        Some(expr) => Some(self.set_value(expr, params).await?.0),
                         None => None,
                     };
                     Checked::System(self.check_system(*scope, name, value)?)
@@ -50,8 +54,8 @@ impl Session {
         }))?;
         for (item, checked) in items.iter().zip(checked) {
             match (item, checked) {
-                (SetItem::UserVariable { name, .. }, Checked::Value(value)) => {
-                    self.state.set_user_variable(&name.to_lowercase(), value)?;
+                (SetItem::UserVariable { name, .. }, Checked::Value(value, kind)) => {
+                    self.state.set_user_variable(&name.to_lowercase(), value, kind)?;
                 }
                 (_, Checked::System(choice)) => self.set_system(choice).await?,
                 (other, _) => self.set_other(other).await?,
@@ -79,17 +83,18 @@ impl Session {
         }
     }
 
-    /// A value of SET, which may be a sub-query, or wait.
-    async fn set_value(&mut self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
+    /// A value of SET, which may be a sub-query, or wait, and its type.
+    async fn set_value(&mut self, expr: &ast::Expr, params: &[Value]) -> SqlResult<(Value, ColumnType)> {
         let statement = match expr {
             expr if waits(expr) || walk::any(expr, &|one| one.is_query()) => {
                 selecting(std::slice::from_ref(expr))
             }
-            expr => return self.evaluate(expr, params),
+            expr => return self.evaluate_typed(expr, params),
         };
         let mut rows = super::show::Collected::default();
         self.row_statement(&statement, params, &mut rows).await?;
-        Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default())
+        let value = rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default();
+        Ok((value, rows.types.into_iter().next().unwrap_or(ColumnType::Null)))
     }
 
     /// Whether a system variable may be set so, and to what; nothing is set.
@@ -352,7 +357,7 @@ struct Choice {
 
 /// An item of SET before anything is set.
 enum Checked {
-    Value(Value),
+    Value(Value, Option<VariableKind>),
     System(Choice),
     /// Checked when its turn comes.
     Later,

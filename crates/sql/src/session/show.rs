@@ -24,10 +24,13 @@ use crate::value::{Value, to_text};
 pub struct Collected {
     /// The rows.
     pub rows: Vec<Vec<Value>>,
+    /// The types of their columns.
+    pub types: Vec<ColumnType>,
 }
 
 impl ResultSink for Collected {
-    fn columns(&mut self, _: &[ColumnMeta]) -> SqlResult<()> {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
+        self.types = columns.iter().map(|column| column.column_type.clone()).collect();
         Ok(())
     }
     fn row(&mut self, row: &[Value]) -> SqlResult<()> {

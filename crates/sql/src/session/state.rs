@@ -14,10 +14,10 @@ use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Lookup, RandomSequence, SessionView, Warnings};
+use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, heap_bytes};
 use crate::user_locks::{HeldLocks, UserLocks};
-use crate::value::{Value, to_text};
+use crate::value::Value;
 use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
 
 /// A session's state as its statements see it.
@@ -69,7 +69,7 @@ const LONG_BYTES: usize = 4 << 20;
 /// Variables that users have named, and what they hold of the session's memory.
 #[derive(Default)]
 struct UserVariables {
-    values: HashMap<Box<str>, Value>,
+    values: HashMap<Box<str>, (Value, VariableKind)>,
     charge: Charge,
 }
 
@@ -374,15 +374,20 @@ impl SessionView for SessionState {
         self.found_rows.load(Ordering::Relaxed)
     }
     fn user_variable(&self, name: &str) -> Value {
-        self.user_variables.lock().values.get(name).cloned().unwrap_or_default()
+        self.user_variables.lock().values.get(name).map(|(value, _)| value.clone()).unwrap_or_default()
     }
-    fn set_user_variable(&self, name: &str, value: Value) -> SqlResult<()> {
-        // A variable holds the text of a document.
-        let value = if let Value::Json(_) = value { Value::Str(to_text(&value)) } else { value };
+    fn user_variable_kind(&self, name: &str) -> VariableKind {
+        self.user_variables.lock().values.get(name).map_or(VariableKind::Unset, |(_, kind)| *kind)
+    }
+    fn set_user_variable(&self, name: &str, value: Value, kind: Option<VariableKind>) -> SqlResult<()> {
         let mut named = self.user_variables.lock();
-        let own = name.len() + size_of::<(Box<str>, Value)>();
+        // NULL alone makes bytes of a new variable, and leaves another what it is.
+        let before = || named.values.get(name).map(|(_, kind)| *kind);
+        let kind = kind.or_else(before).unwrap_or(VariableKind::Text(Collation::Binary));
+        let value = kind.held(value);
+        let own = name.len() + size_of::<(Box<str>, (Value, VariableKind))>();
         named.charge.add(own + heap_bytes(&value))?;
-        if let Some(before) = named.values.insert(name.into(), value) {
+        if let Some((before, _)) = named.values.insert(name.into(), (value, kind)) {
             named.charge.subtract(own + heap_bytes(&before));
         }
         Ok(())

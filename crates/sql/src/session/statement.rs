@@ -18,7 +18,7 @@ use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
-use crate::expr::{EvalContext, EvalSettings, NoRow};
+use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, kinds_of};
@@ -26,6 +26,7 @@ use crate::plan::uses::{TableUse, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
 use crate::status::access;
+use crate::types::ColumnType;
 use crate::value::Value;
 
 /// What a statement told the client so far, and what its terminator says.
@@ -206,6 +207,15 @@ impl Session {
 
     /// Evaluates an expression that reads no table.
     pub(super) fn evaluate(&self, expr: &ast::Expr, params: &[Value]) -> SqlResult<Value> {
+        self.evaluate_typed(expr, params).map(|(value, _)| value)
+    }
+
+    /// The value of an expression, and the type it is bound with.
+    pub(super) fn evaluate_typed(
+        &self,
+        expr: &ast::Expr,
+        params: &[Value],
+    ) -> SqlResult<(Value, ColumnType)> {
         self.with_eval(params, |eval| {
             let schema = self.state.schema();
             // It reads no table.
@@ -217,7 +227,7 @@ impl Session {
             if !block.subqueries.is_empty() {
                 return Err(SqlError::not_supported_yet("a sub-query in this place"));
             }
-            typed.expr.eval(&NoRow, eval)
+            Ok((typed.expr.eval(&NoRow, eval)?, typed.kind.column))
         })
     }
 
@@ -623,9 +633,11 @@ async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) 
         return Err(SqlError::too_many_rows());
     }
     let affected = kept.rows.len() as u64;
+    let connection = exec.eval.settings.connection_collation;
     for row in kept.rows {
-        for (name, value) in into.iter().zip(row) {
-            exec.session.set_user_variable(&name.to_lowercase(), value)?;
+        for ((name, value), column) in into.iter().zip(row).zip(plan.columns().iter()) {
+            let kind = VariableKind::assigned(&column.column_type, connection);
+            exec.session.set_user_variable(&name.to_lowercase(), value, kind)?;
         }
     }
     Ok(Outcome { affected, ..Outcome::default() })

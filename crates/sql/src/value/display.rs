@@ -71,6 +71,7 @@ fn shortest(scientific: String, number: f64) -> String {
 
 /// Appends the text protocol form of a value of a result column. NULL appends nothing: the protocol marks it.
 pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
+    let start = out.len();
     match (value, kind) {
         (Value::Null, _) => {}
         (Value::UInt(bits), ColumnType::Bit { bits: width }) => {
@@ -85,12 +86,21 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
         (Value::Double(number), ColumnType::Float { digits: Some((_, scale)), .. })
         | (Value::Double(number), ColumnType::Double { digits: Some((_, scale)), .. }) => {
             push_fixed(out, *number, *scale);
+            fill(out, start, kind);
         }
         (Value::Double(number), ColumnType::Float { .. }) => {
             out.extend_from_slice(format_float(*number as f32).as_bytes());
+            fill(out, start, kind);
         }
-        (Value::Decimal(number), ColumnType::Decimal { scale, .. }) if number.scale() > *scale => {
+        (Value::Double(number), ColumnType::Double { zerofill: true, .. }) => {
+            push_double(out, *number);
+            fill(out, start, kind);
+        }
+        (Value::Decimal(number), ColumnType::Decimal { scale, zerofill, .. })
+            if *zerofill || number.scale() > *scale =>
+        {
             push(out, format_args!("{}", number.round_to(*scale)));
+            fill(out, start, kind);
         }
         (Value::Int(number @ 0..), _) => out.extend_from_slice(Digits::of(number.unsigned_abs()).as_bytes()),
         (Value::Int(number), _) => push(out, format_args!("{number}")),
@@ -113,6 +123,14 @@ pub fn write_text(value: &Value, kind: &ColumnType, out: &mut Vec<u8>) {
             push(out, format_args!("{time}"));
         }
         (other, _) => out.extend_from_slice(&to_bytes(other)),
+    }
+}
+
+/// Puts zeros before a number that was appended from `start` on, as many as its column is wide, if it is filled.
+fn fill(out: &mut Vec<u8>, start: usize, kind: &ColumnType) {
+    if kind.is_zerofill() {
+        let missing = (kind.wire_length() as usize).saturating_sub(out.len() - start);
+        out.splice(start..start, std::iter::repeat_n(b'0', missing));
     }
 }
 
@@ -161,16 +179,37 @@ fn push_moment(out: &mut Vec<u8>, moment: DateTime) {
 pub fn is_shown_by_column(kind: &ColumnType) -> bool {
     match kind {
         ColumnType::Float { .. } | ColumnType::Year | ColumnType::Bit { .. } => true,
-        ColumnType::Int { zerofill, .. } => *zerofill,
-        ColumnType::Double { digits, .. } => digits.is_some(),
+        ColumnType::Int { zerofill, .. } | ColumnType::Decimal { zerofill, .. } => *zerofill,
+        ColumnType::Double { digits, zerofill, .. } => digits.is_some() || *zerofill,
         _ => false,
     }
 }
 
-/// A value of one column on its way into another: text where that one holds text and only the first knows how it is written.
+/// A value of one column whose definition is changed: text where it becomes text and only the column knew how it was written. Bits become
+/// the number that they are.
 pub fn between_columns(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
     match value {
-        Value::Double(_) | Value::UInt(_) if to.is_character() && is_shown_by_column(from) => {
+        Value::Double(_) | Value::UInt(_) | Value::Decimal(_)
+            if to.is_string() && is_shown_by_column(from) && !matches!(from, ColumnType::Bit { .. }) =>
+        {
+            Value::from(column_text(&value, from))
+        }
+        other => other,
+    }
+}
+
+/// Whether a value is stored in a column of this type as the text that its own column shows: in TEXT and BLOB, as in MySQL, where
+/// shorter texts take the number without zeros and with all its digits.
+pub fn takes_shown(to: &ColumnType) -> bool {
+    to.is_blob() && *to != ColumnType::Json
+}
+
+/// A column's value that a query stores in another column.
+pub fn into_column(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
+    match value {
+        Value::Double(_) | Value::UInt(_) | Value::Decimal(_)
+            if takes_shown(to) && is_shown_by_column(from) =>
+        {
             Value::from(column_text(&value, from))
         }
         other => other,

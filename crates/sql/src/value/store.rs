@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::convert::{apply_offset, shown};
+use super::fitted::fitted_double;
 use super::{
     EnumValue, Value, parse_double_prefix, tell_delimiter, to_bytes, to_date_time, to_decimal, to_double,
     to_text, to_time,
@@ -114,11 +115,13 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
         ColumnType::Int { width, unsigned, .. } => store_integer(value, *width, *unsigned, context),
         ColumnType::Year => store_year(value, context),
         ColumnType::Bit { bits } => store_bits(value, *bits, context),
-        ColumnType::Decimal { precision, scale, unsigned } => {
+        ColumnType::Decimal { precision, scale, unsigned, .. } => {
             store_decimal(value, *precision, *scale, *unsigned, context)
         }
-        ColumnType::Float { unsigned, digits } => store_double(value, true, *unsigned, *digits, context),
-        ColumnType::Double { unsigned, digits } => store_double(value, false, *unsigned, *digits, context),
+        ColumnType::Float { unsigned, digits, .. } => store_double(value, true, *unsigned, *digits, context),
+        ColumnType::Double { unsigned, digits, .. } => {
+            store_double(value, false, *unsigned, *digits, context)
+        }
         ColumnType::Char { length, collation } | ColumnType::Varchar { length, collation } => {
             let char_type = matches!(kind, ColumnType::Char { .. });
             store_text(value, u64::from(*length), false, char_type, *collation, context)
@@ -381,6 +384,7 @@ fn store_text(
                 String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into()
             }
         },
+        Value::Double(number) if !limit_in_bytes => doubled(*number, limit, context)?,
         other => to_text(other),
     };
     if let Some(place) = collation.set().first_missing(&text) {
@@ -416,6 +420,17 @@ fn store_text(
     Ok(Value::Str(result))
 }
 
+/// A double as a column of so many characters keeps it.
+fn doubled(number: f64, limit: u64, context: &StoreContext<'_>) -> SqlResult<Arc<str>> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (text, tells) = fitted_double(number, limit);
+    // A longer text is cut, and warned of, where all texts are.
+    if !tells && text.len() <= limit {
+        context.too_long()?;
+    }
+    Ok(text.into())
+}
+
 /// The first bytes of what does not fit, as error 1366 shows them.
 pub(crate) fn shown_misfit(bytes: &[u8]) -> String {
     let one = |byte: &u8| match byte {
@@ -430,7 +445,10 @@ pub(crate) fn shown_misfit(bytes: &[u8]) -> String {
 }
 
 fn store_bytes(value: &Value, limit: u64, context: &StoreContext<'_>) -> SqlResult<Vec<u8>> {
-    let mut bytes = to_bytes(value).into_owned();
+    let mut bytes = match value {
+        Value::Double(number) => doubled(*number, limit, context)?.as_bytes().to_vec(),
+        other => to_bytes(other).into_owned(),
+    };
     if bytes.len() as u64 > limit {
         context.too_long()?;
         bytes.truncate(limit as usize);

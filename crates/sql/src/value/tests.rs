@@ -29,7 +29,7 @@ fn stored(value: Value, kind: &ColumnType, strict: bool, sql_mode: SqlMode) -> S
 fn strict_and_lenient_stores() {
     let tiny = ColumnType::int(IntWidth::Tiny, false);
     let utiny = ColumnType::int(IntWidth::Tiny, true);
-    let money = ColumnType::Decimal { precision: 5, scale: 2, unsigned: false };
+    let money = ColumnType::Decimal { precision: 5, scale: 2, unsigned: false, zerofill: false };
     let name = ColumnType::varchar(3);
     let fixed = ColumnType::Char { length: 3, collation: Collation::DEFAULT };
     let text = |text: &str| Value::text(text);
@@ -128,7 +128,7 @@ fn what_is_written_digit_by_digit_is_what_formatting_gives() {
         write_text(value, kind, &mut out);
         String::from_utf8(out).unwrap()
     };
-    let double = ColumnType::Double { unsigned: false, digits: None };
+    let double = ColumnType::Double { unsigned: false, digits: None, zerofill: false };
     for number in [0.0, -0.0, 1.0, -1.0, 7.0, 1e14, 999_999_999_999_999.0, 1e15, 1e300, 0.5, 12.25, 1e-20] {
         assert_eq!(text(&Value::Double(number), &double), format!(">{}", format_double(number)));
     }

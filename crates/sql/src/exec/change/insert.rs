@@ -15,7 +15,7 @@ use crate::expr::{Expr, SqlMode, WarningLevel, literal_value};
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
-use crate::value::{Value, between_columns};
+use crate::value::{Value, into_column};
 
 /// Bytes of rows that are gathered before they go to the engine together: some leaves full.
 const RUN_BYTES: usize = 64 * 1024;
@@ -235,7 +235,7 @@ impl Exec<'_> {
         let given = &row[plan.targets.len().min(row.len())..];
         frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
         for ((column, value), from) in plan.targets.iter().zip(row).zip(query.columns().iter()) {
-            let value = between_columns(value, &from.column_type, &plan.table.columns()[*column].kind);
+            let value = into_column(value, &from.column_type, &plan.table.columns()[*column].kind);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
         }
         self.fill_computed(plan, &[], frame, storing)

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::ast::VariableScope;
-use crate::expr::{RandomSequence, SessionView};
+use crate::expr::{RandomSequence, SessionView, VariableKind};
 use crate::value::Value;
 
 /// Its variable `@t` is a long text, and it is killed when the call has begun.
@@ -52,8 +52,8 @@ impl SessionView for Killed {
     fn found_rows(&self) -> u64 {
         NoSession.found_rows()
     }
-    fn set_user_variable(&self, name: &str, value: Value) -> SqlResult<()> {
-        NoSession.set_user_variable(name, value)
+    fn set_user_variable(&self, name: &str, value: Value, kind: Option<VariableKind>) -> SqlResult<()> {
+        NoSession.set_user_variable(name, value, kind)
     }
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         NoSession.system_variable(scope, name)

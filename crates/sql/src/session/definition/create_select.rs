@@ -19,7 +19,7 @@ use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, WarningLevel};
 use crate::plan::QueryPlan;
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::plan::uses::Uses;
@@ -77,6 +77,7 @@ impl Session {
             let source = crate::plan::plan_query(&context, query, None);
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
             let selected = self.selected_columns(&source, eval)?;
+            self.warn_of_types(selected.iter());
             let definition = definition::build(create, selected, (schema, id), default, eval)?;
             Ok::<_, SqlError>((definition, source))
         })?;
@@ -125,6 +126,13 @@ impl Session {
         let table = Table::new(definition, Arc::default(), counters).made_by(made_by);
         self.db.dictionary().put_table(Arc::new(table));
         Ok(outcome)
+    }
+
+    /// What MySQL advises against in columns that are made like others.
+    pub(super) fn warn_of_types<'c>(&self, columns: impl Iterator<Item = &'c Column>) {
+        for warning in columns.flat_map(|column| definition::column::deprecated_in(&column.kind)) {
+            self.state.warnings.push(WarningLevel::Warning, warning);
+        }
     }
 
     fn selected_columns(&self, source: &QueryPlan, eval: &EvalContext<'_>) -> SqlResult<Vec<Column>> {
@@ -176,10 +184,9 @@ impl Session {
 fn stored_type(kind: &ColumnType) -> ColumnType {
     match kind {
         ColumnType::Null => ColumnType::Varbinary { length: 0 },
-        ColumnType::Int { width, unsigned, display, zerofill } => {
-            let short = *width == IntWidth::Big && display.is_some_and(|digits| digits <= INT_DIGITS_MAX);
-            let width = if short { IntWidth::Int } else { *width };
-            ColumnType::Int { width, unsigned: *unsigned, display: None, zerofill: *zerofill }
+        ColumnType::Int { width: IntWidth::Big, unsigned, display: Some(digits), zerofill: false } => {
+            let width = if *digits <= INT_DIGITS_MAX { IntWidth::Int } else { IntWidth::Big };
+            ColumnType::int(width, *unsigned)
         }
         ColumnType::Varchar { length, collation } | ColumnType::Char { length, collation } => {
             let bytes = u64::from(*length) * u64::from(collation.max_char_bytes());
