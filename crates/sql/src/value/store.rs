@@ -384,8 +384,7 @@ fn store_text(
                 String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into()
             }
         },
-        Value::Double(number) if !limit_in_bytes => doubled(*number, limit, context)?,
-        other => to_text(other),
+        other => text_of(other, limit, limit_in_bytes, context)?,
     };
     if let Some(place) = collation.set().first_missing(&text) {
         let bad = shown_misfit(&text.as_bytes()[place..]);
@@ -418,6 +417,14 @@ fn store_text(
         result = result.trim_end_matches(' ').into();
     }
     Ok(Value::Str(result))
+}
+
+/// The text of a value that is none; TEXT keeps a double whole.
+fn text_of(value: &Value, limit: u64, whole: bool, context: &StoreContext<'_>) -> SqlResult<Arc<str>> {
+    match value {
+        Value::Double(number) if !whole => doubled(*number, limit, context),
+        other => Ok(to_text(other)),
+    }
 }
 
 /// A double as a column of so many characters keeps it.
