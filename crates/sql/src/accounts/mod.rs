@@ -238,15 +238,10 @@ impl Account {
         own.find(|((schema, name), _)| schema == database && name == table).map(|(_, rights)| rights)
     }
 
-    /// Whether it has any privilege on all of `database`.
-    pub fn may_see_all_of(&self, database: &str) -> bool {
-        let of_databases = Privileges::all(true);
-        self.on(database).0 & of_databases.0 != 0
-    }
-
     /// Whether it has any privilege on `database` or a table of it.
     pub fn may_see(&self, database: &str) -> bool {
-        self.may_see_all_of(database) || self.tables.keys().any(|(schema, _)| schema == database)
+        let of_databases = Privileges::all(true).with(Privileges::GRANT_OPTION);
+        self.on(database).0 & of_databases.0 != 0 || self.tables.keys().any(|(schema, _)| schema == database)
     }
 }
 

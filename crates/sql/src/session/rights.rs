@@ -60,23 +60,20 @@ impl Session {
             }
             Need::Table(wanted, schema, table) => return self.ask_table(*wanted, schema, table),
             Need::SomeOfTable(command, schema, table) => {
-                if !VirtualTable::is_schema(schema) && !self.rights().may_see_table(schema, table) {
+                if !VirtualTable::is_schema(schema) && !self.rights().may_look_into_table(schema, table) {
                     return Err(self.denied_table(command, table));
                 }
             }
             Need::Columns(schema, table) => {
                 let missing = self.db.dictionary().find(schema, table).is_none();
                 let rights = self.rights();
-                let seen = rights.may_see_table(schema, table) || missing && rights.may_see(schema);
+                let seen = rights.may_look_into_table(schema, table) || missing && rights.may_see(schema);
                 if !VirtualTable::is_schema(schema) && !seen {
                     return Err(self.denied_table("SELECT", table));
                 }
             }
             Need::SomeOfWholeTable(command, schema, table) => {
-                let rights = self.rights();
-                let own = rights.on_table(schema, table).map_or(P::NONE, |rights| rights.whole);
-                let seen = rights.may_see_all_of(schema) || own.0 & P::all_of_tables().0 != 0;
-                if !VirtualTable::is_schema(schema) && !seen {
+                if !VirtualTable::is_schema(schema) && !self.rights().may_know_table(schema, table) {
                     return Err(self.denied_table(command, table));
                 }
             }

@@ -168,3 +168,42 @@ fn variables_that_a_session_begins_with_are_not_set_for_it() {
         }
     }
 }
+
+#[test]
+fn privileges_that_no_table_can_have_name_no_tables() {
+    let (db, mut root) = set_up(&[
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.p (a INT PRIMARY KEY)",
+        "CREATE TABLE shop.t (a INT PRIMARY KEY, b INT UNIQUE, CHECK (a > 0), FOREIGN KEY (b) REFERENCES p (a))",
+        "CREATE USER u",
+    ]);
+    let mut user = as_user(&db, "u");
+    let lists = ["TABLES", "STATISTICS", "TABLE_CONSTRAINTS", "KEY_COLUMN_USAGE", "COLUMNS"];
+    let none =
+        ["CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "CREATE ROUTINE", "ALTER ROUTINE", "EVENT"];
+    for privilege in none {
+        for level in ["shop.*", "*.*"] {
+            run(&mut root, &format!("GRANT {privilege} ON {level} TO u"));
+            for text in
+                ["DESC shop.t", "SHOW INDEX FROM shop.t", "SHOW CREATE TABLE shop.t", "CHECK TABLE shop.t"]
+            {
+                expect(&mut user, text, 1142, "");
+            }
+            assert_eq!(run(&mut user, "SHOW TABLES FROM shop"), "", "{privilege}");
+            for list in lists {
+                let text =
+                    format!("SELECT COUNT(*) FROM information_schema.{list} WHERE TABLE_SCHEMA = 'shop'");
+                assert_eq!(run(&mut user, &text), "0", "{privilege} on {level}: {list}");
+            }
+            run(&mut root, &format!("REVOKE {privilege} ON {level} FROM u"));
+        }
+    }
+    // INSERT on the database names the tables. How one is built is told to who holds SELECT, or anything on the table itself.
+    run(&mut root, "GRANT INSERT ON shop.* TO u");
+    assert_eq!(run(&mut user, "SHOW TABLES FROM shop"), "p\nt");
+    for text in ["DESC shop.t", "SHOW INDEX FROM shop.t", "CHECK TABLE shop.t"] {
+        expect(&mut user, text, 1142, "SELECT command denied");
+    }
+    run(&mut root, "GRANT TRIGGER ON shop.t TO u");
+    assert_eq!(run(&mut user, "CHECK TABLE shop.t"), "shop.t | check | status | OK");
+}
