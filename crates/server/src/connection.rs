@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_sql::collation::Collation;
 use turnstile_sql::error::SqlError;
 use turnstile_sql::memory::Charge;
 use turnstile_sql::session::{Session, SessionInit};
@@ -29,7 +30,7 @@ use crate::stream::{ReadError, Stream};
 use crate::wire::capability::{client, status};
 use crate::wire::command::{Command, parse};
 use crate::wire::handshake::{self, First, OFFERED, Response};
-use crate::wire::result::{ParameterType, decode_parameters, parse_parameters, put_column};
+use crate::wire::result::{ParameterType, decode_parameters, message_bytes, parse_parameters, put_column};
 use crate::wire::write::{put_eof, put_err, put_ok};
 
 /// Longest message before authentication: nobody needs more to log in.
@@ -225,7 +226,7 @@ async fn log_in(
             Ok(Some((session, capabilities)))
         }
         Err(error) => {
-            write_error(stream, &error);
+            write_error_in(stream, &error, Collation::by_id(u16::from(response.collation)));
             Ok(None)
         }
     }
@@ -284,9 +285,15 @@ fn session_init(
     }
 }
 
-/// Writes an error packet.
+/// Writes an error packet for a client that has not said in which character set it reads texts.
 pub fn write_error(stream: &mut Stream, error: &SqlError) {
-    put_err(stream.writer.begin(), error.code, &error.sqlstate, &error.message);
+    write_error_in(stream, error, None);
+}
+
+/// Writes an error packet with its text in the set of `results`.
+fn write_error_in(stream: &mut Stream, error: &SqlError, results: Option<Collation>) {
+    let message = message_bytes(&error.message, results);
+    put_err(stream.writer.begin(), error.code, &error.sqlstate, &message);
     stream.writer.end();
 }
 
@@ -357,7 +364,7 @@ impl Connection {
             let next = match parse(&message) {
                 Ok(command) => self.command(command).await,
                 Err(_) => {
-                    write_error(&mut self.stream, &malformed());
+                    self.write_error(&malformed());
                     Next::Command
                 }
             };
@@ -381,7 +388,7 @@ impl Connection {
 
     /// Tells the client why the connection ends.
     async fn part(&mut self, error: &SqlError) -> io::Result<End> {
-        write_error(&mut self.stream, error);
+        self.write_error(error);
         self.stream.flush().await?;
         Ok(End::Told)
     }
@@ -471,9 +478,14 @@ impl Connection {
             }
         };
         if let Err(error) = done {
-            write_error(&mut self.stream, &error);
+            self.write_error(&error);
         }
         Next::Command
+    }
+
+    /// Writes an error packet with its text in `character_set_results`.
+    fn write_error(&mut self, error: &SqlError) {
+        write_error_in(&mut self.stream, error, self.session.settings().results);
     }
 
     async fn rare_command(&mut self, command: Command<'_>) -> Result<(), SqlError> {

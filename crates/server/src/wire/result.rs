@@ -1,5 +1,7 @@
 //! Result sets: column definitions, text rows and binary rows, and the binary parameters of prepared statements.
 
+use std::borrow::Cow;
+
 use turnstile_sql::cell::Cell;
 use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
@@ -62,6 +64,26 @@ fn make_column(out: &mut Vec<u8>, column: &ColumnMeta, results: Option<Collation
 /// The character set that text is converted to on its way out: none for UTF-8, which it has already.
 pub fn converted_set(results: Option<Collation>) -> Option<Charset> {
     results.map(Collation::set).filter(|set| !set.is_utf8())
+}
+
+/// An error's text in a client's character set: a character that the set lacks is spelled as its number, as in MySQL.
+pub fn message_bytes(message: &str, results: Option<Collation>) -> Cow<'_, [u8]> {
+    let Some(set) = converted_set(results).filter(|_| !message.is_ascii()) else {
+        return Cow::Borrowed(message.as_bytes());
+    };
+    let mut bytes = Vec::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = set.first_missing(rest) {
+        let (whole, after) = rest.split_at(at);
+        bytes.extend_from_slice(&set.encode(whole));
+        let mut letters = after.chars();
+        let code = letters.next().map_or(0, u32::from);
+        let spelled = if code > 0xffff { format!("\\+{code:06X}") } else { format!("\\{code:04X}") };
+        bytes.extend_from_slice(spelled.as_bytes());
+        rest = letters.as_str();
+    }
+    bytes.extend_from_slice(&set.encode(rest));
+    Cow::Owned(bytes)
 }
 
 /// A row with its text in a client's character set.

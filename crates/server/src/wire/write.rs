@@ -124,11 +124,11 @@ pub fn put_eof(out: &mut Vec<u8>, status: u16, warnings: u16) {
     out.extend_from_slice(&status.to_le_bytes());
 }
 
-/// Appends the payload of an ERR packet.
-pub fn put_err(out: &mut Vec<u8>, code: u16, sqlstate: &[u8; 5], message: &str) {
+/// Appends the payload of an ERR packet; `message` is in the client's character set.
+pub fn put_err(out: &mut Vec<u8>, code: u16, sqlstate: &[u8; 5], message: &[u8]) {
     out.push(0xff);
     out.extend_from_slice(&code.to_le_bytes());
     out.push(b'#');
     out.extend_from_slice(sqlstate);
-    out.extend_from_slice(message.as_bytes());
+    out.extend_from_slice(message);
 }

@@ -120,7 +120,18 @@ impl Parser<'_> {
     pub(super) fn flush(&mut self) -> Parse<Statement> {
         self.advance();
         self.note_any(&[Keyword::Local, Keyword::NoWriteToBinlog], Clause::NoBinlog);
+        // Tables are flushed alone: what follows them is theirs.
+        if self.eat_any(&[Keyword::Tables, Keyword::Table]).is_some() {
+            return Ok(Statement::Flush(vec![self.flush_tables()?]));
+        }
         Ok(Statement::Flush(self.comma_list(Self::flush_target)?))
+    }
+
+    fn flush_tables(&mut self) -> Parse<FlushTarget> {
+        let names = if self.at_name() { self.comma_list(Self::table_name)? } else { Vec::new() };
+        let read_lock = self.eat_all(Keyword::With, &[Keyword::Read, Keyword::Lock])?;
+        let export = self.eat_all(Keyword::For, &[Keyword::Export])?;
+        Ok(FlushTarget::Tables { names, read_lock, export })
     }
 
     fn flush_target(&mut self) -> Parse<FlushTarget> {
@@ -129,17 +140,9 @@ impl Parser<'_> {
             let name = upper(self.name()?);
             return if &*name == "USER_RESOURCES" { Ok(FlushTarget::Other(name)) } else { Err(place) };
         };
-        if keyword == Keyword::Hosts {
-            return Err(self.unexpected());
-        }
+        let place = self.unexpected();
         self.advance();
         Ok(match keyword {
-            Keyword::Tables | Keyword::Table => {
-                let names = if self.at_name() { self.comma_list(Self::table_name)? } else { Vec::new() };
-                let read_lock = self.eat_all(Keyword::With, &[Keyword::Read, Keyword::Lock])?;
-                let export = self.eat_all(Keyword::For, &[Keyword::Export])?;
-                FlushTarget::Tables { names, read_lock, export }
-            }
             Keyword::Privileges => FlushTarget::Privileges,
             Keyword::Status => FlushTarget::Status,
             Keyword::Logs => FlushTarget::Logs,
@@ -153,7 +156,7 @@ impl Parser<'_> {
                 FlushTarget::Logs
             }
             Keyword::OptimizerCosts => FlushTarget::Other(keyword.text().into()),
-            _ => return Err(self.unexpected()),
+            _ => return Err(place),
         })
     }
 
@@ -245,9 +248,6 @@ impl Parser<'_> {
             self.advance();
             format = Some(self.explain_format()?);
             analyze |= self.eat(Keyword::Analyze);
-        } else {
-            // The plan is always shown with what these words once added.
-            let _ = self.eat_any(&[Keyword::Extended, Keyword::Partitions]);
         }
         let explainable = [Keyword::Select, Keyword::With, Keyword::Table, Keyword::Values];
         let target = match self.keyword() {

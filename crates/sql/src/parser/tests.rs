@@ -38,8 +38,6 @@ const NOISE: &[&str] = &[
     "Precision",
     "Enforced",
     "All",
-    "Extended",
-    "Partitions",
     "Int",
     "Integer",
 ];
