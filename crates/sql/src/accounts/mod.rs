@@ -216,10 +216,10 @@ impl Account {
     /// What it holds on a database: besides what it holds on everything, what the most specific pattern that fits gives it.
     /// Patterns of its active roles are among them.
     pub fn on(&self, database: &str) -> Privileges {
-        let fitting = || self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
-        let Some(most) = fitting().map(|(pattern, _)| specificity(pattern)).max() else { return self.global };
-        let granted = fitting().filter(|(pattern, _)| specificity(pattern) == most);
-        granted.fold(self.global, |all, (_, one)| all.with(*one))
+        let fitting = self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
+        // Of equal ones the first: `min_by_key` keeps it.
+        let closest = fitting.min_by_key(|(pattern, _)| std::cmp::Reverse(specificity(pattern)));
+        closest.map_or(self.global, |(_, granted)| self.global.with(*granted))
     }
 
     /// What it holds on every database that a pattern of GRANT means. Of other patterns only the same one counts: whether one

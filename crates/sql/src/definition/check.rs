@@ -4,12 +4,23 @@
 //! no sub-queries, no functions whose result another moment, session or row may change. A constraint without a name is called
 //! `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
 
+use super::allowed::{self, Refusals, UNSETTLED};
 use super::expression::{canonical, columns_of};
 use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
 use crate::dictionary::Action;
 use crate::dictionary::check::{Check, bind_expression};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
+
+const REFUSALS: Refusals = Refusals {
+    variable: |name| SqlError::check_variable(name),
+    subquery: |name| SqlError::check_function(name),
+    row_value: |name| SqlError::check_row_value(name),
+    default: |name| SqlError::check_named_function(name, "default"),
+    function: |name, function| SqlError::check_named_function(name, function),
+    functions: UNSETTLED,
+    settled: true,
+};
 
 /// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of this name.
 pub fn add(definition: &mut Definition, written: &[CheckDef], taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
@@ -123,7 +134,7 @@ fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResu
     if !is_boolean(&written.expr) {
         return Err(SqlError::check_not_boolean(name));
     }
-    allowed(&written.expr, name)?;
+    allowed::check(&written.expr, name, &REFUSALS)?;
     for column in columns_of(&written.expr) {
         let found = definition.columns.iter().find(|known| known.name.eq_ignore_ascii_case(&column));
         let found = found.ok_or_else(|| SqlError::check_unknown_column(name, &column))?;
@@ -145,74 +156,6 @@ fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResu
 pub fn unknown(error: &SqlError) -> String {
     let name = error.message.trim_start_matches("FUNCTION ").trim_end_matches(" does not exist");
     format!("`{name}`")
-}
-
-/// Functions whose result is not settled by their arguments, or that do something.
-pub(super) const DISALLOWED: &[&str] = &[
-    "benchmark",
-    "connection_id",
-    "curdate",
-    "current_role",
-    "current_user",
-    "curtime",
-    "database",
-    "found_rows",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "last_insert_id",
-    "load_file",
-    "now",
-    "rand",
-    "random_bytes",
-    "release_all_locks",
-    "release_lock",
-    "row_count",
-    "session_user",
-    "sleep",
-    "sysdate",
-    "system_user",
-    "user",
-    "utc_date",
-    "utc_time",
-    "utc_timestamp",
-    "uuid",
-    "uuid_short",
-    "version",
-];
-
-fn allowed(expr: &Expr, name: &str) -> SqlResult<()> {
-    match expr {
-        Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
-            return Err(SqlError::check_variable(name));
-        }
-        Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. } => {
-            return Err(SqlError::check_function(name));
-        }
-        Expr::InsertedValue(_) => return Err(SqlError::check_named_function(name, "values")),
-        Expr::Default(_) => return Err(SqlError::check_named_function(name, "default")),
-        Expr::Row(_) => return Err(SqlError::check_row_value(name)),
-        Expr::Function(call) if crate::plan::is_aggregate(call) => {
-            return Err(SqlError::invalid_group_function_use());
-        }
-        Expr::Function(call) => {
-            if call.schema.is_some() {
-                return Err(SqlError::check_named_function(name, &call.name));
-            }
-            let now = &*call.name == "unix_timestamp" && call.arguments.is_empty();
-            if now || DISALLOWED.contains(&&*call.name) {
-                return Err(SqlError::check_named_function(name, &call.name));
-            }
-        }
-        _ => {}
-    }
-    let mut result = Ok(());
-    crate::plan::walk::children(expr, &mut |child| {
-        if result.is_ok() {
-            result = allowed(child, name);
-        }
-    });
-    result
 }
 
 /// Functions that say yes or no.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::allowed::{self, Refusals};
 use super::expression::{canonical, columns_of};
 use crate::ast::Expr;
 use crate::dictionary::DefaultValue;
@@ -28,35 +29,20 @@ const DISALLOWED: &[&str] = &[
     "sleep",
 ];
 
+const REFUSALS: Refusals = Refusals {
+    variable: |column| SqlError::default_variable(column),
+    subquery: |column| SqlError::default_function(column),
+    row_value: |column| SqlError::default_row_value(column),
+    default: |_| SqlError::default_of_computed(),
+    function: |column, function| SqlError::default_named_function(column, function),
+    functions: DISALLOWED,
+    settled: false,
+};
+
 /// The default that an expression in parentheses gives a column; its columns are looked at when all are known, by [`check`].
 pub fn computed(column: &str, expr: &Expr) -> SqlResult<DefaultValue> {
-    allowed(expr, column)?;
+    allowed::check(expr, column, &REFUSALS)?;
     Ok(DefaultValue::Computed(Arc::new(canonical(expr)?)))
-}
-
-fn allowed(expr: &Expr, column: &str) -> SqlResult<()> {
-    match expr {
-        Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
-            return Err(SqlError::default_variable(column));
-        }
-        Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. } => {
-            return Err(SqlError::default_function(column));
-        }
-        Expr::InsertedValue(_) => return Err(SqlError::default_named_function(column, "values")),
-        Expr::Default(_) => return Err(SqlError::default_of_computed()),
-        Expr::Row(_) => return Err(SqlError::default_row_value(column)),
-        Expr::Function(call) if call.schema.is_some() || DISALLOWED.contains(&&*call.name) => {
-            return Err(SqlError::default_named_function(column, &call.name));
-        }
-        _ => {}
-    }
-    let mut result = Ok(());
-    crate::plan::walk::children(expr, &mut |child| {
-        if result.is_ok() {
-            result = allowed(child, column);
-        }
-    });
-    result
 }
 
 /// Whether the columns that computed defaults read may be read there.

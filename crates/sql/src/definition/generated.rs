@@ -6,14 +6,24 @@
 
 use std::sync::Arc;
 
-use super::check::DISALLOWED;
+use super::allowed::{self, Refusals, UNSETTLED};
 use super::expression::{canonical, columns_of};
-use crate::ast::{ColumnDef, Expr, Generated};
+use crate::ast::{ColumnDef, Generated};
 use crate::dictionary::check::bind_expression;
 use crate::dictionary::foreign_key::ForeignKey;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Action, Column, DefaultValue};
 use crate::error::{SqlError, SqlResult};
+
+const REFUSALS: Refusals = Refusals {
+    variable: |column| SqlError::default_variable(column),
+    subquery: |column| SqlError::generated_function(column),
+    row_value: |column| SqlError::generated_row_value(column),
+    default: |column| SqlError::generated_named_function(column, "default"),
+    function: |column, function| SqlError::generated_named_function(column, function),
+    functions: UNSETTLED,
+    settled: true,
+};
 
 /// What a generated column keeps in the place of a default; its columns are looked at when all are known, by [`check`].
 pub fn generation(written: &ColumnDef, generated: &Generated) -> SqlResult<DefaultValue> {
@@ -25,42 +35,8 @@ pub fn generation(written: &ColumnDef, generated: &Generated) -> SqlResult<Defau
     if let Some((_, clause)) = clauses.into_iter().find(|(given, _)| *given) {
         return Err(SqlError::wrong_usage(clause, "generated column"));
     }
-    allowed(&generated.expr, &written.name)?;
+    allowed::check(&generated.expr, &written.name, &REFUSALS)?;
     Ok(DefaultValue::Generated(Arc::new(canonical(&generated.expr)?), generated.stored))
-}
-
-fn allowed(expr: &Expr, column: &str) -> SqlResult<()> {
-    match expr {
-        Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
-            return Err(SqlError::default_variable(column));
-        }
-        Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. } => {
-            return Err(SqlError::generated_function(column));
-        }
-        Expr::InsertedValue(_) => return Err(SqlError::generated_named_function(column, "values")),
-        Expr::Default(_) => return Err(SqlError::generated_named_function(column, "default")),
-        Expr::Row(_) => return Err(SqlError::generated_row_value(column)),
-        Expr::Function(call) if crate::plan::is_aggregate(call) => {
-            return Err(SqlError::invalid_group_function_use());
-        }
-        Expr::Function(call) => {
-            if call.schema.is_some() {
-                return Err(SqlError::generated_named_function(column, &call.name));
-            }
-            let now = &*call.name == "unix_timestamp" && call.arguments.is_empty();
-            if now || DISALLOWED.contains(&&*call.name) {
-                return Err(SqlError::generated_named_function(column, &call.name));
-            }
-        }
-        _ => {}
-    }
-    let mut result = Ok(());
-    crate::plan::walk::children(expr, &mut |child| {
-        if result.is_ok() {
-            result = allowed(child, column);
-        }
-    });
-    result
 }
 
 /// Whether generated columns read what they may, and are used as they may be.

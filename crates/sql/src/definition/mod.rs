@@ -9,6 +9,7 @@ use crate::dictionary::{Column, Key};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, WarningLevel};
 
+mod allowed;
 pub mod check;
 pub mod column;
 pub mod default;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::{SmallVec, smallvec};
 
 use super::lookup::{Candidates, LOOKED_UP_MIN, Lookup, constant};
-use super::{Call, Expr, Row, arithmetic, predicate};
+use super::{Call, CompareOp, Expr, Row, arithmetic, predicate};
 use crate::ast::IsTest;
 use crate::collation::Collation;
 use crate::datetime;
@@ -308,7 +308,8 @@ impl Expr {
                 held.add(&left)?;
                 let right = other.eval(row, context)?;
                 let refuses = |left: bool| if left { one } else { other }.is_constant();
-                let equal = predicate::are_equal(&left, &right, *collation, context, &refuses)?;
+                let equal =
+                    predicate::compare_op(CompareOp::Equal, &left, &right, *collation, context, &refuses)?;
                 Ok(if equal == Some(true) { Value::Null } else { left })
             }
             _ => Ok(Value::Null),

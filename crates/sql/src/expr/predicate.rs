@@ -142,17 +142,6 @@ impl CompareOp {
     }
 }
 
-/// Equality as `=` tells it; `None` if either is NULL.
-pub(super) fn are_equal(
-    left: &Value,
-    right: &Value,
-    collation: Collation,
-    context: &EvalContext<'_>,
-    refuses: &dyn Fn(bool) -> bool,
-) -> SqlResult<Option<bool>> {
-    Ok(compare_misfits(left, right, collation, context, Some(refuses))?.map(Ordering::is_eq))
-}
-
 /// `operand BETWEEN low AND high`: both halves joined by AND.
 pub(super) fn between(
     operand: &Value,

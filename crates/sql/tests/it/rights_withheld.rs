@@ -96,6 +96,10 @@ fn the_most_specific_pattern_counts_alone() {
     expect(&mut user, "INSERT INTO shop.t VALUES (1)", 1142, "INSERT command denied");
     run(&mut root, "REVOKE UPDATE ON shop.* FROM u");
     assert_eq!(run(&mut user, "INSERT INTO shop.t VALUES (1)"), "ok 1");
+    // Of two that are as specific the first by name counts.
+    run(&mut root, "GRANT DELETE ON `sh%`.* TO u");
+    expect(&mut user, "INSERT INTO shop.t VALUES (1)", 1142, "INSERT command denied");
+    run(&mut root, "REVOKE DELETE ON `sh%`.* FROM u");
     // Patterns of roles are among them.
     run(&mut root, "GRANT UPDATE ON shop.* TO r");
     run(&mut root, "GRANT r TO u");

@@ -1,0 +1,94 @@
+//! Which expressions a definition may hold: one walk over what CHECK constraints, generated columns and defaults in parentheses say, with a
+//! table for each of what it refuses and with which error.
+
+use crate::ast::Expr;
+use crate::error::{SqlError, SqlResult};
+use crate::plan::walk;
+
+/// An error about the constraint or column of this name.
+type About = fn(&str) -> SqlError;
+
+/// What one kind of definition refuses. Columns and other functions than those named pass.
+pub(super) struct Refusals {
+    /// Parameters, variables and assignments.
+    pub variable: About,
+    /// Sub-queries.
+    pub subquery: About,
+    /// Rows of several values.
+    pub row_value: About,
+    /// DEFAULT and DEFAULT(column)
+    pub default: About,
+    /// A function that is refused: by its name, after the definition's.
+    pub function: fn(&str, &str) -> SqlError,
+    /// Functions that are refused.
+    pub functions: &'static [&'static str],
+    /// The same row has the same value at any moment: no UNIX_TIMESTAMP() of now. Nor are there aggregate functions (1111).
+    pub settled: bool,
+}
+
+/// Error for the first part of an expression that a definition called `name` may not hold.
+pub(super) fn check(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
+    let named = |function: &str| Err((refusals.function)(name, function));
+    match expr {
+        Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
+            return Err((refusals.variable)(name));
+        }
+        Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. } => {
+            return Err((refusals.subquery)(name));
+        }
+        Expr::InsertedValue(_) => return named("values"),
+        Expr::Default(_) => return Err((refusals.default)(name)),
+        Expr::Row(_) => return Err((refusals.row_value)(name)),
+        Expr::Function(call) if refusals.settled && crate::plan::is_aggregate(call) => {
+            return Err(SqlError::invalid_group_function_use());
+        }
+        Expr::Function(call) => {
+            let now = refusals.settled && &*call.name == "unix_timestamp" && call.arguments.is_empty();
+            if now || call.schema.is_some() || refusals.functions.contains(&&*call.name) {
+                return named(&call.name);
+            }
+        }
+        _ => {}
+    }
+    let mut result = Ok(());
+    walk::children(expr, &mut |child| {
+        if result.is_ok() {
+            result = check(child, name, refusals);
+        }
+    });
+    result
+}
+
+/// Functions whose result is not settled by their arguments, or that do something.
+pub(super) const UNSETTLED: &[&str] = &[
+    "benchmark",
+    "connection_id",
+    "curdate",
+    "current_role",
+    "current_user",
+    "curtime",
+    "database",
+    "found_rows",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "load_file",
+    "now",
+    "rand",
+    "random_bytes",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "session_user",
+    "sleep",
+    "sysdate",
+    "system_user",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_short",
+    "version",
+];
