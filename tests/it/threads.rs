@@ -152,7 +152,8 @@ fn the_second_door_is_open_when_the_first_is_full() {
     server.terminate().unwrap();
 }
 
-/// Hashing a few hundred megabytes inside one expression is a poll that takes long: another thread goes on with the group's sessions.
+/// Hashing a few hundred megabytes inside one expression is a poll that takes long: another thread goes on with the
+/// group's sessions.
 #[test]
 fn a_worker_in_a_long_poll_is_relieved() {
     let scratch = Scratch::new("stall");

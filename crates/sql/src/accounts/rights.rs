@@ -50,12 +50,14 @@ impl Rights {
         self.on(database).with(own).0 & Privileges::all_of_tables().0 != 0
     }
 
-    /// Whether it has any privilege that can be held on tables, on a table or a column of it: then lists name the table.
+    /// Whether it has any privilege that can be held on tables, on a table or a column of it: then lists name the
+    /// table.
     pub fn may_see_table(&self, database: &str, table: &str) -> bool {
         self.may_know_table(database, table) || self.on_table(database, table).is_some()
     }
 
-    /// Whether it may ask how a table is built: by SELECT on its database, or by anything that it holds on the table itself.
+    /// Whether it may ask how a table is built: by SELECT on its database, or by anything that it holds on the table
+    /// itself.
     pub fn may_look_into_table(&self, database: &str, table: &str) -> bool {
         self.on(database).has(Privileges::SELECT) || self.on_table(database, table).is_some()
     }

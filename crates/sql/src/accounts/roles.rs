@@ -94,7 +94,8 @@ impl Accounts {
         held.into_keys().filter(chosen).collect()
     }
 
-    /// An account with what its active roles may do; None if it is gone. A role that it no longer holds counts for nothing.
+    /// An account with what its active roles may do; None if it is gone. A role that it no longer holds counts for
+    /// nothing.
     pub(super) fn with_roles(&self, name: &AccountName, active: &[AccountName]) -> Option<Arc<Account>> {
         if active.is_empty() {
             return self.find(name);
@@ -111,7 +112,8 @@ impl Accounts {
         Some(Arc::new(whole))
     }
 
-    /// The roles of SHOW GRANTS: those that an account holds itself, and those that it may administer by a role that is active.
+    /// The roles of SHOW GRANTS: those that an account holds itself, and those that it may administer by a role that is
+    /// active.
     pub(super) fn roles_shown(
         &self,
         account: &Account,
@@ -141,7 +143,8 @@ impl Accounts {
         edges
     }
 
-    /// Whether the holder of these active roles may grant a role: it, or a role that is active, holds it WITH ADMIN OPTION.
+    /// Whether the holder of these active roles may grant a role: it, or a role that is active, holds it WITH ADMIN
+    /// OPTION.
     pub(super) fn may_administer(
         &self,
         name: &AccountName,

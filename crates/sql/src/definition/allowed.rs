@@ -1,5 +1,5 @@
-//! Which expressions a definition may hold: one walk over what CHECK constraints, generated columns and defaults in parentheses say, with a
-//! table for each of what it refuses and with which error.
+//! Which expressions a definition may hold: one walk over what CHECK constraints, generated columns and defaults in
+//! parentheses say, with a table for each of what it refuses and with which error.
 
 use crate::ast::Expr;
 use crate::error::{SqlError, SqlResult};
@@ -22,7 +22,8 @@ pub(super) struct Refusals {
     pub function: fn(&str, &str) -> SqlError,
     /// Functions that are refused.
     pub functions: &'static [&'static str],
-    /// The same row has the same value at any moment: no UNIX_TIMESTAMP() of now. Nor are there aggregate functions (1111).
+    /// The same row has the same value at any moment: no UNIX_TIMESTAMP() of now. Nor are there aggregate functions
+    /// (1111).
     pub settled: bool,
 }
 

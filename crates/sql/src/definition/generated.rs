@@ -1,8 +1,9 @@
 //! Generated columns: `GENERATED ALWAYS AS (expression)`, VIRTUAL or STORED.
 //!
-//! Such an expression reads other columns of its row and nothing else, as a CHECK does, so that the same row has the same value at any
-//! moment and for anybody. It reads no AUTO_INCREMENT column, whose value is found last, and of generated columns only those before it:
-//! so they are computed in the order of the columns, after everything else in the row.
+//! Such an expression reads other columns of its row and nothing else, as a CHECK does, so that the same row has the
+//! same value at any moment and for anybody. It reads no AUTO_INCREMENT column, whose value is found last, and of
+//! generated columns only those before it: so they are computed in the order of the columns, after everything else in
+//! the row.
 
 use std::sync::Arc;
 
@@ -67,8 +68,8 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
     definition.foreign_keys.iter().try_for_each(|key| check_foreign_key(definition, key))
 }
 
-/// A child's generated column follows its own expression and no parent. What a parent's change writes into a child is not carried on into
-/// STORED columns, as in MySQL.
+/// A child's generated column follows its own expression and no parent. What a parent's change writes into a child is
+/// not carried on into STORED columns, as in MySQL.
 fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()> {
     let (on_delete, on_update) = (key.on_delete, key.on_update);
     for name in &key.columns {
@@ -99,8 +100,8 @@ fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()>
     Ok(())
 }
 
-/// Error 3108 if a column that is dropped or renamed is read by a generated one. `gone`: whether there is no column any more that had
-/// this name and still has it.
+/// Error 3108 if a column that is dropped or renamed is read by a generated one. `gone`: whether there is no column any
+/// more that had this name and still has it.
 pub fn keep_columns(definition: &Definition, gone: &dyn Fn(&str) -> bool) -> SqlResult<()> {
     let read =
         definition.columns.iter().filter_map(Column::generation).flat_map(|(expr, _)| columns_of(expr));

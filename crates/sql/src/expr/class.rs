@@ -1,6 +1,6 @@
-//! In which class values are compared, where their types differ. It is settled when an expression is bound: operands that are
-//! compared as something else than they are become that here, so that nothing is asked of a row, and a key is not used
-//! where its order is not the comparison's.
+//! In which class values are compared, where their types differ. It is settled when an expression is bound: operands
+//! that are compared as something else than they are become that here, so that nothing is asked of a row, and a key is
+//! not used where its order is not the comparison's.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ impl Builder<'_> {
         coerced(typed, ColumnType::Varchar { length, collation })
     }
 
-    /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are compared as texts,
-    /// unless a column meets a constant.
+    /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are
+    /// compared as texts, unless a column meets a constant.
     pub(super) fn of_one_class(&self, left: Typed, right: Typed) -> (Typed, Typed) {
         let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
         let texts = |time: &Typed, text: &Typed| {
@@ -106,8 +106,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column is compared with
-    /// constants.
+    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column is
+    /// compared with constants.
     pub(super) fn between_class(
         &mut self,
         parts: &[&ast::Expr],
@@ -161,8 +161,8 @@ impl Builder<'_> {
         Ok(bound)
     }
 
-    /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column of whole numbers, texts
-    /// that spell one are that; a long list finds them by their keys all the same.
+    /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column of whole
+    /// numbers, texts that spell one are that; a long list finds them by their keys all the same.
     pub(super) fn in_class(&self, operand: Typed, candidates: &mut [Typed]) -> Typed {
         if is_whole(&operand) {
             let short = candidates.len() < super::LOOKED_UP_MIN;
@@ -271,8 +271,8 @@ fn moment_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     super::predicate::moment_beside(&arguments[0], "DATETIME", context)
 }
 
-/// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then it has those of
-/// its type.
+/// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then
+/// it has those of its type.
 pub(crate) fn with_all_digits(typed: Typed) -> Typed {
     if !has_own_digits(&typed.expr) || !matches!(typed.kind.column, ColumnType::Decimal { .. }) {
         return typed;

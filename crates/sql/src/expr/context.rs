@@ -215,7 +215,8 @@ pub trait SessionView: Sync {
     fn user_variable_kind(&self, _name: &str) -> VariableKind {
         VariableKind::Unset
     }
-    /// Assigns a value, and a kind unless the variable keeps its own. Errors 4081 and 4082: the value is too much for the session's memory.
+    /// Assigns a value, and a kind unless the variable keeps its own. Errors 4081 and 4082: the value is too much for
+    /// the session's memory.
     fn set_user_variable(&self, name: &str, value: Value, kind: Option<VariableKind>) -> SqlResult<()>;
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value>;
     /// RELEASE_LOCK: whether the session held it; `None` if nobody does. Error 3057.
@@ -379,8 +380,8 @@ thread_local! {
 /// A large argument, and what functions make of it that do not build their result piece by piece.
 const ARGUMENT_COPIES: usize = 2;
 
-/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on. It is also what a function
-/// that builds many small parts (a document, places in it) takes its memory from and notes its work on.
+/// What an evaluation keeps while it works out more, or what a row's values hold until they are passed on. It is also
+/// what a function that builds many small parts (a document, places in it) takes its memory from and notes its work on.
 pub(crate) struct Held<'c> {
     account: Option<&'c Account>,
     session: &'c dyn SessionView,
@@ -415,7 +416,8 @@ impl<'c> Held<'c> {
         }
     }
 
-    /// Keeps so many bytes more, one small part after another: they are charged, and count as worked through, once they are many.
+    /// Keeps so many bytes more, one small part after another: they are charged, and count as worked through, once they
+    /// are many.
     #[inline]
     pub(crate) fn grow(&mut self, bytes: usize) -> SqlResult<()> {
         self.pending = self.pending.saturating_add(bytes);

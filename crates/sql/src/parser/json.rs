@@ -41,8 +41,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `(document, 'path' [RETURNING type] [... ON EMPTY] [... ON ERROR])`, as a CAST of a call whose last arguments are the modes and
-    /// their defaults.
+    /// `(document, 'path' [RETURNING type] [... ON EMPTY] [... ON ERROR])`, as a CAST of a call whose last arguments
+    /// are the modes and their defaults.
     fn json_value(&mut self) -> Parse<Expr> {
         self.expect_kind(TokenKind::LeftParen)?;
         let document = self.expression()?;
@@ -101,7 +101,8 @@ impl Parser<'_> {
         Ok(Some((given, on_error)))
     }
 
-    /// `JSON_TABLE(document, 'path' COLUMNS (...)) [AS] alias`: a query of the document, which reads the tables to its left.
+    /// `JSON_TABLE(document, 'path' COLUMNS (...)) [AS] alias`: a query of the document, which reads the tables to its
+    /// left.
     pub(super) fn json_table(&mut self) -> Parse<TableRef> {
         self.advance();
         self.expect_kind(TokenKind::LeftParen)?;

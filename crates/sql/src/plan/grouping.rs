@@ -120,7 +120,8 @@ pub fn facts(plan: &QueryPlan) -> Facts {
 /// Columns looked at one by one for others that depend on them; a wider result has keys.
 const COLUMNS_ALONE: usize = 64;
 
-/// Which columns of a block's result depend on others: what its keys and conditions tell of its tables holds for its rows.
+/// Which columns of a block's result depend on others: what its keys and conditions tell of its tables holds for its
+/// rows.
 pub fn dependences(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) -> Vec<Dependence> {
     if select.with_rollup {
         return Vec::new();
@@ -255,7 +256,8 @@ fn determined(block: &Block<'_, '_>, select: &ast::Select, keys: &[ast::Expr]) -
             // What is merged into the block that reads it; rows that are kept have their keys.
             let told = table.facts.dependences.iter().filter(|_| table.keeps_names);
             for Dependence { from, to, constant } in told {
-                // An outer join puts NULL for what is always the same otherwise, also for constants, which MySQL takes for such all the same.
+                // An outer join puts NULL for what is always the same otherwise, also for constants, which MySQL takes
+                // for such all the same.
                 let filled = !constant
                     && optional.get(nth) == Some(&true)
                     && from.iter().all(|column| table.columns[*column].nullable);

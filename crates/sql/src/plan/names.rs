@@ -6,7 +6,8 @@
 //! | HAVING | among the keys of GROUP BY, then in the select list; a column that is in neither is unknown |
 //! | ORDER BY | in the select list, then among the tables' columns; inside an expression the other way round |
 //!
-//! In the select list a name is an entry's alias or its column's name; HAVING also finds a column there that has an alias.
+//! In the select list a name is an entry's alias or its column's name; HAVING also finds a column there that has an
+//! alias.
 
 use crate::ast::{self, ColumnName, OrderItem};
 use crate::collation::Collation;
@@ -124,8 +125,8 @@ fn positional(expr: &ast::Expr, items: &[Item], place: &'static str) -> SqlResul
     item.map(|item| item.expr.clone()).ok_or_else(|| SqlError::unknown_column(position, place))
 }
 
-/// The entry of the select list that a name means. In HAVING, which sees no other columns, one whose name it is goes before one that is a
-/// column of this name under an alias. Error 1052 if two columns would do that are not the same.
+/// The entry of the select list that a name means. In HAVING, which sees no other columns, one whose name it is goes
+/// before one that is a column of this name under an alias. Error 1052 if two columns would do that are not the same.
 fn listed<'i>(
     block: &Block<'_, '_>,
     name: &ColumnName,

@@ -55,8 +55,8 @@ fn kind_of_key() -> ColumnType {
 }
 
 impl Table {
-    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, `k` how a column is indexed,
-    /// anything else a short text.
+    /// Columns by name: `n` a number, `u` one without a sign, `t` a long text, `v` one that is no TEXT, `k` how a
+    /// column is indexed, anything else a short text.
     pub fn new(columns: &[(&str, char)]) -> Table {
         let column = |(name, kind): &(&str, char)| {
             let kind = match kind {

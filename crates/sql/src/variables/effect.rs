@@ -79,7 +79,8 @@ impl Definition {
         }
     }
 
-    /// The warning for a value in normal form that is kept and changes nothing. `before`: the value that it takes the place of.
+    /// The warning for a value in normal form that is kept and changes nothing. `before`: the value that it takes the
+    /// place of.
     pub fn promises_nothing(&self, before: Option<&Value>, value: &Value) -> Option<SqlError> {
         let empty = match self.kind {
             Kind::Switches(flags) => is_vain(flags, before, value),
