@@ -89,15 +89,35 @@ pub struct KnownRights {
     rights: Rights,
     /// Database asked about last, and what is held there.
     last: Option<(Box<str>, Privileges)>,
+    /// Number of the [`UseList`](crate::plan::uses::UseList) that these rights have last been found to allow; 0 for none.
+    passed: u64,
 }
 
 impl KnownRights {
+    /// Whether these rights are those of now and have been found to allow what the list of this number uses.
+    #[inline]
+    pub fn has_passed(&self, accounts: &Accounts, number: u64) -> bool {
+        self.passed == number && self.version == accounts.version()
+    }
+
+    /// Which look these rights are of.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Remembers that the rights of this look do. Nothing if there was another look meanwhile: part of the list may have been asked about before.
+    pub fn note_passed(&mut self, version: u64, number: u64) {
+        if version == self.version {
+            self.passed = number;
+        }
+    }
+
     /// The rights as they are now.
     pub fn now(&mut self, accounts: &Accounts, look: impl FnOnce() -> Rights) -> &Rights {
         // Read before the look, so that a change in between is seen the next time.
         let version = accounts.version();
         if version != self.version {
-            *self = KnownRights { version, rights: look(), last: None };
+            *self = KnownRights { version, rights: look(), last: None, passed: 0 };
         }
         &self.rights
     }

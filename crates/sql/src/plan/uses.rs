@@ -4,6 +4,8 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::accounts::Privileges;
 
@@ -57,13 +59,34 @@ impl Uses {
     }
 
     /// All that was noted.
-    pub fn list(&self) -> Box<[TableUse]> {
-        self.found.borrow().iter().map(TableUse::settled).collect()
+    pub fn list(&self) -> UseList {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        UseList {
+            tables: self.found.borrow().iter().map(TableUse::settled).collect(),
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+        }
     }
 
     /// That, and what was looked for in vain.
     pub fn list_sought(&self) -> Vec<TableUse> {
         self.found.borrow().iter().chain(&*self.sought.borrow()).map(TableUse::settled).collect()
+    }
+}
+
+/// What a plan uses. It never changes, and its number is no other's: who was asked about it once need not be asked again while
+/// what he may do stays the same.
+#[derive(Debug)]
+pub struct UseList {
+    tables: Box<[TableUse]>,
+    /// From 1 on.
+    pub number: u64,
+}
+
+impl Deref for UseList {
+    type Target = [TableUse];
+
+    fn deref(&self) -> &[TableUse] {
+        &self.tables
     }
 }
 

@@ -15,7 +15,7 @@ use crate::ast::Statement;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
-use crate::plan::uses::{TableUse, Uses};
+use crate::plan::uses::{TableUse, UseList, Uses};
 use crate::registry::Entry;
 
 impl Session {
@@ -215,12 +215,18 @@ impl Session {
     }
 
     /// Fails unless the account may use the columns that a plan uses. Who may use all of the databases passes at once.
-    pub(super) fn ask_for_columns(&mut self, uses: &[TableUse]) -> SqlResult<()> {
-        if uses.iter().all(|one| self.held_on(&one.schema).has(one.wanted)) {
+    pub(super) fn ask_for_columns(&mut self, uses: &UseList) -> SqlResult<()> {
+        if self.rights.has_passed(self.db.accounts(), uses.number) {
             return Ok(());
         }
-        let rights = self.rights().clone();
-        self.denial(&rights, uses).map_or(Ok(()), Err)
+        self.rights();
+        let version = self.rights.version();
+        if !uses.iter().all(|one| self.held_on(&one.schema).has(one.wanted)) {
+            let rights = self.rights().clone();
+            self.denial(&rights, uses).map_or(Ok(()), Err)?;
+        }
+        self.rights.note_passed(version, uses.number);
+        Ok(())
     }
 
     /// The error for the first column that the account may not use so.

@@ -22,7 +22,7 @@ use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, kinds_of};
-use crate::plan::uses::{TableUse, Uses};
+use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_query};
 use crate::sink::ResultSink;
 use crate::status::access;
@@ -49,7 +49,7 @@ pub struct RowPlan {
     /// What is done.
     pub kind: PlanKind,
     /// Columns whose privileges are asked for besides those of the tables.
-    pub uses: Box<[TableUse]>,
+    pub uses: UseList,
 }
 
 /// What a planned statement does.
