@@ -26,7 +26,7 @@ use std::cmp::Ordering;
 
 use crate::charset::Charset;
 pub(crate) use fold::Fold;
-pub use like::{Work, like};
+pub(crate) use like::like;
 use rules::{Order, Rules};
 pub(crate) use shown::Weighing;
 

@@ -2,11 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Collation, Work, first_character};
+use super::{Collation, first_character};
 use crate::error::SqlResult;
+use crate::expr::Held;
 
-/// Bytes folded between two notes of work.
-const NOTED_BYTES: usize = 1 << 20;
+/// Bytes folded between two looks at what they take.
+const PIECE_BYTES: usize = 1 << 14;
 
 /// One character for all that count as the same.
 pub(crate) struct Fold {
@@ -25,19 +26,22 @@ impl Fold {
         Fold { collation, kinds, ascii: [None; 128], others, key: Vec::new() }
     }
 
-    /// A text folded; what is worked through is noted now and then, which may end it.
-    pub(crate) fn all_noted(&mut self, text: &[u8], work: &mut Work<'_>) -> SqlResult<Vec<u8>> {
-        let mut folded = Vec::new();
-        let (mut rest, mut noted) = (text, text.len());
-        while let Some((character, length)) = first_character(rest) {
-            self.append(character, &mut folded);
-            rest = &rest[length..];
-            if noted - rest.len() >= NOTED_BYTES {
-                work(noted - rest.len())?;
-                noted = rest.len();
+    /// A text folded. It is charged while it grows: a character may be folded to a longer one.
+    pub(crate) fn all_held(&mut self, text: &[u8], held: &mut Held<'_>) -> SqlResult<Vec<u8>> {
+        held.grow_piece(text.len())?;
+        let mut folded = Vec::with_capacity(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let piece = rest.len();
+            held.reserve(&mut folded, 4 * PIECE_BYTES.min(piece))?;
+            while piece - rest.len() < PIECE_BYTES
+                && let Some((character, length)) = first_character(rest)
+            {
+                self.append(character, &mut folded);
+                rest = &rest[length..];
             }
+            held.pass(piece - rest.len())?;
         }
-        work(noted)?;
         Ok(folded)
     }
 

@@ -3,31 +3,28 @@
 //!
 //! Matching in place goes back to the last `%` only, which costs at most text length times pattern length and is the fastest for most. When
 //! that has taken [`STEPS_IN_PLACE`], both are folded (equal characters become equal bytes) and what lies between two `%` is found by a
-//! linear search. Only a run that contains `_` is still tried place by place, by its longest part without; that is noted as work, so
-//! KILL ends it.
+//! linear search, one such run after the other. Only a run with `_` between its letters is still tried place by place where its first
+//! letters are; that is noted as work, so KILL ends it. What all this takes is charged.
+
+use std::borrow::Cow;
 
 use memchr::memmem;
 
 use super::fold::Fold;
 use super::{Collation, first_character};
 use crate::error::SqlResult;
+use crate::expr::Held;
 
 /// Steps of matching in place before it is given up.
 const STEPS_IN_PLACE: usize = 64 << 10;
-/// Bytes compared between two notes of work.
-const NOTED_BYTES: usize = 1 << 20;
-
-/// Notes bytes worked through; fails if the statement is to end.
-pub type Work<'w> = dyn FnMut(usize) -> SqlResult<()> + 'w;
-
 /// True if `text` matches `pattern`. `escape` `None` means no escape character. Under `Collation::Binary` the unit is
 /// the byte, else the character.
-pub fn like(
+pub(crate) fn like(
     collation: Collation,
     text: &[u8],
     pattern: &[u8],
     escape: Option<char>,
-    work: &mut Work<'_>,
+    held: &mut Held<'_>,
 ) -> SqlResult<bool> {
     let step = if collation == Collation::Binary { first_byte } else { first_character };
     let (mut text_at, mut pattern_at) = (0, 0);
@@ -42,7 +39,7 @@ pub fn like(
                     return Ok(true);
                 }
                 if steps > STEPS_IN_PLACE {
-                    return like_long(collation, &text[text_at..], &pattern[pattern_at..], escape, work);
+                    return like_long(collation, &text[text_at..], &pattern[pattern_at..], escape, held);
                 }
                 last_any = Some((pattern_at, text_at));
                 continue;
@@ -67,18 +64,12 @@ pub fn like(
         let Some((after_any, tried)) = last_any else { return Ok(false) };
         let Some((_, length)) = step(&text[tried..]) else { return Ok(false) };
         if steps > STEPS_IN_PLACE {
-            return like_long(collation, &text[tried..], &pattern[after_any..], escape, work);
+            return like_long(collation, &text[tried..], &pattern[after_any..], escape, held);
         }
         last_any = Some((after_any, tried + length));
         pattern_at = after_any;
         text_at = tried + length;
     }
-}
-
-/// What lies between two `%`: parts without `_`, folded, with one `_` between neighbours.
-#[derive(Default)]
-struct Run {
-    parts: Vec<Vec<u8>>,
 }
 
 /// Whether a text matches `%` and this pattern.
@@ -87,108 +78,166 @@ fn like_long(
     text: &[u8],
     pattern: &[u8],
     escape: Option<char>,
-    work: &mut Work<'_>,
+    held: &mut Held<'_>,
 ) -> SqlResult<bool> {
     let bytes = collation == Collation::Binary;
-    let step = if bytes { first_byte } else { first_character };
     let mut fold = Fold::new(collation);
-    let mut runs = vec![Run { parts: vec![Vec::new()] }];
-    let mut at = 0;
+    let folded = if bytes { Cow::Borrowed(text) } else { Cow::Owned(fold.all_held(text, held)?) };
+    let (mut rest, mut at) = (&folded[..], 0);
     loop {
-        let run = runs.last_mut().map(|run| &mut run.parts).expect("there is one from the beginning");
-        let part = run.last_mut().expect("a run has a part from the beginning");
-        match next_element(&pattern[at..], escape, step) {
-            Element::End => break,
-            Element::Any(used) => {
-                at += used;
-                runs.push(Run { parts: vec![Vec::new()] });
-            }
-            Element::One(used) => {
-                at += used;
-                run.push(Vec::new());
-            }
-            Element::Literal(letter, used) => {
-                at += used;
-                if bytes { part.push(letter as u8) } else { fold.append(letter, part) }
-            }
+        let mut own = held.another();
+        let mut run = Run::new(bytes);
+        let more = run.read(pattern, &mut at, escape, &mut fold, &mut own)?;
+        held.pass(run.parts.len() + run.letters)?;
+        if !more {
+            return run.ends(rest, &mut own);
         }
-    }
-    let folded = if bytes { text.to_vec() } else { fold.all_noted(text, work)? };
-    let last = runs.pop().expect("there is one from the beginning");
-    let mut rest = &folded[..];
-    for run in &runs {
-        match run.find(rest, step, work)? {
+        match run.find(rest, &mut own)? {
             Some(end) => rest = &rest[end..],
             None => return Ok(false),
         }
     }
-    // The last run stands at the end.
-    let length = last.length(step);
-    let mut begin = rest.len();
-    for _ in 0..length {
-        if begin == 0 {
-            return Ok(false);
-        }
-        begin -= 1;
-        while !bytes && begin > 0 && rest[begin] & 0xC0 == 0x80 {
-            begin -= 1;
-        }
-    }
-    Ok(last.matches(&rest[begin..], step) == Some(rest.len() - begin))
 }
 
 type Step = fn(&[u8]) -> Option<(char, usize)>;
 
+/// What lies between two `%`: `_` before and behind it, and parts without `_`, folded, with at least one `_` between neighbours.
+struct Run {
+    step: Step,
+    /// The unit is the byte.
+    bytes: bool,
+    before: usize,
+    /// With how many `_` stand before each but the first.
+    parts: Vec<(usize, Vec<u8>)>,
+    behind: usize,
+    /// Bytes of all parts.
+    letters: usize,
+}
+
 impl Run {
-    /// In characters.
-    fn length(&self, step: Step) -> usize {
-        let count = |part: &Vec<u8>| {
-            let (mut count, mut rest) = (0, &part[..]);
-            while let Some((_, length)) = step(rest) {
-                count += 1;
-                rest = &rest[length..];
-            }
-            count
-        };
-        self.parts.iter().map(count).sum::<usize>() + self.parts.len() - 1
+    fn new(bytes: bool) -> Run {
+        let step = if bytes { first_byte } else { first_character };
+        Run { step, bytes, before: 0, parts: Vec::new(), behind: 0, letters: 0 }
     }
 
-    /// How many bytes it takes at the beginning of a text.
-    fn matches(&self, text: &[u8], step: Step) -> Option<usize> {
-        let mut at = 0;
-        for (nth, part) in self.parts.iter().enumerate() {
-            if nth > 0 {
-                at += step(&text[at..])?.1;
+    /// Reads a run of a pattern from a place on; true if a `%` ended it, and not the pattern.
+    fn read(
+        &mut self,
+        pattern: &[u8],
+        at: &mut usize,
+        escape: Option<char>,
+        fold: &mut Fold,
+        held: &mut Held<'_>,
+    ) -> SqlResult<bool> {
+        loop {
+            held.pass(1)?;
+            match next_element(&pattern[*at..], escape, self.step) {
+                Element::End => return Ok(false),
+                Element::Any(used) => {
+                    *at += used;
+                    return Ok(true);
+                }
+                Element::One(used) => {
+                    *at += used;
+                    *(if self.parts.is_empty() { &mut self.before } else { &mut self.behind }) += 1;
+                }
+                Element::Literal(letter, used) => {
+                    *at += used;
+                    if self.parts.is_empty() || self.behind > 0 {
+                        held.push(&mut self.parts, (std::mem::take(&mut self.behind), Vec::new()))?;
+                    }
+                    let Some((_, part)) = self.parts.last_mut() else { continue };
+                    held.reserve(part, 4)?;
+                    let begin = part.len();
+                    if self.bytes {
+                        part.push(letter as u8);
+                    } else {
+                        fold.append(letter, part);
+                    }
+                    self.letters += part.len() - begin;
+                }
             }
-            at += text[at..].starts_with(part).then_some(part.len())?;
+        }
+    }
+
+    /// Bytes of so many characters at the beginning of a text, if it has them.
+    fn skip(&self, text: &[u8], characters: usize) -> Option<usize> {
+        let mut at = 0;
+        for _ in 0..characters {
+            at += (self.step)(&text[at..])?.1;
         }
         Some(at)
     }
 
-    /// The end of the first place where it matches.
-    fn find(&self, text: &[u8], step: Step, work: &mut Work<'_>) -> SqlResult<Option<usize>> {
-        if let [part] = &self.parts[..] {
-            return Ok(memmem::find(text, part).map(|at| at + part.len()));
-        }
-        let own: usize = self.parts.iter().map(Vec::len).sum();
+    /// How many bytes the parts take at the beginning of a text; and how much has been compared to know it.
+    fn matches(&self, text: &[u8]) -> (Option<usize>, usize) {
         let (mut at, mut compared) = (0, 0);
+        for (ones, part) in &self.parts {
+            compared += ones + part.len() + 1;
+            let Some(skipped) = self.skip(&text[at..], *ones) else { return (None, compared) };
+            at += skipped;
+            if !text[at..].starts_with(part) {
+                return (None, compared);
+            }
+            at += part.len();
+        }
+        (Some(at), compared)
+    }
+
+    /// The end of the first place where it matches.
+    fn find(&self, text: &[u8], held: &mut Held<'_>) -> SqlResult<Option<usize>> {
+        held.pass(self.before + self.behind)?;
+        let Some(mut at) = self.skip(text, self.before) else { return Ok(None) };
         loop {
-            if let Some(taken) = self.matches(&text[at..], step) {
-                return Ok(Some(at + taken));
+            if let [(_, first), ..] = &self.parts[..] {
+                // On to the next place where its first part is.
+                let Some(skipped) = memmem::find(&text[at..], first) else { return Ok(None) };
+                held.pass(skipped)?;
+                at += skipped;
             }
-            compared += own + 1;
-            if compared >= NOTED_BYTES {
-                work(std::mem::take(&mut compared))?;
+            let (taken, compared) = self.matches(&text[at..]);
+            held.pass(compared)?;
+            if let Some(taken) = taken {
+                // Where there are too few characters behind the first place, there are too few behind each.
+                return Ok(self.skip(&text[at + taken..], self.behind).map(|behind| at + taken + behind));
             }
-            let Some((_, length)) = step(&text[at..]) else { return Ok(None) };
+            let Some((_, length)) = (self.step)(&text[at..]) else { return Ok(None) };
             at += length;
-            // On to the next place where its first part is.
-            match memmem::find(&text[at..], &self.parts[0]) {
-                Some(skipped) => at += skipped,
-                None => return Ok(None),
-            }
         }
     }
+
+    /// Whether a text ends with it.
+    fn ends(&self, text: &[u8], held: &mut Held<'_>) -> SqlResult<bool> {
+        let bytes = self.bytes;
+        let ones: usize = self.parts.iter().map(|(ones, _)| ones).sum();
+        let letters = |part: &[u8]| if bytes { part.len() } else { characters(part) };
+        let length = self.before
+            + self.behind
+            + ones
+            + self.parts.iter().map(|(_, part)| letters(part)).sum::<usize>();
+        held.pass(length)?;
+        let mut begin = text.len();
+        for _ in 0..length {
+            if begin == 0 {
+                return Ok(false);
+            }
+            begin -= 1;
+            while !bytes && begin > 0 && text[begin] & 0xC0 == 0x80 {
+                begin -= 1;
+            }
+        }
+        let Some(skipped) = self.skip(&text[begin..], self.before) else { return Ok(false) };
+        let (taken, compared) = self.matches(&text[begin + skipped..]);
+        held.pass(compared)?;
+        let Some(taken) = taken else { return Ok(false) };
+        let rest = &text[begin + skipped + taken..];
+        Ok(self.skip(rest, self.behind) == Some(rest.len()))
+    }
+}
+
+/// Characters of a folded text.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 enum Element {
@@ -220,12 +269,11 @@ fn first_byte(text: &[u8]) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
-    use turnstile_sys::rng::Rng;
+    use std::sync::Arc;
 
-    fn free(_: usize) -> SqlResult<()> {
-        Ok(())
-    }
+    use super::*;
+    use crate::memory::{Account, ServerMemory};
+    use turnstile_sys::rng::Rng;
 
     /// Matching in place and matching by runs agree.
     #[test]
@@ -242,8 +290,9 @@ mod tests {
             let collation = [Collation::DEFAULT, Collation::Utf8mb4Bin, Collation::Binary][round % 3];
             let whole = format!("%{pattern}");
             let (text, whole) = (text.as_bytes(), whole.as_bytes());
-            let expected = like(collation, text, whole, Some('\\'), &mut free).unwrap();
-            let found = like_long(collation, text, pattern.as_bytes(), Some('\\'), &mut free).unwrap();
+            let expected = like(collation, text, whole, Some('\\'), &mut Held::free()).unwrap();
+            let found =
+                like_long(collation, text, pattern.as_bytes(), Some('\\'), &mut Held::free()).unwrap();
             assert_eq!(
                 found,
                 expected,
@@ -260,14 +309,37 @@ mod tests {
     fn a_long_match_is_linear_and_one_that_is_not_can_be_ended() {
         let text = "a".repeat(4 << 20);
         let pattern = format!("%{}b%", "a".repeat(1 << 20));
-        assert!(!like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut free).unwrap());
-        let pattern = format!("%{}b%", "a_".repeat(1 << 18));
-        let mut noted = 0;
-        let mut work = |bytes: usize| {
-            noted += bytes;
-            if noted > 64 << 20 { Err(crate::error::SqlError::query_interrupted()) } else { Ok(()) }
-        };
-        let result = like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut work);
-        assert_eq!(result.unwrap_err().code, 1317);
+        assert!(
+            !like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut Held::free()).unwrap()
+        );
+        // `_` before and behind letters costs nothing.
+        let pattern = format!("%{0}b{0}%", "_".repeat(1 << 20));
+        assert!(
+            !like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut Held::free()).unwrap()
+        );
+        let pattern = format!("%{0}a{0}%{0}a{0}", "_".repeat(1 << 19));
+        assert!(
+            like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut Held::free()).unwrap()
+        );
+        for between in ["a_".repeat(1 << 18), format!("a{}", "_".repeat(1 << 20))] {
+            let pattern = format!("%{between}b%");
+            let mut held = Held::free_for(64 << 20);
+            let result = like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut held);
+            assert_eq!(result.unwrap_err().code, 1317);
+        }
+    }
+
+    /// A pattern takes many times its text if it is read as a whole.
+    #[test]
+    fn patterns_of_many_runs_need_little_memory() {
+        let account: &'static Account = Box::leak(Box::new(Account::new(Arc::new(ServerMemory::default()))));
+        account.set_limit(4 << 20);
+        let text = "a".repeat(1 << 20);
+        let pattern = "%a_a".repeat(1 << 17);
+        let mut held = Held::within(account);
+        assert!(like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut held).unwrap());
+        let pattern = format!("%{}b", "a_".repeat(1 << 18));
+        let refused = like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), None, &mut held);
+        assert_eq!(refused.unwrap_err().code, 4082);
     }
 }

@@ -239,12 +239,17 @@ fn like_patterns() {
         ("a ", "a", false),
     ];
     for (text, pattern, expected) in cases {
-        let found =
-            like(Collation::DEFAULT, text.as_bytes(), pattern.as_bytes(), Some('\\'), &mut |_| Ok(()))
-                .unwrap();
+        let found = like(
+            Collation::DEFAULT,
+            text.as_bytes(),
+            pattern.as_bytes(),
+            Some('\\'),
+            &mut crate::expr::Held::free(),
+        )
+        .unwrap();
         assert_eq!(found, expected, "{text} LIKE {pattern}");
     }
-    assert!(!like(Collation::Utf8mb4Bin, b"abc", b"A%", Some('\\'), &mut |_| Ok(())).unwrap());
+    assert!(!like(Collation::Utf8mb4Bin, b"abc", b"A%", Some('\\'), &mut crate::expr::Held::free()).unwrap());
 }
 
 #[test]

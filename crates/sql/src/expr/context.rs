@@ -254,6 +254,11 @@ pub trait SessionView: Sync {
 pub struct NoSession;
 
 impl SessionView for NoSession {
+    #[cfg(test)]
+    fn work(&self, bytes: usize) -> SqlResult<()> {
+        LEFT.set(LEFT.get().saturating_sub(bytes));
+        if LEFT.get() == 0 { Err(SqlError::query_interrupted()) } else { Ok(()) }
+    }
     fn database(&self) -> Option<String> {
         None
     }
@@ -434,6 +439,17 @@ impl<'c> Held<'c> {
         self.grow(bytes + PIECE_OVERHEAD)
     }
 
+    /// Makes room for so many bytes more, and charges it.
+    pub(crate) fn reserve(&mut self, bytes: &mut Vec<u8>, more: usize) -> SqlResult<()> {
+        let length = bytes.len().saturating_add(more);
+        if length > bytes.capacity() {
+            let room = length.max(bytes.capacity().saturating_mul(2)) - bytes.len();
+            self.grow_piece(room)?;
+            bytes.reserve_exact(room);
+        }
+        Ok(())
+    }
+
     /// Appends to a list, whose room is charged before it grows.
     #[inline]
     pub(crate) fn push<T>(&mut self, list: &mut Vec<T>, one: T) -> SqlResult<()> {
@@ -484,10 +500,27 @@ impl Drop for Held<'_> {
 }
 
 #[cfg(test)]
+thread_local! {
+    /// Work that is done before sessions of tests are killed.
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+#[cfg(test)]
 impl Held<'static> {
     /// Without an account.
     pub(crate) fn free() -> Held<'static> {
+        Held::free_for(usize::MAX)
+    }
+
+    /// Killed after so much work of this thread.
+    pub(crate) fn free_for(work: usize) -> Held<'static> {
+        LEFT.set(work);
         Held { account: None, session: &NoSession, bytes: 0, pending: 0, unnoted: 0 }
+    }
+
+    /// With an account that holds so much.
+    pub(crate) fn within(account: &'static Account) -> Held<'static> {
+        Held { account: Some(account), ..Held::free() }
     }
 }
 

@@ -181,8 +181,7 @@ pub(super) fn like_values(
     }
     let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
     let collation = if binary { Collation::Binary } else { collation };
-    let mut work = |bytes| context.work(bytes);
-    like(collation, &to_bytes(operand), &to_bytes(pattern), escape, &mut work).map(Some)
+    like(collation, &to_bytes(operand), &to_bytes(pattern), escape, &mut context.held()).map(Some)
 }
 
 /// The character that ESCAPE gives; none for an empty text and for NULL. Error 1210 for several.

@@ -1,7 +1,9 @@
 //! Checksums and digests: CRC-32 (IEEE 802.3), MD5 (RFC 1321), SHA-224 (FIPS 180-4); the other SHAs come from `ring`.
 
-use crate::collation::Work;
 use crate::error::SqlResult;
+
+/// Notes bytes worked through; fails if the statement is to end.
+type Work<'w> = dyn FnMut(usize) -> SqlResult<()> + 'w;
 
 /// Blocks of 64 bytes between two notes of work.
 const BLOCKS_NOTED: usize = 16 << 10;

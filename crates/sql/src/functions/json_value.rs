@@ -46,10 +46,10 @@ fn json_search(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let paths = arguments.iter().skip(4).map(|path| Path::parse(&to_text(path), &mut held));
     let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
     let pattern = to_text(&arguments[2]);
-    let mut work = |bytes| context.work(bytes);
+    let mut matching = held.another();
     let mut wanted = |text: &str| {
-        work(text.len())?;
-        like(Collation::Utf8mb4Bin, text.as_bytes(), pattern.as_bytes(), escape, &mut work)
+        matching.pass(text.len())?;
+        like(Collation::Utf8mb4Bin, text.as_bytes(), pattern.as_bytes(), escape, &mut matching.another())
     };
     let mut found = Search { wanted: &mut wanted, one, held: &mut held }.run(&document, &paths)?;
     match found.len() {

@@ -7,9 +7,9 @@
 
 use memchr::memmem;
 
-use crate::collation::{Collation, Fold, Work, first_character};
+use crate::collation::{Collation, Fold, first_character};
 use crate::error::SqlResult;
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Held};
 
 /// Up to so many comparisons of characters texts are not folded.
 const IN_PLACE_COMPARISONS: usize = 4096;
@@ -35,7 +35,7 @@ pub(crate) fn find(
     collation: Collation,
     text: &[u8],
     needle: &[u8],
-    work: &mut Work<'_>,
+    held: &mut Held<'_>,
 ) -> SqlResult<Option<(usize, usize)>> {
     if needle.is_empty() {
         return Ok(Some((0, 0)));
@@ -47,10 +47,10 @@ pub(crate) fn find(
         return Ok(find_in_place(collation, text, needle));
     }
     let mut fold = Fold::new(collation);
-    let needle = fold.all_noted(needle, work)?;
-    let folded = fold.all_noted(text, work)?;
+    let needle = fold.all_held(needle, held)?;
+    let folded = fold.all_held(text, held)?;
     let Some(at) = memmem::find(&folded, &needle) else { return Ok(None) };
-    work(folded.len())?;
+    held.pass(folded.len())?;
     // The fold changes lengths, not the number of characters.
     let before = characters(&folded[..at]);
     let begin = nth_character(text, before);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_long_search_is_linear_and_finds_what_is_there() {
-        let mut free = |_: usize| Ok(());
+        let mut free = Held::free();
         let (mut text, needle) = ("a".repeat(1 << 20), "A".repeat(1 << 19) + "b");
         assert_eq!(find(Collation::DEFAULT, text.as_bytes(), needle.as_bytes(), &mut free).unwrap(), None);
         assert_eq!(

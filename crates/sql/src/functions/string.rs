@@ -280,7 +280,7 @@ fn position_of(
     if begin == haystack.len() && before > count_of(text, &haystack) {
         return Ok(0);
     }
-    let found = search::find(collation, &haystack[begin..], &wanted, &mut |bytes| context.work(bytes))?;
+    let found = search::find(collation, &haystack[begin..], &wanted, &mut context.held())?;
     Ok(found.map_or(0, |(at, _)| from + count_of(text, &haystack[begin..begin + at]) as i64))
 }
 

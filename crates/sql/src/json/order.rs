@@ -20,17 +20,6 @@ pub(crate) fn key(document: &Json, held: &mut Held<'_>) -> SqlResult<Vec<u8>> {
     Ok(key)
 }
 
-/// Makes room for what is about to be appended.
-fn reserve(key: &mut Vec<u8>, more: usize, held: &mut Held<'_>) -> SqlResult<()> {
-    let length = key.len() + more;
-    if length > key.capacity() {
-        let room = length.max(key.capacity() * 2) - key.len();
-        held.grow_piece(room)?;
-        key.reserve_exact(room);
-    }
-    Ok(())
-}
-
 /// The longest key of a number, and more than what begins and ends a text.
 const SCALAR_MAX_BYTES: usize = 128;
 
@@ -40,7 +29,7 @@ fn append(document: &Json, key: &mut Vec<u8>, held: &mut Held<'_>) -> SqlResult<
         Json::String(text) | Json::Opaque(_, text) => text.len() * 2,
         _ => 0,
     };
-    reserve(key, length + SCALAR_MAX_BYTES, held)?;
+    held.reserve(key, length + SCALAR_MAX_BYTES)?;
     match document {
         Json::Null => key.push(1),
         Json::Int(number) => append_whole(i128::from(*number), key),
@@ -55,7 +44,7 @@ fn append(document: &Json, key: &mut Vec<u8>, held: &mut Held<'_>) -> SqlResult<
             key.push(4);
             key.extend((members.len() as u64).to_be_bytes());
             for (name, value) in members.iter() {
-                reserve(key, name.len() * 2 + SCALAR_MAX_BYTES, held)?;
+                held.reserve(key, name.len() * 2 + SCALAR_MAX_BYTES)?;
                 append_text(name, key);
                 append(value, key, held)?;
             }
@@ -63,7 +52,7 @@ fn append(document: &Json, key: &mut Vec<u8>, held: &mut Held<'_>) -> SqlResult<
         Json::Array(parts) => {
             key.push(5);
             parts.iter().try_for_each(|part| append(part, key, held))?;
-            reserve(key, 1, held)?;
+            held.reserve(key, 1)?;
             key.push(END);
         }
         Json::Bool(truth) => key.extend([6, u8::from(*truth)]),
