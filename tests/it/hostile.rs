@@ -220,6 +220,11 @@ fn greedy_statements() -> Vec<String> {
             .into(),
         "SELECT LENGTH(HEX(HEX(HEX(REPEAT('a', 8000000))))), LENGTH(REPLACE(REPEAT('a', 9000000), 'a', 'bbbbbb'))".into(),
         "SELECT REGEXP_REPLACE(REPEAT('a', 20000000), 'a', 'bb')".into(),
+        "SELECT REPEAT('a', 9000000) LIKE CONCAT('%', REPEAT('a_', 9000000), 'b')".into(),
+        "SELECT COUNT(*) FROM JSON_TABLE(CONCAT('[', REPEAT('1,', 9000000), '1]'), '$[*]' COLUMNS (a INT PATH '$')) AS t".into(),
+        "SELECT CAST(CONCAT('[', REPEAT('[],', 9000000), '1]') AS JSON) = CAST('1' AS JSON)".into(),
+        "SELECT LENGTH(STATEMENT_DIGEST_TEXT(CONCAT('SELECT ', REPEAT('1,', 20000000), '1')))".into(),
+        "SELECT MAX(REPEAT('a', 60000000)), MIN(REPEAT('b', 60000000)), MAX(REPEAT('c', 60000000)), MAX(REPEAT('d', 60000000))".into(),
         "SELECT LENGTH(CONCAT(REPEAT('a', 60000000), REPEAT('b', 60000000), REPEAT('c', 60000000)))".into(),
     ]
 }

@@ -59,6 +59,7 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        self.stream.make_room(row.iter().map(|value| value.stored_bytes().map_or(0, <[u8]>::len)).sum())?;
         let converted;
         let row = match converted_set(self.results) {
             Some(set) => {

@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const READ_BYTES: usize = 64 << 10;
 /// Messages and answers of this length count as the session's memory.
 const LONG_BYTES: usize = 256 << 10;
+/// Room beside the values of a long row: headers of packets and of values.
+const SPLIT_BYTES: usize = 4 << 10;
 /// How often a long message is in memory while its command runs: as it came, whole, as a statement's text or values.
 const MESSAGE_COPIES: usize = 3;
 /// Buffers are given back when they have grown past this and are empty.
@@ -159,6 +161,23 @@ impl Stream {
     pub fn keep_account(&mut self, session: &Session) {
         self.message_charge = session.charge();
         self.output_charge = session.charge();
+    }
+
+    /// Counts a long row before it is written, and makes room for it; errors 4081 and 4082.
+    ///
+    /// # Errors
+    /// The answer would be more than the session's memory has room for.
+    #[inline]
+    pub fn make_room(&mut self, bytes: usize) -> SqlResult<()> {
+        if bytes < LONG_BYTES {
+            return Ok(());
+        }
+        let length = self.writer.output.len() + bytes;
+        if length > self.output_charged {
+            self.charge_output(length)?;
+        }
+        self.writer.output.reserve_exact(bytes + bytes / SPLIT_BYTES + SPLIT_BYTES);
+        Ok(())
     }
 
     /// Counts what the answer has grown by; errors 4081 and 4082.

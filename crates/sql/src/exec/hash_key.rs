@@ -48,12 +48,38 @@ pub fn append_of(
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     if *kind == ColumnType::Json && !value.is_null() {
-        let order = crate::functions::document_order(value, &mut context.held())?;
+        let mut held = context.held();
+        let order = crate::functions::document_order(value, &mut held)?;
+        held.grow_piece(order.len() * 2)?;
         weights(&order, Collation::Binary, out);
         return Ok(());
     }
-    append(value, kind.collation().unwrap_or(collation), out);
+    append_held(value, kind.collation().unwrap_or(collation), context, out)
+}
+
+/// What the key of a text takes while it grows: weights of two bytes for each, in room that doubles.
+const KEY_COPIES: usize = 4;
+
+/// Appends the key of a value; whether there is memory for that of a large one is asked first. Who keeps the key charges it.
+pub fn append_held(
+    value: &Value,
+    collation: Collation,
+    context: &EvalContext<'_>,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    let mut held = context.held();
+    held.grow(value.stored_bytes().map_or(0, <[u8]>::len).saturating_mul(KEY_COPIES))?;
+    append(value, collation, out);
     Ok(())
+}
+
+/// A key's room stays for the next one unless it is large.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Empties a key.
+pub fn clear(key: &mut Vec<u8>) {
+    key.clear();
+    key.shrink_to(KEPT_BYTES);
 }
 
 fn weights(text: &[u8], collation: Collation, out: &mut Vec<u8>) {

@@ -148,12 +148,13 @@ impl Grouping<'_> {
 
     /// The group of a frame by the first `level` keys, a new one if it is the first.
     fn group_of(&mut self, frame: &[Value], level: usize, context: &EvalContext<'_>) -> SqlResult<usize> {
-        self.key.clear();
+        hash_key::clear(&mut self.key);
         if !self.plan.rollup.is_empty() {
             self.key.extend((level as u64).to_le_bytes());
         }
         for (expr, collation) in &self.plan.keys[..level] {
-            hash_key::append(&expr.eval(&FrameRow(frame), context)?, *collation, &mut self.key);
+            let value = expr.eval(&FrameRow(frame), context)?;
+            hash_key::append_held(&value, *collation, context, &mut self.key)?;
         }
         if let Some(nth) = self.index.get_or_insert(&self.key) {
             return Ok(nth);
@@ -300,7 +301,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             blank::silent_items(self.plan).into_iter().for_each(|nth| self.items[nth] = Value::Null);
         }
         if let Some(seen) = &mut self.seen {
-            self.key.clear();
+            hash_key::clear(&mut self.key);
             for (value, item) in self.items.iter().zip(&self.plan.items) {
                 hash_key::append_of(value, &item.kind.column, Collation::Binary, context, &mut self.key)?;
             }
@@ -314,8 +315,11 @@ impl<'p, 'o> Tail<'p, 'o> {
         }
         let mut keys = Vec::with_capacity(self.plan.order.len());
         for key in &self.plan.order {
-            keys.push(key.expr.eval(&row, context)?);
+            let value = key.expr.eval(&row, context)?;
+            held.add(&value)?;
+            keys.push(value);
         }
+        drop(held);
         self.charge.add(row_bytes(&keys) + row_bytes(&self.items))?;
         let next = Vec::with_capacity(self.plan.items.len());
         self.sorted.push((keys, std::mem::replace(&mut self.items, next)));

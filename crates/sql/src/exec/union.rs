@@ -30,7 +30,7 @@ struct Combined<'p> {
 impl Combined<'_> {
     /// Works out the key of a row.
     fn key_of(&mut self, row: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
-        self.key.clear();
+        hash_key::clear(&mut self.key);
         for (value, kind) in row.iter().zip(&self.plan.kinds) {
             hash_key::append_of(value, kind, Collation::Binary, context, &mut self.key)?;
         }

@@ -37,7 +37,7 @@ impl Growing<'_> {
     fn takes(&mut self, row: &[Value], context: &EvalContext<'_>) -> SqlResult<bool> {
         if self.plan.distinct {
             let key = &mut self.key;
-            key.clear();
+            hash_key::clear(key);
             for (value, (_, kind)) in row.iter().zip(&self.plan.columns) {
                 hash_key::append_of(value, kind, Collation::Binary, context, key)?;
             }

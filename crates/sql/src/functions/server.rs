@@ -11,7 +11,7 @@ use crate::ast::VariableScope;
 use crate::digest;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, Row, Typed};
-use crate::parser::{ParseOptions, parse};
+use crate::parser::{ParseOptions, parse_metered};
 use crate::types::{ColumnType, ExprType};
 use crate::value::{Value, to_bytes, to_double, to_i64, to_text, to_u64_bits};
 
@@ -78,24 +78,28 @@ pub(super) fn exponent(number: f64) -> String {
 }
 
 /// The normal form of a statement, which has to be one.
-fn normal_form(value: &Value) -> SqlResult<String> {
+fn normal_form(value: &Value, context: &EvalContext<'_>) -> SqlResult<String> {
     let text = to_bytes(value);
     let options = ParseOptions::default();
-    parse(&text, options)
-        .map_err(|error| SqlError::digest_not_parsed(crate::error::SqlError::from(error).message))?;
+    // Its tree is gone again before the form is made.
+    let mut held = context.held();
+    parse_metered(&text, 0, options, &mut |bytes| held.grow(bytes)).map_err(|error| match error {
+        error if error.ends_statement() => error,
+        error => SqlError::digest_not_parsed(error.message),
+    })?;
     Ok(digest::digest(&text, options.lex_options()).text)
 }
 
 /// SHA-256 of the normal form.
-fn statement_digest(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn statement_digest(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let sum = sha::digest(&sha::SHA256, normal_form(&arguments[0])?.as_bytes());
+    let sum = sha::digest(&sha::SHA256, normal_form(&arguments[0], context)?.as_bytes());
     Ok(Value::from(super::encode::hex_text(sum.as_ref())))
 }
 
 fn statement_digest_text(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let text = normal_form(&arguments[0])?;
+    let text = normal_form(&arguments[0], context)?;
     build_text(call.name, context, |out| out.push(text.as_bytes()))
 }
 

@@ -105,6 +105,10 @@ struct Kept {
 /// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are few.
 const PLANS_MAX: usize = 4;
 
+/// How often a text is in memory while a prepared statement is kept: itself, its literals in the tree and in the plan, and the names of
+/// columns that are not named, in both as well.
+const TEXT_COPIES: usize = 5;
+
 impl Session {
     /// Prepares a statement.
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
@@ -134,8 +138,7 @@ impl Session {
     fn parse_one(&mut self, text: &[u8]) -> SqlResult<Statement> {
         let place = self.db.prepared_place()?;
         let mut charge = self.charge();
-        // Its text, and the literals in its tree.
-        charge.add(size_of::<Statement>() + text.len().saturating_mul(2))?;
+        charge.add(size_of::<Statement>() + text.len().saturating_mul(TEXT_COPIES))?;
         let parsed = self.parse_charged(text, 0, true, &mut charge)?;
         charge.settle()?;
         if parsed.next < text.len() {

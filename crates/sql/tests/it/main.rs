@@ -27,6 +27,7 @@ mod foreign_keys;
 mod gives_way;
 mod hostile;
 mod large_documents;
+mod large_values;
 mod looking;
 mod monitor;
 mod persist;
