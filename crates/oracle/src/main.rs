@@ -162,13 +162,14 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, C
     server.close()?;
     println!(
         "{} statements of seeds {first} to {}: {} refused, {} left out for their order of evaluation, for ONLY_FULL_GROUP_BY {} refused, of {} the second server has two \
-         answers, {} differ",
+         answers, of {} two numbers of digits, {} differ",
         outcome.statements,
         seed - 1,
         outcome.refused,
         outcome.unordered,
         outcome.stricter,
         outcome.contradicted,
+        outcome.digits,
         outcome.differences.len()
     );
     Ok(outcome.differences.is_empty())

@@ -2,11 +2,14 @@
 
 use turnstile_sys::rng::Rng;
 
+mod change;
 pub mod compare;
 mod expression;
+mod function;
 pub mod logic;
 mod query;
 mod schema;
+mod with;
 
 pub use query::Query;
 pub use schema::{Kind, Schema};
@@ -38,6 +41,37 @@ pub struct Maker<'a> {
     hidden: usize,
     /// An aggregate's argument is made.
     in_aggregate: bool,
+    /// Operands are sometimes of other kinds than the operator wants.
+    mixes: bool,
+    /// Literals are marked, so that they can become parameters.
+    marks: bool,
+}
+
+const OPEN: char = '\u{1}';
+const CLOSE: char = '\u{2}';
+
+fn marked(literal: &str) -> String {
+    format!("{OPEN}{literal}{CLOSE}")
+}
+
+/// A statement without its marks.
+pub fn plain(text: &str) -> String {
+    text.replace([OPEN, CLOSE], "")
+}
+
+/// A statement with `?` for each marked literal, and these.
+pub fn prepared(text: &str) -> (String, Vec<String>) {
+    let mut statement = String::new();
+    let mut parameters = Vec::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(OPEN) {
+        let (literal, after) = behind.split_once(CLOSE).unwrap_or((behind, ""));
+        statement += before;
+        statement.push('?');
+        parameters.push(literal.to_string());
+        rest = after;
+    }
+    (statement + rest, parameters)
 }
 
 impl<'a> Maker<'a> {
@@ -53,7 +87,15 @@ impl<'a> Maker<'a> {
             outer_aggregates: true,
             hidden: 0,
             in_aggregate: false,
+            mixes: false,
+            marks: false,
         }
+    }
+
+    /// The same, one in three of which mixes kinds, with marked literals.
+    pub fn of_all_kinds(rng: &'a mut Rng, schema: &'a Schema) -> Maker<'a> {
+        let mixes = rng.below(3) == 0;
+        Maker { mixes, marks: true, ..Maker::new(rng, schema) }
     }
 
     /// The same, of which a query has as many rows as pass its condition.

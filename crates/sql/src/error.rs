@@ -294,6 +294,7 @@ errors! {
     no_default_for_field(column) = 1364 b"HY000" "Field '{column}' doesn't have a default value";
     document_as_condition() = 3986 b"HY000" "Evaluating a JSON value in SQL boolean context does an implicit comparison against JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING";
     documents_between() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
+    documents_extreme() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the LEAST and GREATEST operators'";
     cast_to_complement(to, from, sign) = 1105 b"HY000" "Cast to {to} converted {from} to its {sign} complement";
     division_by_zero() = 1365 b"22012" "Division by 0";
     incorrect_value_for_field(kind, value, column, row) = 1366 b"HY000" "Incorrect {kind} value: '{value}' for column '{column}' at row {row}";

@@ -19,6 +19,7 @@ mod eval;
 mod infer;
 mod literal;
 mod lookup;
+mod own_digits;
 mod predicate;
 mod row;
 #[cfg(test)]
@@ -26,9 +27,9 @@ mod tests;
 mod variable;
 
 pub use aggregate::AggregateKind;
-pub use build::{Builder, Resolver, bind, bind_for, document_holds};
+pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds, given_to_number};
 pub(crate) use choice::unified_agreed;
-pub(crate) use class::with_all_digits;
+pub(crate) use class::{gives_text_to_numbers, of_branch_taken, with_all_digits};
 pub(crate) use context::Held;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
@@ -36,9 +37,11 @@ pub use context::{
 };
 pub(crate) use infer::arithmetic_type;
 pub use infer::{coerce_value, unified_type};
+pub(crate) use literal::number_of_hex;
 pub use literal::{literal_parameter, literal_value};
 pub(crate) use lookup::LOOKED_UP_MIN;
 pub use lookup::Lookup;
+pub(crate) use own_digits::with_own_digits;
 pub(crate) use predicate::{compare_checked, on_one_day};
 pub use variable::VariableKind;
 

@@ -4,11 +4,11 @@ use turnstile_lab::client::{Client, ClientError, Target};
 use turnstile_lab::reply::Reply;
 use turnstile_sys::rng::Rng;
 
-use super::{Maker, Query, Schema};
+use super::{Maker, Query, Schema, plain, prepared};
 use crate::answer::row_text;
 
 /// Errors that a server raises or not depending on what it evaluates first; the order is its own affair.
-const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 3157];
+const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 1525, 3157];
 
 /// Texts whose collations do not fit, and columns or aggregates that do not fit groups: a statement with both faults is refused for
 /// the one that a server sees first.
@@ -32,6 +32,8 @@ pub struct Outcome {
     /// Those that the first server refuses for ONLY_FULL_GROUP_BY alone: the second one looks for columns that no group determines after it
     /// has thrown away what constant conditions make needless.
     pub stricter: u64,
+    /// Those whose decimals have as many digits as the second server's plan gives them.
+    pub digits: u64,
     /// Differences, as text.
     pub differences: Vec<String>,
 }
@@ -133,10 +135,10 @@ impl Pair {
     }
 
     /// Leaves parts out while the two still differ.
-    fn shrink(&mut self, mut query: Query) -> Result<Query, ClientError> {
+    fn shrink(&mut self, mut query: Query, parameters: bool) -> Result<Query, ClientError> {
         'again: loop {
             for smaller in query.smaller() {
-                if self.differ(&smaller.text())? {
+                if self.differ(&form(&smaller.text(), parameters))? {
                     query = smaller;
                     continue 'again;
                 }
@@ -156,23 +158,27 @@ impl Pair {
         for nth in 0..STATEMENTS_A_SEED {
             let mut rng = rng.fork();
             outcome.statements += 1;
-            if nth % 8 == 7 {
-                let (change, table) = Maker::new(&mut rng, &schema).change();
-                self.compare_change(seed, &change, &table, outcome)?;
+            let parameters = rng.below(4) == 0;
+            if nth % 4 == 3 {
+                let (change, tables) = Maker::of_all_kinds(&mut rng, &schema).change();
+                self.compare_change(seed, &form(&change, parameters), &tables, outcome)?;
                 continue;
             }
-            let query = Maker::new(&mut rng, &schema).query();
-            let (one, two) = self.answers(&query.text())?;
+            let query = Maker::of_all_kinds(&mut rng, &schema).query();
+            let text = form(&query.text(), parameters);
+            let (one, two) = self.answers(&text)?;
             if one == two || two_faults(&one, &two) {
                 outcome.refused += u64::from(matches!(one, Answer::Error(_)));
             } else if by_order(&one) || by_order(&two) {
                 outcome.unordered += 1;
-            } else if self.is_stricter(&query.text())? {
+            } else if self.is_stricter(&text)? {
                 outcome.stricter += 1;
-            } else if self.contradicts_itself(&query.text())? {
+            } else if self.contradicts_itself(&text)? || of_no_rows(&query, &one, &two) {
                 outcome.contradicted += 1;
+            } else if digits_by_plan(&query, &one, &two) {
+                outcome.digits += 1;
             } else {
-                let text = self.shrink(query)?.text();
+                let text = form(&self.shrink(query, parameters)?.text(), parameters);
                 let (one, two) = self.answers(&text)?;
                 outcome.differences.push(difference(seed, &text, &one, &two));
             }
@@ -184,23 +190,80 @@ impl Pair {
         &mut self,
         seed: u64,
         change: &str,
-        table: &str,
+        tables: &[String],
         outcome: &mut Outcome,
     ) -> Result<(), ClientError> {
         self.both("START TRANSACTION")?;
         let (one, two) = self.answers(change)?;
-        let (rows_one, rows_two) = self.answers(&format!("SELECT * FROM {table}"))?;
+        let mut left = Vec::new();
+        for table in tables {
+            left.push((table, self.answers(&format!("SELECT * FROM {table}"))?));
+        }
         self.both("ROLLBACK")?;
+        for table in tables {
+            let (one, two) = self.answers(&format!("SELECT * FROM {table}"))?;
+            if one != two {
+                let text = format!("{change}; ROLLBACK; SELECT * FROM {table}");
+                outcome.differences.push(difference(seed, &text, &one, &two));
+            }
+        }
         if by_order(&one) || by_order(&two) {
             outcome.unordered += 1;
         } else if one != two {
             outcome.differences.push(difference(seed, change, &one, &two));
-        } else if rows_one != rows_two {
+        } else if let Some((table, (one, two))) = left.iter().find(|(_, (one, two))| one != two) {
             let text = format!("{change}; SELECT * FROM {table}");
-            outcome.differences.push(difference(seed, &text, &rows_one, &rows_two));
+            outcome.differences.push(difference(seed, &text, one, two));
         }
         Ok(())
     }
+}
+
+/// A statement with its literals in place, or with parameters for them: `EXECUTE` with what comes before it.
+fn form(text: &str, parameters: bool) -> String {
+    if !parameters {
+        return plain(text);
+    }
+    let (statement, values) = prepared(text);
+    let mut steps = vec![format!("PREPARE s FROM '{}'", statement.replace('\\', "\\\\").replace('\'', "''"))];
+    let mut names = Vec::new();
+    for (nth, value) in values.iter().enumerate() {
+        steps.push(format!("SET @p{nth} = {value}"));
+        names.push(format!("@p{nth}"));
+    }
+    let using = if names.is_empty() { String::new() } else { format!(" USING {}", names.join(", ")) };
+    steps.push(format!("EXECUTE s{using}"));
+    steps.join(STEP)
+}
+
+/// Between the steps of a prepared statement.
+const STEP: &str = ";\n";
+
+/// The only row of WITH ROLLUP over no rows has NULL for its keys. MySQL gives it so where it finds no rows, but where it knows beforehand that
+/// there are none, it shows the keys computed of NULL.
+fn of_no_rows(query: &Query, one: &Answer, two: &Answer) -> bool {
+    let single = |answer: &Answer| matches!(answer, Answer::Rows(rows) if rows.len() == 1);
+    query.rollup && single(one) && single(two)
+}
+
+/// A decimal of IF or CASE is shown with the digits of the branch that was taken, or with those of its type once it has gone through a
+/// table of MySQL's own; whether sorting, grouping or DISTINCT make it go through one is a matter of the plan.
+fn digits_by_plan(query: &Query, one: &Answer, two: &Answer) -> bool {
+    let (Answer::Rows(one), Answer::Rows(two)) = (one, two) else { return false };
+    let kept =
+        query.limit.is_some() || query.distinct || !query.groups.is_empty() || query.from.contains("(SELECT");
+    let chosen = query.list.iter().any(|item| item.contains("CASE") || item.contains("IF("));
+    let without_zeros = |rows: &[String]| -> Vec<String> {
+        let value = |value: &str| match value.contains('.') {
+            true => value.trim_end_matches('0').trim_end_matches('.').to_string(),
+            false => value.to_string(),
+        };
+        let mut rows: Vec<String> =
+            rows.iter().map(|row| row.split(" | ").map(value).collect::<Vec<_>>().join(" | ")).collect();
+        rows.sort();
+        rows
+    };
+    kept && chosen && without_zeros(one) == without_zeros(two)
 }
 
 fn two_faults(one: &Answer, two: &Answer) -> bool {
@@ -214,7 +277,14 @@ fn by_order(answer: &Answer) -> bool {
 }
 
 fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
-    Ok(match client.ask(statement)? {
+    let mut steps: Vec<&str> = statement.split(STEP).collect();
+    let last = steps.pop().unwrap_or_default();
+    for step in steps {
+        if let Reply::Error { code, .. } = client.ask(step)? {
+            return Ok(Answer::Error(code));
+        }
+    }
+    Ok(match client.ask(last)? {
         Reply::Error { code, .. } => Answer::Error(code),
         Reply::Ok { affected, .. } => Answer::Count(affected),
         Reply::Rows { columns, mut rows, .. } => {
@@ -222,7 +292,7 @@ fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
                 for (value, column) in row.iter_mut().zip(&columns) {
                     *value = value.as_deref().map(|value| match column.kind {
                         4 | 5 => rounded(value),
-                        246 => without_zeros(value),
+                        _ if column.charset == 63 => value.to_vec(),
                         _ => folded(value),
                     });
                 }
@@ -238,14 +308,6 @@ fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
 fn rounded(text: &[u8]) -> Vec<u8> {
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     number.map_or_else(|| text.to_vec(), |number| format!("{:.9e}", number + 0.0).into_bytes())
-}
-
-/// A decimal without zeros at its end: MySQL shows that of IF or CASE with the digits of the branch, but with those of the column once it
-/// has gone through a table of its own, as some plans of DISTINCT, GROUP BY and ORDER BY have one.
-fn without_zeros(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text);
-    let kept = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    kept.as_bytes().to_vec()
 }
 
 /// Text as its collation sees it: which of several equal texts MIN, DISTINCT or GROUP BY shows is the server's choice.

@@ -3,8 +3,22 @@
 use super::{Kind, Maker, Visible};
 use crate::random::schema::literal;
 
-const KINDS: &[Kind] =
-    &[Kind::Number, Kind::Number, Kind::Number, Kind::Text, Kind::Text, Kind::Date, Kind::Double];
+const KINDS: &[Kind] = &[
+    Kind::Number,
+    Kind::Number,
+    Kind::Number,
+    Kind::Number,
+    Kind::Number,
+    Kind::Text,
+    Kind::Text,
+    Kind::Text,
+    Kind::Date,
+    Kind::Date,
+    Kind::Double,
+    Kind::Time,
+    Kind::Bytes,
+    Kind::Json,
+];
 
 impl Maker<'_> {
     /// A kind, numbers and texts more often than others.
@@ -34,7 +48,15 @@ impl Maker<'_> {
             return "NULL".into();
         }
         let column = if self.once_in(4) { None } else { self.column(kind) };
-        column.unwrap_or_else(|| literal(self.rng, kind))
+        column.unwrap_or_else(|| self.constant(kind))
+    }
+
+    /// A literal, marked where it may become a parameter.
+    pub(super) fn constant(&mut self, kind: Kind) -> String {
+        let literal = literal(self.rng, kind);
+        // Variables of SQL hold numbers and texts; a date that went through one is a text.
+        let kept = matches!(kind, Kind::Number | Kind::Double | Kind::Text);
+        if self.marks && kept { super::marked(&literal) } else { literal }
     }
 
     /// An expression of a kind, `depth` operators deep at most.
@@ -45,77 +67,21 @@ impl Maker<'_> {
         let deeper = depth - 1;
         match self.rng.below(10) {
             0 => {
-                let (condition, one) = (self.condition(deeper), self.value(kind, deeper));
-                format!("CASE WHEN {condition} THEN {one} ELSE {} END", self.value(kind, deeper))
+                let (condition, one) = (self.condition(deeper), self.mostly(kind, deeper));
+                format!("CASE WHEN {condition} THEN {one} ELSE {} END", self.mostly(kind, deeper))
             }
-            1 => format!("COALESCE({}, {})", self.value(kind, deeper), self.value(kind, deeper)),
+            1 => format!("COALESCE({}, {})", self.mostly(kind, deeper), self.mostly(kind, deeper)),
             2 => {
                 let condition = self.condition(deeper);
-                format!("IF({condition}, {}, {})", self.value(kind, deeper), self.value(kind, deeper))
+                format!("IF({condition}, {}, {})", self.mostly(kind, deeper), self.mostly(kind, deeper))
             }
-            3 => format!("NULLIF({}, {})", self.value(kind, deeper), self.leaf(kind)),
+            3 => format!("NULLIF({}, {})", self.mostly(kind, deeper), self.leaf(kind)),
             4 if self.may_nest() => self.scalar_subquery(kind),
             5 => {
                 let function = *self.pick(&["GREATEST", "LEAST", "IFNULL"]);
-                format!("{function}({}, {})", self.value(kind, deeper), self.value(kind, deeper))
+                format!("{function}({}, {})", self.mostly(kind, deeper), self.mostly(kind, deeper))
             }
-            _ => match kind {
-                Kind::Number => self.number(deeper),
-                Kind::Double => self.double(deeper),
-                Kind::Text => self.text(deeper),
-                Kind::Date => self.date(deeper),
-            },
-        }
-    }
-
-    fn number(&mut self, depth: usize) -> String {
-        match self.rng.below(9) {
-            0..=2 => {
-                let operator = *self.pick(&["+", "-", "*"]);
-                format!("({} {operator} {})", self.value(Kind::Number, depth), self.leaf(Kind::Number))
-            }
-            3 => {
-                let operator = *self.pick(&["/", "DIV", "%"]);
-                format!("({} {operator} {})", self.value(Kind::Number, depth), self.leaf(Kind::Number))
-            }
-            4 => format!("ABS({})", self.value(Kind::Number, depth)),
-            5 => format!("CHAR_LENGTH({})", self.value(Kind::Text, depth)),
-            6 => format!("YEAR({})", self.value(Kind::Date, depth)),
-            7 => format!("({})", self.condition(depth)),
-            _ => format!("ROUND({}, {})", self.value(Kind::Number, depth), self.rng.below(3)),
-        }
-    }
-
-    fn double(&mut self, depth: usize) -> String {
-        match self.rng.below(3) {
-            0 => format!("({} + {})", self.value(Kind::Double, depth), self.leaf(Kind::Double)),
-            1 => format!("({} * {})", self.value(Kind::Double, depth), self.leaf(Kind::Number)),
-            _ => format!("-({})", self.value(Kind::Double, depth)),
-        }
-    }
-
-    fn text(&mut self, depth: usize) -> String {
-        match self.rng.below(6) {
-            0 => format!("CONCAT({}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Text)),
-            1 => format!("UPPER({})", self.value(Kind::Text, depth)),
-            2 => format!("LEFT({}, {})", self.value(Kind::Text, depth), self.rng.below(4)),
-            3 => {
-                let pair = *self.pick(&["'a', 'b'", "'a', 'xyz'", "'ab', ''", "'b', 'aa'"]);
-                format!("REPLACE({}, {pair})", self.value(Kind::Text, depth))
-            }
-            4 => format!("CAST({} AS CHAR)", self.value(Kind::Number, depth)),
-            _ => format!("CONCAT_WS('-', {}, {})", self.value(Kind::Text, depth), self.leaf(Kind::Number)),
-        }
-    }
-
-    fn date(&mut self, depth: usize) -> String {
-        match self.rng.below(3) {
-            0 => {
-                let unit = *self.pick(&["DAY", "MONTH", "YEAR"]);
-                format!("DATE_ADD({}, INTERVAL {} {unit})", self.value(Kind::Date, depth), self.rng.below(40))
-            }
-            1 => format!("LAST_DAY({})", self.value(Kind::Date, depth)),
-            _ => format!("CAST({} AS DATE)", self.value(Kind::Date, depth)),
+            _ => self.function(kind, deeper),
         }
     }
 
@@ -139,13 +105,13 @@ impl Maker<'_> {
             4 => {
                 let not = if self.once_in(3) { "NOT " } else { "" };
                 let tested = self.value(kind, deeper);
-                let (one, two) = (self.leaf(kind), self.leaf(kind));
+                let (one, two) = (self.mostly(kind, 0), self.mostly(kind, 0));
                 format!("{tested} {not}BETWEEN {one} AND {two}")
             }
             5 => {
                 let not = if self.once_in(3) { "NOT " } else { "" };
                 let tested = self.value(kind, deeper);
-                let listed: Vec<String> = (0..1 + self.rng.below(3)).map(|_| self.leaf(kind)).collect();
+                let listed: Vec<String> = (0..1 + self.rng.below(3)).map(|_| self.mostly(kind, 0)).collect();
                 format!("{tested} {not}IN ({})", listed.join(", "))
             }
             6 => {
@@ -160,7 +126,7 @@ impl Maker<'_> {
                     Kind::Number if self.once_in(12) => Kind::Text,
                     same => same,
                 };
-                format!("{} {operator} {}", self.value(kind, deeper), self.value(other, deeper))
+                format!("{} {operator} {}", self.mostly(kind, deeper), self.mostly(other, deeper))
             }
         }
     }
@@ -223,7 +189,7 @@ impl Maker<'_> {
     }
 
     /// Whether an expression names a column of the innermost query, to which an aggregate over it belongs then.
-    fn reads_own(&self, value: &str) -> bool {
+    pub(super) fn reads_own(&self, value: &str) -> bool {
         let own = self.scopes.last();
         own.is_some_and(|columns| columns.iter().any(|column| value.contains(column.name.as_str())))
     }
@@ -260,13 +226,27 @@ impl Maker<'_> {
 
     /// An aggregate of an expression that is of the same kind as the expression.
     pub(super) fn aggregate_of(&mut self, kind: Kind, value: &str) -> String {
-        match (kind, self.rng.below(6)) {
+        let counted = matches!(kind, Kind::Number | Kind::Double);
+        match (kind, self.rng.below(8)) {
             (Kind::Number, 0) => format!("COUNT({value})"),
             // MySQL counts NULL as a value where it is that of a subquery.
             (Kind::Number, 1) if !value.contains("SELECT") => format!("COUNT(DISTINCT {value})"),
-            (Kind::Number | Kind::Double, 2) => format!("SUM({value})"),
+            (_, 2) if counted => format!("SUM({value})"),
             (Kind::Number, 3) => format!("AVG({value})"),
             (_, 4) => format!("MIN({value})"),
+            // MySQL adds up other values than it has found where DISTINCT is over values of several types.
+            (_, 5) if counted && !self.mixes && !value.contains("SELECT") => {
+                let function = *self.pick(&["SUM", "AVG", "MIN", "MAX"]);
+                format!("{function}(DISTINCT {value})")
+            }
+            (Kind::Number, 6) => {
+                let function = *self.pick(&["BIT_AND", "BIT_OR", "BIT_XOR", "VARIANCE", "STDDEV_SAMP"]);
+                format!("{function}({value})")
+            }
+            (Kind::Text, 6) => {
+                let distinct = if value.contains("SELECT") { "" } else { *self.pick(&["", "DISTINCT "]) };
+                format!("GROUP_CONCAT({distinct}{value} ORDER BY 1 SEPARATOR '/')")
+            }
             _ => format!("MAX({value})"),
         }
     }

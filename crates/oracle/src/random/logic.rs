@@ -137,7 +137,7 @@ fn pivot(
         table.columns.iter().map(|c| Visible { name: format!("p.{}", c.name), kind: c.kind }).collect();
     let condition = Maker::flat(rng, schema).condition_over(columns);
     // The row's values as literals, given the columns' types by an empty copy of the table.
-    let names: Vec<String> = table.columns.iter().map(|c| c.name.clone()).collect();
+    let names = table.given();
     client.query("DROP TABLE IF EXISTS pivot")?;
     client.query(&format!("CREATE TABLE pivot LIKE {}", table.name))?;
     client.query(&format!("INSERT INTO pivot ({}) VALUES ({})", names.join(", "), row.join(", ")))?;

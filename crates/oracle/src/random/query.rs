@@ -19,10 +19,23 @@ pub struct Query {
     pub groups: Vec<String>,
     /// Behind HAVING.
     pub having: Option<String>,
-    /// A query united with it, as text with its UNION.
-    pub union: Option<String>,
+    /// Whether WITH ROLLUP is there.
+    pub rollup: bool,
+    /// Queries combined with it.
+    pub members: Vec<Member>,
     /// ORDER BY everything, and this LIMIT.
     pub limit: Option<u64>,
+}
+
+/// What a set operation combines with the queries before it.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// UNION, EXCEPT or INTERSECT, perhaps with ALL.
+    pub word: &'static str,
+    /// The select list.
+    pub list: Vec<String>,
+    /// From FROM on.
+    pub from: String,
 }
 
 impl Query {
@@ -39,12 +52,13 @@ impl Query {
         }
         if !self.groups.is_empty() {
             text += &format!(" GROUP BY {}", self.groups.join(", "));
+            text += if self.rollup { " WITH ROLLUP" } else { "" };
         }
         if let Some(having) = &self.having {
             text += &format!(" HAVING {having}");
         }
-        if let Some(union) = &self.union {
-            text += &format!(" {union}");
+        for Member { word, list, from } in &self.members {
+            text += &format!(" {word} SELECT {} FROM {from}", list.join(", "));
         }
         if let Some(limit) = self.limit {
             let order: Vec<String> = (1..=self.list.len()).map(|nth| nth.to_string()).collect();
@@ -63,7 +77,8 @@ impl Query {
                 all.push(query);
             }
         };
-        without(&|query| query.union = None);
+        without(&|query| drop(query.members.pop()));
+        without(&|query| query.rollup = false);
         without(&|query| query.limit = None);
         without(&|query| query.distinct = false);
         without(&|query| query.having = None);
@@ -73,7 +88,10 @@ impl Query {
         let positions = self.groups.iter().any(|key| key.parse::<usize>().is_ok());
         for at in 0..self.list.len() {
             if self.list.len() > 1 && !positions {
-                without(&|query| drop(query.list.remove(at)));
+                without(&|query| {
+                    query.list.remove(at);
+                    query.members.iter_mut().for_each(|member| drop(member.list.remove(at)));
+                });
             }
         }
         for at in 0..self.groups.len() {
@@ -89,15 +107,17 @@ impl Maker<'_> {
         let with = self.with_maybe();
         self.scopes.push(Vec::new());
         let mut query = Query { from: self.from(3), ..Query::default() };
-        if let Some((name, definition)) = with {
+        if let Some((name, definition, columns)) = with {
             let alias = self.alias('w');
-            self.scopes[0].push(Visible { name: format!("{alias}.n"), kind: Kind::Number });
+            let seen = columns.iter().map(|c| Visible { name: format!("{alias}.{}", c.name), kind: c.kind });
+            self.scopes[0].extend(seen);
             query.from = format!("{} CROSS JOIN {name} AS {alias}", query.from);
             query.with = Some(definition);
         }
         if !self.once_in(4) {
             query.condition = Some(self.condition(3));
         }
+        let mut kinds = Vec::new();
         if self.once_in(3) {
             self.grouped(&mut query);
         } else {
@@ -105,21 +125,36 @@ impl Maker<'_> {
             for _ in 0..1 + self.rng.below(3) {
                 let kind = self.any_kind();
                 query.list.push(self.value(kind, 3));
+                kinds.push(kind);
             }
         }
         self.scopes.pop();
-        if query.groups.is_empty() && query.list.len() == 1 && self.once_in(6) {
-            let word = *self.pick(&["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]);
-            self.scopes.push(Vec::new());
-            let from = self.from(1);
-            let value = self.value(Kind::Number, 1);
-            let condition = self.where_maybe(1);
-            query.union = Some(format!("{word} SELECT {value} FROM {from}{condition}"));
-            self.scopes.pop();
-        } else if self.once_in(6) {
+        if !kinds.is_empty() && self.once_in(4) {
+            for _ in 0..1 + self.rng.below(2) {
+                let member = self.member(&kinds);
+                query.members.push(member);
+            }
+        }
+        if self.once_in(5) {
             query.limit = Some(self.rng.below(6));
         }
         query
+    }
+
+    fn member(&mut self, kinds: &[Kind]) -> Member {
+        let words = ["UNION", "UNION ALL", "EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL"];
+        let word = *self.pick(&words);
+        self.scopes.push(Vec::new());
+        let from = self.from(1);
+        let mut list = Vec::new();
+        for kind in kinds {
+            // Columns of other kinds meet, but mostly not.
+            let kind = if self.once_in(6) { self.any_kind() } else { *kind };
+            list.push(self.value(kind, 1));
+        }
+        let condition = self.where_maybe(1);
+        self.scopes.pop();
+        Member { word, list, from: from + &condition }
     }
 
     /// FROM, a select list and a condition of one query.
@@ -143,17 +178,20 @@ impl Maker<'_> {
 
     /// Groups, with aggregates and HAVING over them.
     fn grouped(&mut self, query: &mut Query) {
+        let marks = std::mem::replace(&mut self.marks, false);
         for _ in 0..self.rng.below(3) {
             let kind = self.any_kind();
             let key = self.value(kind, 2);
             // A literal behind GROUP BY could be read as a position.
-            if key.contains('.') && !key.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            if self.reads_own(&key) && !key.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
                 query.list.push(key.clone());
                 // MySQL compares the texts of simple expressions only; a subquery is named by its position.
                 let position = key.contains("SELECT") || self.once_in(4);
                 query.groups.push(if position { query.list.len().to_string() } else { key });
             }
         }
+        self.marks = marks;
+        query.rollup = self.once_in(3);
         for _ in 0..1 + self.rng.below(2) {
             let kind = self.any_kind();
             let value = self.argument(kind, 2);
@@ -165,20 +203,6 @@ impl Maker<'_> {
             let operator = *self.pick(&[">", "<=", "<>", "="]);
             query.having = Some(format!("{aggregate} {operator} {}", self.rng.below(4)));
         }
-    }
-
-    /// `WITH name AS (...)` of a column `n`.
-    fn with_maybe(&mut self) -> Option<(String, String)> {
-        if !self.once_in(10) {
-            return None;
-        }
-        let name = self.alias('q');
-        let body = self.inside(|maker| {
-            let from = maker.from(1);
-            let value = maker.value(Kind::Number, 2);
-            format!("SELECT {value} AS n FROM {from}{}", maker.where_maybe(1))
-        });
-        Some((name.clone(), format!("WITH {name} AS ({body})")))
     }
 
     /// What stands behind FROM: up to `count` more tables, joined; their columns come into sight.
@@ -272,39 +296,5 @@ impl Maker<'_> {
             Visible { name: format!("{alias}.y"), kind: second },
         ];
         (format!("{text} AS {alias}"), columns)
-    }
-
-    /// An UPDATE or DELETE, and the table that it changes.
-    pub fn change(&mut self) -> (String, String) {
-        let at = self.rng.index(self.schema.tables.len());
-        let table = self.schema.tables[at].clone();
-        self.scopes.push(
-            table
-                .columns
-                .iter()
-                .map(|c| Visible { name: format!("{}.{}", table.name, c.name), kind: c.kind })
-                .collect(),
-        );
-        // A subquery must not read the table that is changed (1093), so changes are made without subqueries.
-        let subqueries = std::mem::replace(&mut self.subqueries, false);
-        let condition = self.where_maybe(3);
-        let text = if self.once_in(2) {
-            format!("DELETE FROM {}{condition}", table.name)
-        } else {
-            let column = self.pick(&table.columns[1..]).clone();
-            let value = if self.once_in(2) { self.leaf_of(column.kind) } else { "NULL".into() };
-            format!("UPDATE {} SET {} = {value}{condition}", table.name, column.name)
-        };
-        self.subqueries = subqueries;
-        self.scopes.pop();
-        (text, table.name)
-    }
-
-    fn leaf_of(&mut self, kind: Kind) -> String {
-        match kind {
-            Kind::Number | Kind::Double => self.rng.below(9).to_string(),
-            Kind::Text => "'red'".into(),
-            Kind::Date => "'2024-02-01'".into(),
-        }
     }
 }

@@ -25,6 +25,18 @@ pub enum AggregateKind {
 }
 
 impl AggregateKind {
+    /// Whether it computes with numbers, whatever its argument is.
+    pub(crate) fn reads_numbers(self) -> bool {
+        use AggregateKind as A;
+        match self {
+            A::Sum | A::Average | A::BitAnd | A::BitOr | A::BitXor => true,
+            A::StdDevPopulation | A::StdDevSample | A::VariancePopulation | A::VarianceSample => true,
+            A::CountRows | A::Count | A::Min | A::Max | A::GroupConcat | A::JsonArray | A::JsonObject => {
+                false
+            }
+        }
+    }
+
     /// The aggregate a call means; `None` for scalar functions.
     pub fn of(call: &FunctionCall) -> Option<AggregateKind> {
         if call.schema.is_some() {

@@ -99,6 +99,32 @@ pub fn bind_for(
     Builder { resolver, settings }.build_for(expr, kind)
 }
 
+/// Binds a value that is put into a column of this type.
+pub fn bind_given(
+    expr: &ast::Expr,
+    kind: &ColumnType,
+    resolver: &mut dyn Resolver,
+    settings: &EvalSettings,
+) -> SqlResult<Typed> {
+    let typed = Builder { resolver, settings }.build_for(expr, kind)?;
+    Ok(match kind {
+        ColumnType::Bit { .. } | ColumnType::Json => typed,
+        kind if kind.is_numeric() => given_to_number(typed, super::gives_text_to_numbers(expr)),
+        kind if kind.is_string() => super::with_own_digits(typed),
+        _ => typed,
+    })
+}
+
+/// What a column of numbers takes of a value: of a date that is one of several values, the text.
+pub fn given_to_number(mut typed: Typed, chosen: bool) -> Typed {
+    if chosen && typed.kind.column.is_temporal() {
+        let to = ColumnType::varchar(typed.kind.column.text_length());
+        typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to: to.clone() };
+        typed.kind.column = to;
+    }
+    typed
+}
+
 /// Binds expressions against one resolver.
 pub struct Builder<'a> {
     /// Names and everything that needs the executor.
@@ -140,7 +166,7 @@ impl Builder<'_> {
                 self.variable(expr, Expr::SystemVariable { scope: *scope, name: name.clone() })
             }
             ast::Expr::Assign { variable, value } => {
-                let value = self.build(value)?;
+                let value = super::with_own_digits(self.build(value)?);
                 let name = variable.to_lowercase().into_boxed_str();
                 let connection = self.settings.connection_collation;
                 let result = variable::of_assignment(&value.kind, connection);
@@ -267,7 +293,18 @@ impl Builder<'_> {
         if let Some(number) = number_of_hex(expr) {
             return Ok(number);
         }
-        Ok(functions::as_number(self.build(expr)?, wanted, source_of(expr)))
+        let typed = super::class::of_branch_taken(self.build(expr)?);
+        Ok(functions::as_number(typed, wanted, source_of(expr)))
+    }
+
+    /// Binds what is cast to a whole number: of a text, the one that it begins with.
+    pub(super) fn whole_number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        if let Some(number) = number_of_hex(expr) {
+            return Ok(number);
+        }
+        let typed = self.build(expr)?;
+        let typed = if typed.kind.column.is_string() { typed } else { super::class::of_branch_taken(typed) };
+        Ok(functions::as_number(typed, Wanted::Integer, source_of(expr)))
     }
 
     /// Binds what is read as a date or a time: documents are its text.
@@ -278,7 +315,11 @@ impl Builder<'_> {
     /// Binds a value for a column of this type: hex literals are numbers for numeric columns.
     fn build_for(&mut self, expr: &ast::Expr, kind: &ColumnType) -> SqlResult<Typed> {
         if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
-            self.number_for(expr, Wanted::Integer)
+            if let Some(number) = number_of_hex(expr) {
+                return Ok(number);
+            }
+            let typed = self.build(expr)?;
+            Ok(functions::as_number(typed, Wanted::Integer, source_of(expr)))
         } else {
             let typed = self.build(expr)?;
             Ok(if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed })
@@ -496,7 +537,17 @@ impl Builder<'_> {
             let parts: Vec<&ast::Expr> = call.arguments.iter().collect();
             let arguments = self.build_alike(&parts)?;
             self.resolver.meet(&arguments);
-            return functions::bind_function(name, arguments, self.settings);
+            if arguments.iter().any(|one| one.kind.column == ColumnType::Json) {
+                self.resolver.warn(SqlError::documents_extreme());
+            }
+            let mut typed = functions::bind_function(name, arguments, self.settings)?;
+            typed.kind.column = super::choice::bits_as_number(typed.kind.column);
+            // The greatest of documents is a text.
+            return Ok(if typed.kind.column == ColumnType::Json {
+                super::class::text_of_document(typed)
+            } else {
+                typed
+            });
         }
         let arguments = self.arguments(name, &call.arguments)?;
         if matches!(name, "mod" | "round" | "truncate") {

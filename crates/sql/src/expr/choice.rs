@@ -83,7 +83,10 @@ impl Builder<'_> {
             return Err(SqlError::wrong_parameter_count("COALESCE"));
         }
         let nullable = arguments.iter().all(|argument| argument.kind.nullable);
-        let (arguments, kind) = self.alternatives(operation, arguments, nullable)?;
+        let (arguments, mut kind) = self.alternatives(operation, arguments, nullable)?;
+        if arguments.len() > 1 {
+            kind.column = bits_as_number(kind.column);
+        }
         Ok(Typed { expr: Expr::Coalesce { arguments, kind: kind.column.clone() }, kind })
     }
 
@@ -117,14 +120,31 @@ impl Builder<'_> {
         self.resolver.meet(&values);
         let kind = unified_all(&values);
         if !kind.is_string() {
-            return Ok((values.into_iter().map(|value| value.expr).collect(), ExprType::new(kind, nullable)));
+            let exprs = values.into_iter().map(|value| in_kind(value, &kind)).collect();
+            return Ok((exprs, ExprType::new(kind, nullable)));
         }
         let meeting =
             Meeting { operation, purpose: Purpose::Result, connection: self.settings.connection_collation };
         let (values, agreed) = met(values, &meeting, Use::Result)?;
         let kind = with_agreed(unified_all(&values), agreed, nullable);
-        let shown = values.into_iter().map(|value| functions::as_shown(value).expr).collect();
+        let shown = |value| in_kind(functions::as_shown(value), &kind.column);
+        let shown = values.into_iter().map(shown).collect();
         Ok((shown, kind))
+    }
+}
+
+/// What is one of several BITs is a whole number; only IF and CASE give the BIT itself.
+pub(super) fn bits_as_number(kind: ColumnType) -> ColumnType {
+    if matches!(kind, ColumnType::Bit { .. }) { ColumnType::BIGINT_UNSIGNED } else { kind }
+}
+
+/// A date or a time as what it becomes among values of other types. That it becomes so is written down, for where the value is read as
+/// a number: see `of_branch_taken`.
+fn in_kind(value: Typed, kind: &ColumnType) -> Expr {
+    if value.kind.column.is_temporal() && value.kind.column != *kind {
+        Expr::Coerce { operand: Box::new(value.expr), to: kind.clone() }
+    } else {
+        value.expr
     }
 }
 

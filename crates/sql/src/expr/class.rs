@@ -11,7 +11,7 @@ use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
-use crate::types::{ColumnType, ExprType};
+use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::{Value, parse_double_prefix, parse_integer_prefix, to_double};
 
 fn is_document(kind: &ColumnType) -> bool {
@@ -34,6 +34,11 @@ fn is_column(typed: &Typed) -> bool {
 fn coerced(typed: Typed, to: ColumnType) -> Typed {
     let kind = ExprType { column: to.clone(), ..typed.kind };
     Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
+}
+
+/// A document as its text.
+pub(super) fn text_of_document(typed: Typed) -> Typed {
+    coerced(typed, ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin })
 }
 
 fn as_double(typed: Typed) -> Typed {
@@ -137,7 +142,10 @@ impl Builder<'_> {
             }
             let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
                 Some(number) => number,
-                None => as_double(functions::as_number(typed, Wanted::Double, source_of(part))),
+                None => {
+                    let typed = of_branch_taken(typed);
+                    as_double(functions::as_number(typed, Wanted::Double, source_of(part)))
+                }
             });
             return Ok(numbers.collect());
         }
@@ -175,7 +183,7 @@ impl Builder<'_> {
         let kind = &operand.kind.column;
         let number = |typed: &Typed| typed.kind.column.is_numeric() || typed.kind.column == ColumnType::Null;
         let text = kind.is_string() && !is_document(kind);
-        if text && candidates.iter().all(number) { as_double(operand) } else { operand }
+        if text && candidates.iter().all(number) { as_double(of_branch_taken(operand)) } else { operand }
     }
 }
 
@@ -271,6 +279,65 @@ fn moment_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     super::predicate::moment_beside(&arguments[0], "DATETIME", context)
 }
 
+/// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text begins with.
+pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
+    let column = &typed.kind.column;
+    if !(column.is_string() || column.is_temporal()) || *column == ColumnType::Json {
+        return typed;
+    }
+    if !has_moments(&typed.expr) {
+        return typed;
+    }
+    let column = if column.is_temporal() { column.clone() } else { ColumnType::DOUBLE };
+    Typed { expr: as_numbers(typed.expr), kind: ExprType { column, ..typed.kind } }
+}
+
+/// Whether some branch of CASE is a date or a time among values of other types.
+fn has_moments(expr: &Expr) -> bool {
+    match expr {
+        Expr::Case { branches, otherwise, kind } => {
+            let is_moment =
+                |expr: &Expr| matches!(expr, Expr::Coerce { to, .. } if to == kind) || has_moments(expr);
+            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_moment)
+        }
+        Expr::NullIf { left, .. } => has_moments(left),
+        _ => false,
+    }
+}
+
+fn as_numbers(expr: Expr) -> Expr {
+    match expr {
+        Expr::Case { branches, otherwise, kind } => {
+            let own = |expr: Expr| match expr {
+                Expr::Coerce { operand, to } if to == kind => as_numbers(*operand),
+                other => as_numbers(other),
+            };
+            // A date is the number that it says wherever it is computed with.
+            let read_as = if kind.is_temporal() { ColumnType::Null } else { ColumnType::DOUBLE };
+            let branches = branches.into_iter().map(|(when, then)| (when, own(then))).collect();
+            let otherwise = otherwise.map(|otherwise| Box::new(own(*otherwise)));
+            Expr::Case { branches, otherwise, kind: read_as }
+        }
+        Expr::NullIf { left, right, collation } => {
+            Expr::NullIf { left: Box::new(as_numbers(*left)), right, collation }
+        }
+        other => other,
+    }
+}
+
+/// Whether a column of numbers is given the text of an expression that is a date or a time: of everything that gives
+/// one of several values.
+pub(crate) fn gives_text_to_numbers(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Case { .. } | ast::Expr::Subquery(_) => true,
+        ast::Expr::Function(call) => matches!(
+            &*call.name,
+            "if" | "ifnull" | "coalesce" | "nullif" | "greatest" | "least" | "max" | "min"
+        ),
+        _ => false,
+    }
+}
+
 /// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then
 /// it has those of its type.
 pub(crate) fn with_all_digits(typed: Typed) -> Typed {
@@ -283,7 +350,7 @@ pub(crate) fn with_all_digits(typed: Typed) -> Typed {
 
 fn has_own_digits(expr: &Expr) -> bool {
     match expr {
-        Expr::Case { .. } => true,
+        Expr::Case { .. } | Expr::Parameter(_) | Expr::UserVariable(_) => true,
         Expr::NullIf { left, .. } => has_own_digits(left),
         _ => false,
     }

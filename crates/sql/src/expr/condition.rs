@@ -2,6 +2,7 @@
 //! (`mixing`).
 
 use super::build::{Builder, boxed, truth};
+use super::class::of_branch_taken;
 use super::literal::number_of_hex;
 use super::{CompareOp, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp};
@@ -83,6 +84,11 @@ impl Builder<'_> {
             && one.kind.column == ColumnType::Json
         {
             other = functions::truth_document(*value);
+        }
+        if one.kind.column.is_numeric() {
+            other = of_branch_taken(other);
+        } else if other.kind.column.is_numeric() {
+            one = of_branch_taken(one);
         }
         Ok((one, other))
     }

@@ -31,7 +31,7 @@ impl Builder<'_> {
             return Ok(functions::truth_document(*value));
         }
         let operand = match target {
-            ast::CastType::Signed | ast::CastType::Unsigned => self.number_for(expr, Wanted::Integer)?,
+            ast::CastType::Signed | ast::CastType::Unsigned => self.whole_number(expr)?,
             ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,
             _ if numeric => self.number(expr)?,
             ast::CastType::Year => self.number_for(expr, Wanted::Integer)?,

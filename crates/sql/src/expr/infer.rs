@@ -13,12 +13,17 @@ use crate::value::{Value, to_bytes, to_date_time, to_decimal, to_double, to_text
 fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
     match kind {
         ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
-        ColumnType::Int { width, display, .. } => match width {
+        ColumnType::Int { width, display, unsigned, .. } => match width {
             IntWidth::Tiny => (3, 0),
             IntWidth::Small => (5, 0),
             IntWidth::Medium => (8, 0),
             IntWidth::Int => (10, 0),
-            IntWidth::Big => (display.map_or(20, |digits| digits.clamp(1, 20)), 0),
+            // The announced width has a place for the sign.
+            IntWidth::Big => match display {
+                None => (19 + u8::from(*unsigned), 0),
+                Some(12) if !unsigned => (10, 0),
+                Some(digits) => ((digits.saturating_sub(u8::from(!unsigned))).clamp(1, 20), 0),
+            },
         },
         ColumnType::Year => (4, 0),
         ColumnType::Date => (8, 0),
@@ -117,6 +122,7 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
     use ColumnType as T;
     match (left, right) {
         (T::Null, other) | (other, T::Null) => return other.clone(),
+        (T::Bit { bits: one }, T::Bit { bits: other }) => return T::Bit { bits: (*one).max(*other) },
         _ if left == right => return text_of_members(left),
         (T::Float { .. }, T::Float { .. }) => {
             return T::Float { unsigned: false, digits: None, zerofill: false };

@@ -4,7 +4,7 @@ use super::{EvalContext, EvalSettings, Expr, SqlMode, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, MAX_PRECISION};
 use crate::error::{SqlError, SqlResult};
 use crate::lexer::literal;
 use crate::mixing::Traits;
@@ -43,7 +43,10 @@ pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> S
         }
         ast::Literal::Decimal(text) => {
             let parsed = Decimal::parse_prefix(text.as_bytes());
-            let (precision, scale) = (parsed.value.precision(), parsed.value.scale());
+            let scale = parsed.value.scale();
+            // A zero before the point is a digit, as in a table.
+            let least = scale + u8::from(text.as_bytes().first().is_some_and(u8::is_ascii_digit));
+            let precision = parsed.value.precision().max(least.min(MAX_PRECISION));
             typed(
                 Value::Decimal(parsed.value),
                 ColumnType::Decimal { precision, scale, unsigned: false, zerofill: false },
@@ -158,7 +161,7 @@ pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> 
 }
 
 /// A hex or bit literal read as a number, as numeric context wants it.
-pub(super) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
+pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
     let ast::Expr::Literal(ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes)) = literal else {
         return None;
     };

@@ -100,6 +100,7 @@ pub(crate) fn as_value(typed: Typed) -> Typed {
     if let Some(bytes) = json_scalar::of_bytes(&typed) {
         return bytes;
     }
+    let typed = crate::expr::with_own_digits(typed);
     let is_truth = json_scalar::tells_truth(&typed.expr)
         || matches!(
             typed.kind.column,

@@ -338,11 +338,16 @@ fn extreme(
     let mut best = &arguments[0];
     for candidate in &arguments[1..] {
         let (one, other) = crate::expr::on_one_day(candidate, best, context)?;
-        if compare(&one, &other, call.collation) == Some(wanted) {
+        if takes_over(compare(&one, &other, call.collation), wanted) {
             best = candidate;
         }
     }
     coerce_value(best.clone(), &call.kind, context)
+}
+
+/// Of equal values the greatest is the last one, the least the first.
+fn takes_over(found: Option<std::cmp::Ordering>, wanted: std::cmp::Ordering) -> bool {
+    found == Some(wanted) || wanted.is_gt() && found == Some(std::cmp::Ordering::Equal)
 }
 
 /// Of values whose common type is text: as moments if one of them is a moment, else by their texts.
@@ -371,7 +376,7 @@ fn extreme_text(
     }
     let Some(mut best) = values.first() else { return Ok(Value::Null) };
     for candidate in &values[1..] {
-        if compare(candidate, best, call.collation) == Some(wanted) {
+        if takes_over(compare(candidate, best, call.collation), wanted) {
             best = candidate;
         }
     }

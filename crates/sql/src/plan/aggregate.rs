@@ -4,7 +4,7 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalSettings, Typed};
+use crate::expr::{EvalSettings, Typed, of_branch_taken};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
@@ -96,6 +96,9 @@ fn typed_result(
     settings: &EvalSettings,
 ) -> SqlResult<(ColumnType, ExprType)> {
     let connection = settings.connection_collation;
+    if kind.reads_numbers() {
+        *arguments = std::mem::take(arguments).into_iter().map(of_branch_taken).collect();
+    }
     let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), |one| one.kind.clone());
     if kind != AggregateKind::GroupConcat {
         let result = result_type(kind, &first, settings.division_digits)?;
@@ -150,6 +153,7 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
 fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnType {
     let (precision, scale) = match argument {
         ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
+        ColumnType::Int { unsigned: false, .. } => (argument.wire_length().clamp(2, 20) as u8 - 1, 0),
         ColumnType::Int { .. } | ColumnType::Bit { .. } | ColumnType::Year => {
             (argument.wire_length().min(20) as u8, 0)
         }

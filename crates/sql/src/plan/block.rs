@@ -113,6 +113,18 @@ impl<'a, 'p> Block<'a, 'p> {
         expr::bind_for(expr, kind, self, &settings)
     }
 
+    /// Binds a value that is put into a column of this type.
+    pub fn bind_given(
+        &mut self,
+        expr: &ast::Expr,
+        kind: &ColumnType,
+        clause: &'static str,
+    ) -> SqlResult<Typed> {
+        self.scope.clause.set(clause);
+        let settings = self.context.eval.settings;
+        expr::bind_given(expr, kind, self, &settings)
+    }
+
     /// Binds a condition.
     pub fn filter(&mut self, expr: &ast::Expr, clause: &'static str) -> SqlResult<Filter> {
         let typed = expr::document_holds(self.bind(expr, clause)?);

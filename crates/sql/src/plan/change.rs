@@ -155,6 +155,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             {
                 (plan, given) = (wider, tables);
             }
+            insert_select::into_columns(&mut plan, query, &targets, &table);
             InsertSource::Query(plan)
         }
         ast::InsertSource::Literals(rows) => {
@@ -291,7 +292,7 @@ fn assigned_value(
 ) -> SqlResult<Option<Expr>> {
     match value {
         ast::Expr::Default(None) => Ok(None),
-        other => Ok(Some(block.bind_for(other, kind, "field list")?.expr)),
+        other => Ok(Some(block.bind_given(other, kind, "field list")?.expr)),
     }
 }
 

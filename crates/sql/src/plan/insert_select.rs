@@ -4,6 +4,8 @@
 use crate::ast::{self, QueryBody, SelectItem, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{given_to_number, gives_text_to_numbers, number_of_hex, with_own_digits};
+use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
 use super::change::InsertSource;
@@ -89,6 +91,32 @@ fn table_names(one: &TableRef, into: &mut Vec<(Option<ast::Name>, ast::Name)>) {
         TableRef::Join(join) => {
             table_names(&join.left, into);
             table_names(&join.right, into);
+        }
+    }
+}
+
+/// The values of a query as what the columns take that they are given to: a column of numbers takes the text of a date that is one of
+/// several values, and the number of a hexadecimal literal; a column of text takes a decimal with the digits of its value.
+pub fn into_columns(plan: &mut QueryPlan, query: &ast::Query, targets: &[usize], table: &Table) {
+    let (QueryPlan::Select(plan), QueryBody::Select(select)) = (plan, &query.body) else { return };
+    let is_plain = |item: &SelectItem| matches!(item, SelectItem::Expr { .. });
+    let same_places = select.items.iter().all(is_plain);
+    let passes_on = !plan.distinct && plan.group.is_none();
+    for (nth, (item, column)) in plan.items.iter_mut().zip(targets).enumerate() {
+        let kind = &table.columns()[*column].kind;
+        let written = match select.items.get(nth) {
+            Some(SelectItem::Expr { expr, .. }) if same_places => Some(expr),
+            _ => None,
+        };
+        if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
+            let Some(written) = written else { continue };
+            if let Some(number) = number_of_hex(written) {
+                *item = number;
+            } else {
+                *item = given_to_number(item.clone(), gives_text_to_numbers(written));
+            }
+        } else if kind.is_string() && *kind != ColumnType::Json && passes_on {
+            *item = with_own_digits(item.clone());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed, unified_agreed, unified_type};
+use crate::expr::{Expr, Typed, unified_agreed, unified_type, with_own_digits};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, converted};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
@@ -124,10 +124,14 @@ pub fn assemble(
     Ok(QueryPlan::Set(Box::new(SetPlan { members, columns, kinds, order, limit })))
 }
 
-/// Literals and bytes of a member that become text of the character set of their column.
+/// Literals and bytes of a member that become text of the character set of their column, and decimals that become text.
 fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()> {
     let QueryPlan::Select(plan) = member else { return Ok(()) };
+    let passes_on = !plan.distinct && plan.group.is_none();
     for (item, kind) in plan.items.iter_mut().zip(kinds) {
+        if kind.column.is_string() && kind.column != ColumnType::Json && passes_on {
+            *item = with_own_digits(item.clone());
+        }
         let literal = matches!(item.expr, Expr::Literal(_));
         let bytes = item.kind.column.is_binary_string() && plan.point.is_none();
         if let Some(collation) = kind.column.collation().filter(|_| literal || bytes) {

@@ -18,7 +18,7 @@ use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
-use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind};
+use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind, with_own_digits};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, kinds_of};
@@ -223,7 +223,7 @@ impl Session {
             let parameters = Parameters::of_kinds(kinds_of(params, None));
             let context = self.plan_context(schema.as_deref(), eval, &uses, &parameters);
             let mut block = crate::plan::block::Block::new(&context, None);
-            let typed = block.bind(expr, "field list")?;
+            let typed = with_own_digits(block.bind(expr, "field list")?);
             if !block.subqueries.is_empty() {
                 return Err(SqlError::not_supported_yet("a sub-query in this place"));
             }
