@@ -130,6 +130,67 @@ pub enum ShowWhat {
     Profiles,
 }
 
+/// How a list of SHOW can be narrowed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Narrowed {
+    /// By LIKE and by WHERE.
+    Both,
+    /// By WHERE alone.
+    Where,
+    /// It cannot.
+    Not,
+}
+
+impl ShowWhat {
+    fn narrowed(&self) -> Narrowed {
+        match self {
+            ShowWhat::Databases
+            | ShowWhat::Tables { .. }
+            | ShowWhat::TableStatus(_)
+            | ShowWhat::OpenTables(_)
+            | ShowWhat::Triggers(_)
+            | ShowWhat::Events(_)
+            | ShowWhat::Columns { .. }
+            | ShowWhat::Variables { .. }
+            | ShowWhat::Status { .. }
+            | ShowWhat::CharacterSets
+            | ShowWhat::Collations
+            | ShowWhat::ProcedureStatus
+            | ShowWhat::FunctionStatus => Narrowed::Both,
+            ShowWhat::Index(_) => Narrowed::Where,
+            ShowWhat::CreateTable(_)
+            | ShowWhat::CreateDatabase { .. }
+            | ShowWhat::CreateUser(_)
+            | ShowWhat::CreateOther { .. }
+            | ShowWhat::Warnings(_)
+            | ShowWhat::Errors(_)
+            | ShowWhat::WarningCount
+            | ShowWhat::ErrorCount
+            | ShowWhat::ProcessList { .. }
+            | ShowWhat::Engines
+            | ShowWhat::Engine { .. }
+            | ShowWhat::Grants { .. }
+            | ShowWhat::Plugins
+            | ShowWhat::Privileges
+            | ShowWhat::BinaryLogStatus
+            | ShowWhat::BinaryLogs
+            | ShowWhat::ReplicaStatus
+            | ShowWhat::Replicas
+            | ShowWhat::Profiles => Narrowed::Not,
+        }
+    }
+
+    /// Whether LIKE can follow.
+    pub fn takes_like(&self) -> bool {
+        self.narrowed() == Narrowed::Both
+    }
+
+    /// Whether WHERE can follow.
+    pub fn takes_where(&self) -> bool {
+        self.narrowed() != Narrowed::Not
+    }
+}
+
 /// What SHOW ENGINE reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]

@@ -2,7 +2,7 @@
 //! COLUMN_PRIVILEGES of information_schema, which show what the account may know.
 
 use super::server::accounts_seen;
-use super::{Shape, VirtualTable, row, text};
+use super::{Shape, VirtualTable, text};
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::accounts::{Account, Privileges, TableRights};
 use crate::database::Database;
@@ -112,19 +112,22 @@ fn each(accounts: &[std::sync::Arc<Account>]) -> impl Iterator<Item = (&Account,
     })
 }
 
+/// What lines of `mysql.tables_priv` and `mysql.columns_priv` begin with.
+fn holder(account: &Account, schema: &str, table: &str) -> [Value; 4] {
+    [text(&account.name.host), text(schema), text(&account.name.user), text(table)]
+}
+
+/// Catalog, database, table and column as the tables of information_schema name them.
+pub(super) fn place(schema: &str, table: &str, column: Option<&str>) -> impl Iterator<Item = Value> {
+    [text("def"), text(schema), text(table)].into_iter().chain(column.map(text))
+}
+
 /// Rows of `mysql.tables_priv`.
 pub(super) fn of_tables(db: &Database) -> Rows {
     let line = |(account, schema, table, rights): (&Account, &str, &str, &TableRights)| {
-        row([
-            text(&account.name.host),
-            text(schema),
-            text(&account.name.user),
-            text(table),
-            text(&rights.grantor),
-            moment(rights),
-            set_text(rights.whole),
-            set_text(rights.on_some_column()),
-        ])
+        let granted = [text(&rights.grantor), moment(rights)];
+        let held = [set_text(rights.whole), set_text(rights.on_some_column())];
+        holder(account, schema, table).into_iter().chain(granted).chain(held).collect()
     };
     each(&db.accounts().list()).map(line).collect()
 }
@@ -134,15 +137,8 @@ pub(super) fn of_columns(db: &Database) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&db.accounts().list()) {
         rows.extend(rights.columns().map(|column| {
-            row([
-                text(&account.name.host),
-                text(schema),
-                text(&account.name.user),
-                text(table),
-                text(&column.name),
-                moment(rights),
-                set_text(column.held),
-            ])
+            let held = [text(&column.name), moment(rights), set_text(column.held)];
+            holder(account, schema, table).into_iter().chain(held).collect()
         }));
     }
     rows
@@ -153,12 +149,22 @@ fn names(held: Privileges) -> impl Iterator<Item = &'static str> {
     known.filter(|(_, one, _)| *one != Privileges::GRANT_OPTION).map(|(name, _, _)| *name)
 }
 
-fn grantable(rights: &TableRights) -> Value {
+pub(super) fn grantable(rights: &TableRights) -> Value {
     text(if rights.whole.has(Privileges::GRANT_OPTION) { "YES" } else { "NO" })
 }
 
 fn grantee(account: &Account) -> Value {
     text(format!("'{}'@'{}'", account.name.user, account.name.host))
+}
+
+/// A line of TABLE_PRIVILEGES or COLUMN_PRIVILEGES.
+fn privilege_line(
+    account: &Account,
+    place: impl Iterator<Item = Value>,
+    name: &str,
+    rights: &TableRights,
+) -> Vec<Value> {
+    [grantee(account)].into_iter().chain(place).chain([text(name), grantable(rights)]).collect()
 }
 
 /// Rows of TABLE_PRIVILEGES.
@@ -171,9 +177,9 @@ pub(super) fn table_privileges(db: &Database, session: &SessionState) -> Rows {
             (true, _) => vec!["USAGE"],
             (false, _) => held,
         };
-        rows.extend(held.into_iter().map(|name| {
-            row([grantee(account), text("def"), text(schema), text(table), text(name), grantable(rights)])
-        }));
+        rows.extend(
+            held.into_iter().map(|name| privilege_line(account, place(schema, table, None), name, rights)),
+        );
     }
     rows
 }
@@ -186,9 +192,7 @@ pub(super) fn column_privileges(db: &Database, session: &SessionState) -> Rows {
             let held = Privileges::named(name).unwrap_or_default();
             let columns = rights.columns().filter(|column| column.held.has(held));
             rows.extend(columns.map(|column| {
-                let place = [text("def"), text(schema), text(table), text(&column.name)];
-                let [catalog, schema, table, column] = place;
-                row([grantee(account), catalog, schema, table, column, text(name), grantable(rights)])
+                privilege_line(account, place(schema, table, Some(&column.name)), name, rights)
             }));
         }
     }

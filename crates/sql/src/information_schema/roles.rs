@@ -2,9 +2,9 @@
 //! session's account: those that it holds, directly or by other roles (APPLICABLE_ROLES), those of them that may be
 //! handed on, those that are active, and what tables these are good for.
 
-use super::privileges::set_text;
+use super::privileges::{grantable, place, set_text};
 use super::{Shape, VirtualTable, row, text};
-use crate::accounts::{Account, AccountName, Edge, TableRights};
+use crate::accounts::{Account, AccountName, Edge, Privileges, TableRights};
 use crate::database::Database;
 use crate::session::SessionState;
 use crate::value::{Value, to_text};
@@ -202,59 +202,31 @@ fn grantor(held: &TableRights) -> [Value; 2] {
     [text(user), text(host)]
 }
 
-fn grantable(held: &TableRights) -> Value {
-    yes(held.whole.has(crate::accounts::Privileges::GRANT_OPTION))
+/// A line of ROLE_TABLE_GRANTS, or of ROLE_COLUMN_GRANTS with a column.
+fn grant_line(
+    (role, schema, table, held): (&Account, &str, &str, &TableRights),
+    column: Option<&str>,
+    what: Privileges,
+) -> Vec<Value> {
+    let holder = [text(&role.name.user), text(&role.name.host)];
+    let given = [set_text(what), grantable(held)];
+    grantor(held).into_iter().chain(holder).chain(place(schema, table, column)).chain(given).collect()
 }
 
 /// Rows of ROLE_TABLE_GRANTS.
 pub(super) fn table_grants(db: &Database, session: &SessionState) -> Rows {
     let accounts = db.accounts().list();
-    let mut rows = Rows::new();
-    for (role, schema, table, held) in Own::of(db, session).on_tables(&accounts) {
-        if held.whole == crate::accounts::Privileges::NONE {
-            continue;
-        }
-        let [user, host] = grantor(held);
-        let [role, role_host] = [text(&role.name.user), text(&role.name.host)];
-        let what = set_text(held.whole);
-        rows.push(row([
-            user,
-            host,
-            role,
-            role_host,
-            text("def"),
-            text(schema),
-            text(table),
-            what,
-            grantable(held),
-        ]));
-    }
-    rows
+    let own = Own::of(db, session);
+    let on_tables = own.on_tables(&accounts).filter(|(.., held)| held.whole != Privileges::NONE);
+    on_tables.map(|one| grant_line(one, None, one.3.whole)).collect()
 }
 
 /// Rows of ROLE_COLUMN_GRANTS.
 pub(super) fn column_grants(db: &Database, session: &SessionState) -> Rows {
     let accounts = db.accounts().list();
-    let mut rows = Rows::new();
-    for (role, schema, table, held) in Own::of(db, session).on_tables(&accounts) {
-        for column in held.columns() {
-            let [user, host] = grantor(held);
-            let [role, role_host] = [text(&role.name.user), text(&role.name.host)];
-            let [schema, table, name] = [text(schema), text(table), text(&column.name)];
-            let what = set_text(column.held);
-            rows.push(row([
-                user,
-                host,
-                role,
-                role_host,
-                text("def"),
-                schema,
-                table,
-                name,
-                what,
-                grantable(held),
-            ]));
-        }
-    }
-    rows
+    let own = Own::of(db, session);
+    let of = |one: (&Account, &str, &str, &TableRights)| -> Rows {
+        one.3.columns().map(|column| grant_line(one, Some(&column.name), column.held)).collect()
+    };
+    own.on_tables(&accounts).flat_map(of).collect()
 }

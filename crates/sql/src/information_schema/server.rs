@@ -311,7 +311,7 @@ pub(super) fn accounts_seen(
     session: &SessionState,
 ) -> Vec<std::sync::Arc<crate::accounts::Account>> {
     let rights = session.rights();
-    let all = rights.may(Privileges::CREATE_USER, None) || rights.may(Privileges::SELECT, Some("mysql"));
+    let all = rights.may(Privileges::SELECT, Some("mysql"));
     let own = session.identity.lock().account.clone();
     let accounts = db.accounts().list().into_iter();
     accounts.filter(|one| all || one.name == own).collect()

@@ -9,10 +9,12 @@ impl Parser<'_> {
     pub(super) fn show(&mut self) -> Parse<Statement> {
         self.advance();
         let what = self.show_what()?;
-        let filter = if self.eat(Keyword::Like) {
+        let filter = if what.takes_like() && self.eat(Keyword::Like) {
             Some(ShowFilter::Like(self.text()?))
-        } else {
+        } else if what.takes_where() {
             self.where_condition()?.map(ShowFilter::Where)
+        } else {
+            None
         };
         Ok(Statement::Show(Box::new(Show { what, filter })))
     }

@@ -185,3 +185,31 @@ fn who_meters_may_end_a_statement() {
     let refused = parse_metered(text.as_bytes(), 0, ParseOptions::default(), &mut meter);
     assert_eq!(refused.unwrap_err().code, 1317);
 }
+
+/// LIKE and WHERE narrow lists; what is no list, or one that MySQL does not narrow, takes neither.
+#[test]
+fn show_is_narrowed_where_it_can_be() {
+    let reads = |text: &str| parse(text.as_bytes(), ParseOptions::default()).is_ok();
+    for list in [
+        "DATABASES",
+        "TABLES",
+        "COLUMNS FROM t",
+        "VARIABLES",
+        "STATUS",
+        "COLLATION",
+        "TABLE STATUS",
+        "EVENTS",
+    ] {
+        assert!(reads(&format!("SHOW {list} LIKE 'a%'")) && reads(&format!("SHOW {list} WHERE 1")), "{list}");
+    }
+    assert!(reads("SHOW INDEX FROM t WHERE 1") && !reads("SHOW INDEX FROM t LIKE 'a'"));
+    for other in
+        ["PROCESSLIST", "GRANTS", "WARNINGS", "CREATE TABLE t", "ENGINES", "PLUGINS", "ENGINE INNODB STATUS"]
+    {
+        assert!(reads(&format!("SHOW {other}")), "{other}");
+        assert!(
+            !reads(&format!("SHOW {other} LIKE 'a%'")) && !reads(&format!("SHOW {other} WHERE 1")),
+            "{other}"
+        );
+    }
+}

@@ -212,3 +212,10 @@ fn privileges_that_no_table_can_have_name_no_tables() {
     run(&mut root, "GRANT TRIGGER ON shop.t TO u");
     assert_eq!(run(&mut user, "CHECK TABLE shop.t"), "shop.t | check | status | OK");
 }
+
+#[test]
+fn creating_accounts_does_not_show_what_others_hold() {
+    let (db, _root) = set_up(&["CREATE USER u", "GRANT CREATE USER ON *.* TO u"]);
+    let names = "SELECT DISTINCT GRANTEE FROM information_schema.USER_PRIVILEGES";
+    assert_eq!(run(&mut as_user(&db, "u"), names), "'u'@'%'");
+}
