@@ -293,6 +293,8 @@ errors! {
     view_columns_mismatch() = 1353 b"HY000" "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
     no_default_for_field(column) = 1364 b"HY000" "Field '{column}' doesn't have a default value";
     document_as_condition() = 3986 b"HY000" "Evaluating a JSON value in SQL boolean context does an implicit comparison against JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING";
+    limit_in_subquery() = 1235 b"42000" "This version of MySQL doesn't yet support 'LIMIT & IN/ALL/ANY/SOME subquery'";
+    extreme_documents() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the LEAST and GREATEST operators'";
     documents_between() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
     documents_extreme() = 1235 b"42000" "This version of MySQL doesn't yet support 'comparison of JSON in the LEAST and GREATEST operators'";
     cast_to_complement(to, from, sign) = 1105 b"HY000" "Cast to {to} converted {from} to its {sign} complement";
@@ -318,6 +320,8 @@ errors! {
     wrong_value_for_type(kind, value, function) = 1411 b"HY000" "Incorrect {kind} value: '{value}' for function {function}";
     table_definition_changed() = 1412 b"HY000" "Table definition has changed, please retry transaction";
     not_allowed_in_trigger(what) = 1422 b"HY000" "Explicit or implicit commit is not allowed in stored function or trigger. ({what})";
+    bit_operands_of_unequal_length() = 3513 b"HY000" "Binary operands of bitwise operators must be of equal length";
+    bit_aggregate_too_long() = 3514 b"HY000" "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     too_big_scale(scale, column, max) = 1425 b"42000" "Too big scale {scale} specified for column '{column}'. Maximum is {max}.";
     too_big_precision(precision, column, max) = 1426 b"42000" "Too-big precision {precision} specified for '{column}'. Maximum is {max}.";
     scale_over_precision(column) = 1427 b"42000" "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{column}').";
@@ -371,6 +375,7 @@ errors! {
     invalid_json_text(why, position, column) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'.";
     invalid_json_argument(nth, function, why, position) = 3141 b"22032" "Invalid JSON text in argument {nth} to function {function}: \"{why}\" at position {position}.";
     invalid_json_path(position) = 3143 b"42000" "Invalid JSON path expression. The error is around character position {position}.";
+    json_argument_type(position, function) = 3064 b"HY000" "Incorrect type for argument {position} in function {function}.";
     json_of_binary() = 3144 b"22032" "Cannot create a JSON value from a string with CHARACTER SET 'binary'.";
     invalid_json_type(nth, function) = 3146 b"22032" "Invalid data type for JSON data in argument {nth} to function {function}; a JSON string or JSON type is required.";
     json_path_with_wildcard() = 3149 b"42000" "In this situation, path expressions may not contain the * and ** tokens or an array range.";

@@ -9,6 +9,7 @@
 
 mod aggregate;
 mod arithmetic;
+mod bits;
 mod build;
 mod choice;
 mod class;
@@ -22,6 +23,7 @@ mod lookup;
 mod own_digits;
 mod predicate;
 mod row;
+mod source;
 #[cfg(test)]
 mod tests;
 mod variable;
@@ -43,6 +45,8 @@ pub(crate) use lookup::LOOKED_UP_MIN;
 pub use lookup::Lookup;
 pub(crate) use own_digits::with_own_digits;
 pub(crate) use predicate::{compare_checked, on_one_day};
+pub use source::Source;
+pub(crate) use source::printed_name;
 pub use variable::VariableKind;
 
 use std::sync::Arc;
@@ -146,6 +150,8 @@ pub struct Call {
     pub kind: ColumnType,
     /// True if the same arguments give the same result within one statement.
     pub deterministic: bool,
+    /// The texts of the arguments, where messages show them.
+    pub sources: Option<Box<[Source]>>,
 }
 
 /// Code of a scalar function: the call, its evaluated arguments, the context.
@@ -166,6 +172,7 @@ impl Clone for Call {
             collation: self.collation,
             kind: self.kind.clone(),
             deterministic: self.deterministic,
+            sources: self.sources.clone(),
         }
     }
 }
@@ -196,8 +203,14 @@ pub enum Expr {
         op: ArithmeticOp,
         left: Box<Expr>,
         right: Box<Expr>,
+        /// What error 1690 shows.
+        source: Option<Box<Source>>,
     },
-    Negate(Box<Expr>),
+    Negate {
+        operand: Box<Expr>,
+        /// What error 1690 shows.
+        source: Option<Box<Source>>,
+    },
     BitNot(Box<Expr>),
     Compare {
         op: CompareOp,
@@ -267,6 +280,8 @@ pub enum Expr {
     Cast {
         operand: Box<Expr>,
         to: ColumnType,
+        /// The result column that it is.
+        name: Option<Box<str>>,
     },
     /// Silent conversion to the type agreed on for a set of branches or a result column.
     Coerce {
@@ -313,7 +328,7 @@ impl Expr {
             | Expr::UserVariable(_)
             | Expr::SystemVariable { .. } => vec![],
             Expr::AssignVariable { value: operand, .. }
-            | Expr::Negate(operand)
+            | Expr::Negate { operand, .. }
             | Expr::BitNot(operand)
             | Expr::Not(operand)
             | Expr::Is { operand, .. }

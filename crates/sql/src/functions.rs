@@ -21,6 +21,7 @@ mod compress;
 mod date;
 mod digest;
 mod encode;
+mod field;
 mod info;
 mod interval;
 mod json;
@@ -37,27 +38,33 @@ mod tests;
 mod weight;
 mod written;
 
+pub(crate) use casting::cast_named;
 pub use casting::{cast, cast_target};
 pub(crate) use digest::crc32;
+pub(crate) use field::field_of;
 pub(crate) use interval::{date_arithmetic, date_arithmetic_type, extract_part, is_clock_unit};
 pub(crate) use json::{
     as_order, as_value as as_document, cast_as_document, document_order, marked,
     takes_value as takes_document, truth as truth_document,
 };
 pub(crate) use json_scalar::{
-    DATE, MOMENT, TIME, Wanted, as_number, as_temporal, of_truth as truth_as_document, temporal_argument,
-    wanted_number,
+    DATE, MOMENT, TIME, Wanted, as_number, as_temporal, of_truth as truth_as_document, reads_document,
+    temporal_argument, text_as_number, wanted_number,
 };
 pub(crate) use json_value::json_value;
+pub(crate) use numeric::CONV_OF_BITS;
 pub(crate) use result_bytes::build_text;
 pub(crate) use server::{benchmark, benchmark_type};
+pub(crate) use written::{tells_of_arguments, text_of_call};
 
 use std::sync::Arc;
 
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, EvalSettings, Expr, ScalarFunction, Typed, unified_type};
+use crate::expr::{
+    Call, EvalContext, EvalSettings, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings, unified_type,
+};
 use crate::mixing;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
@@ -190,6 +197,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         collation,
         kind: kind.column.clone(),
         deterministic: entry.traits & VOLATILE == 0,
+        sources: None,
     };
     Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { nullable, ..kind } })
 }
@@ -234,6 +242,7 @@ pub(crate) fn in_own_bytes(typed: Typed) -> Typed {
         collation,
         kind: ColumnType::Varbinary { length },
         deterministic: true,
+        sources: None,
     };
     let kind = ExprType { column: ColumnType::Varbinary { length }, ..typed.kind };
     Typed { expr: Expr::Call(Arc::new(call)), kind }
@@ -255,6 +264,7 @@ pub(crate) fn in_other_set(typed: Typed, other: Collation) -> Typed {
         collation,
         kind: column,
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
 }
@@ -268,6 +278,7 @@ pub(crate) fn padded(typed: Typed, length: u32) -> Typed {
         collation: Collation::DEFAULT,
         kind: typed.kind.column.clone(),
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
 }
@@ -315,6 +326,7 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
         collation: Collation::DEFAULT,
         kind: typed.kind.column,
         deterministic: true,
+        sources: None,
     };
     let kind = ExprType { column, nullable: typed.kind.nullable, traits: typed.kind.traits };
     Typed { expr: Expr::Call(Arc::new(call)), kind }
@@ -360,6 +372,22 @@ fn date(_: &[Typed]) -> ColumnType {
     ColumnType::Date
 }
 
+/// LEFT, RIGHT, SUBSTRING: as long as is asked for, and no longer than the first argument.
+fn part_type(arguments: &[Typed]) -> ColumnType {
+    let Some(first) = arguments.first().filter(|first| first.kind.column != ColumnType::Null) else {
+        return text_like_first(arguments);
+    };
+    let whole = first.kind.column.text_length();
+    let wanted = arguments.get(1..).and_then(|rest| rest.last()).and_then(|count| known_length(&count.expr));
+    let wanted = wanted.map_or(whole, |wanted| u32::try_from(wanted.max(0)).unwrap_or(u32::MAX));
+    string_type(whole.min(wanted), arguments)
+}
+
+/// SUBSTRING: all that is behind the place, or as much as is asked for.
+fn substring_type(arguments: &[Typed]) -> ColumnType {
+    if arguments.len() > 2 { part_type(arguments) } else { text_like_first(arguments) }
+}
+
 /// Text as long as the first argument.
 fn text_like_first(arguments: &[Typed]) -> ColumnType {
     if arguments.first().is_some_and(|first| first.kind.column == ColumnType::Null) {
@@ -368,18 +396,34 @@ fn text_like_first(arguments: &[Typed]) -> ColumnType {
     string_type(arguments.first().map_or(0, |first| first.kind.column.text_length()), arguments)
 }
 
+/// The same where NULL is no bytes either.
+fn text_always(arguments: &[Typed]) -> ColumnType {
+    match text_like_first(arguments) {
+        ColumnType::Varbinary { length: 0 } => ColumnType::varchar(0),
+        kind => kind,
+    }
+}
+
 /// Text as long as all arguments together.
 fn text_sum(arguments: &[Typed]) -> ColumnType {
     let length = arguments.iter().fold(0u32, |sum, part| sum.saturating_add(part.kind.column.text_length()));
     string_type(length, arguments)
 }
 
-/// A literal argument that is a length.
+/// An argument that is a length and known before there are rows; None where it is not known, or negative.
 fn literal_length(arguments: &[Typed], place: usize) -> Option<u32> {
-    match arguments.get(place).map(|argument| &argument.expr) {
-        Some(Expr::Literal(Value::Int(number))) => u32::try_from(*number).ok(),
-        _ => None,
-    }
+    u32::try_from(known_length(&arguments.get(place)?.expr)?).ok()
+}
+
+/// The whole number that a constant gives; None if it is NULL or not known yet.
+fn known_length(expr: &Expr) -> Option<i64> {
+    let open = |part: &Expr| matches!(part, Expr::Parameter(_) | Expr::SystemVariable { .. });
+    let mut known = expr.is_constant();
+    expr.walk(&mut |part| known &= !open(part));
+    let (settings, warnings) = (EvalSettings::default(), Warnings::new());
+    let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
+    let value = known.then(|| expr.eval(&NoRow, &context).ok()).flatten()?;
+    if value.is_null() { None } else { crate::value::to_i64(&value, &context).ok() }
 }
 
 /// Bytes of an argument's text.
@@ -445,14 +489,21 @@ fn repeated_type(arguments: &[Typed]) -> ColumnType {
     )
 }
 
-/// LPAD, RPAD: as long as is asked for.
+/// LPAD, RPAD: as long as is asked for; bytes if the first is no text at all.
 fn padded_type(arguments: &[Typed]) -> ColumnType {
-    string_type(literal_length(arguments, 1).unwrap_or(u32::MAX), arguments)
+    let length = literal_length(arguments, 1).unwrap_or(u32::MAX);
+    match arguments.first() {
+        Some(first) if first.kind.column == ColumnType::Null => bytes_type(length),
+        _ => string_type(length, arguments),
+    }
 }
 
-/// SPACE
+/// SPACE: nothing of a constant that is negative or NULL.
 fn spaces_type(arguments: &[Typed]) -> ColumnType {
-    string_type(literal_length(arguments, 0).unwrap_or(u32::MAX), &[])
+    let settled = arguments
+        .first()
+        .is_some_and(|count| count.expr.is_constant() && !matches!(count.expr, Expr::Parameter(_)));
+    string_type(literal_length(arguments, 0).unwrap_or(if settled { 0 } else { u32::MAX }), &[])
 }
 
 /// INSERT: both texts, bytes if the first is no text at all.
@@ -513,7 +564,7 @@ fn unhex_type(arguments: &[Typed]) -> ColumnType {
     bytes_type(text_bytes(arguments).div_ceil(2))
 }
 
-fn bytes_type(length: u32) -> ColumnType {
+pub(crate) fn bytes_type(length: u32) -> ColumnType {
     if length > 65_535 { ColumnType::Blob { size: BlobSize::Long } } else { ColumnType::Varbinary { length } }
 }
 

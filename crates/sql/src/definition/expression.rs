@@ -369,7 +369,8 @@ fn printed_name(name: &str) -> &str {
     }
 }
 
-fn unit_text(unit: IntervalUnit) -> &'static str {
+/// A unit as it is printed.
+pub(crate) fn unit_text(unit: IntervalUnit) -> &'static str {
     use IntervalUnit as U;
     match unit {
         U::Microsecond => "microsecond",

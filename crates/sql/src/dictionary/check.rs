@@ -76,8 +76,14 @@ pub fn bind_expression(expr: &ast::Expr, definition: &Definition) -> SqlResult<c
 pub fn verify(checks: &[BoundCheck], row: &dyn Row, eval: &EvalContext<'_>) -> SqlResult<()> {
     for check in checks {
         let expr = check.expr.as_ref().map_err(Clone::clone)?;
-        if expr.eval_truth(row, eval)? == Some(false) {
-            return Err(SqlError::check_constraint_violated(&check.name));
+        match expr.eval_truth(row, eval) {
+            // What is out of range is no value that the constraint allows.
+            Ok(Some(false)) => return Err(SqlError::check_constraint_violated(&check.name)),
+            Err(error) if error.code == 1690 => {
+                return Err(SqlError::check_constraint_violated(&check.name));
+            }
+            Err(error) => return Err(error),
+            Ok(_) => {}
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::expr::{EvalContext, Row};
 use crate::memory::{Charge, heap_bytes, row_bytes};
 use crate::plan::query::{Aggregate, AggregateKind};
 use crate::types::ColumnType;
-use crate::value::{Value, compare, to_decimal, to_double, to_text, to_u64_bits};
+use crate::value::{Value, compare, to_bytes, to_decimal, to_double, to_text, to_u64_bits};
 
 /// One aggregate over one group.
 pub struct Accumulator {
@@ -22,14 +22,29 @@ pub struct Accumulator {
 
 enum State {
     Count(u64),
-    Whole { sum: i128, count: u64 },
-    Exact { sum: Decimal, count: u64 },
-    Double { sum: f64, count: u64 },
+    Whole {
+        sum: i128,
+        count: u64,
+    },
+    Exact {
+        sum: Decimal,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
     Extreme(Value),
     Bits(u64),
+    /// Bits of byte strings; None before the first.
+    Bytes(Option<Vec<u8>>),
     Texts(Texts),
     Document(Document),
-    Spread { count: u64, mean: f64, squares: f64 },
+    Spread {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
 }
 
 impl Accumulator {
@@ -45,6 +60,11 @@ impl Accumulator {
                 _ => State::Double { sum: 0.0, count: 0 },
             },
             AggregateKind::Min | AggregateKind::Max => State::Extreme(Value::Null),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
+                if aggregate.result.is_binary_string() =>
+            {
+                State::Bytes(None)
+            }
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::GroupConcat => State::Texts(Texts::default()),
@@ -193,6 +213,7 @@ impl Accumulator {
                     _ => *bits ^= more,
                 }
             }
+            State::Bytes(all) => add_bytes(kind, all, &to_bytes(&value))?,
             // Welford's method: stable in one pass.
             State::Spread { count, mean, squares } => {
                 let number = to_double(&value, context)?;
@@ -220,6 +241,10 @@ impl Accumulator {
             State::Double { sum, count } => Value::Double(if divides { sum / count as f64 } else { sum }),
             State::Extreme(value) => value,
             State::Bits(bits) => Value::UInt(bits),
+            State::Bytes(bytes) => Value::bytes(bytes.unwrap_or_else(|| {
+                let none = if aggregate.kind == AggregateKind::BitAnd { 0xFF } else { 0 };
+                vec![none; aggregate.result.text_length() as usize]
+            })),
             State::Texts(list) => list.result(aggregate, context),
             State::Document(document) => {
                 let array = aggregate.kind == AggregateKind::JsonArray;
@@ -228,6 +253,25 @@ impl Accumulator {
             State::Spread { count, squares, .. } => spread(aggregate.kind, count, squares),
         })
     }
+}
+
+/// BIT_AND, BIT_OR and BIT_XOR of byte strings, which have to be equally long.
+fn add_bytes(kind: AggregateKind, all: &mut Option<Vec<u8>>, more: &[u8]) -> SqlResult<()> {
+    let Some(all) = all else {
+        *all = Some(more.to_vec());
+        return Ok(());
+    };
+    if all.len() != more.len() {
+        return Err(SqlError::bit_operands_of_unequal_length());
+    }
+    for (byte, more) in all.iter_mut().zip(more) {
+        match kind {
+            AggregateKind::BitAnd => *byte &= more,
+            AggregateKind::BitOr => *byte |= more,
+            _ => *byte ^= more,
+        }
+    }
+    Ok(())
 }
 
 /// A sum, or with the digits that a division adds, an average.

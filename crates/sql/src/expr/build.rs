@@ -6,7 +6,7 @@ use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
 use super::variable::{self, VariableKind};
-use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, SqlMode, Typed};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
@@ -73,6 +73,11 @@ pub trait Resolver {
     /// Whether the parameters are those of a prepared statement, not literals.
     fn is_prepared(&self) -> bool {
         false
+    }
+
+    /// A column as messages write it: with its table and database, where they are known.
+    fn named(&self, name: &ast::ColumnName) -> String {
+        crate::definition::quote_name(&name.column)
     }
 
     /// Tells of something that is known once the expression is bound.
@@ -370,10 +375,15 @@ impl Builder<'_> {
             }
             return Ok(typed);
         }
+        let written = operand;
         let operand = match op {
             UnaryOp::Binary => self.build(operand)?,
             UnaryOp::Not => self.condition(operand)?,
-            _ => self.number(operand)?,
+            UnaryOp::BitNot => self.number_for(operand, Wanted::Integer)?,
+            UnaryOp::Negate => match number_of_hex(operand) {
+                Some(number) => as_real(number),
+                None => self.number(operand)?,
+            },
         };
         let operand = if op == UnaryOp::Negate { with_all_digits(operand) } else { operand };
         if op == UnaryOp::Negate
@@ -384,14 +394,16 @@ impl Builder<'_> {
         let nullable = operand.kind.nullable;
         Ok(match op {
             UnaryOp::Not => truth(Expr::Not(boxed(operand)), nullable),
-            UnaryOp::BitNot => Typed {
-                expr: Expr::BitNot(boxed(operand)),
-                kind: ExprType::new(ColumnType::BIGINT_UNSIGNED, nullable),
+            UnaryOp::BitNot => match Self::bytes_inverted(operand) {
+                Ok(bytes) => bytes,
+                Err(number) => Typed {
+                    expr: Expr::BitNot(number),
+                    kind: ExprType::new(ColumnType::BIGINT_UNSIGNED, nullable),
+                },
             },
             UnaryOp::Binary => {
                 let operand = functions::in_own_bytes(operand);
-                let to =
-                    ColumnType::Varbinary { length: operand.kind.column.text_length().saturating_mul(4) };
+                let to = functions::bytes_type(operand.kind.column.text_length().saturating_mul(4));
                 Typed {
                     expr: Expr::Coerce { operand: Box::new(operand.expr), to: to.clone() },
                     kind: ExprType::new(to, nullable),
@@ -409,13 +421,17 @@ impl Builder<'_> {
                     kind if kind.is_temporal() => ColumnType::DOUBLE,
                     kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0),
                 };
-                Typed { expr: Expr::Negate(Box::new(operand.expr)), kind: ExprType::new(column, nullable) }
+                let source = Some(Box::new(Source::of_negative(written, &*self.resolver)));
+                let expr = Expr::Negate { operand: Box::new(operand.expr), source };
+                Typed { expr, kind: ExprType::new(column, nullable) }
             }
         })
     }
 
-    fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
-        if let Some(op) = arithmetic_op(op) {
+    fn binary(&mut self, written: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
+        if let Some(op) = arithmetic_op(written) {
+            let source =
+                (!op.is_of_bits()).then(|| Box::new(Source::of_pair(written, left, right, &*self.resolver)));
             let wanted = match op {
                 ArithmeticOp::IntegerDivide => Wanted::Decimal,
                 op if op.is_of_bits() => Wanted::Integer,
@@ -425,17 +441,28 @@ impl Builder<'_> {
             for side in [left, right] {
                 parts.push(with_all_digits(self.number_for(side, wanted)?));
             }
+            // A text is read, and told of, before a document behind it is.
+            if functions::reads_document(&parts[1].expr) && parts[0].kind.column.is_character() {
+                let text = parts.swap_remove(0);
+                parts.insert(0, functions::text_as_number(text, wanted));
+            }
             self.resolver.meet(&parts);
-            let [left, right] = exactly(parts);
+            let [left, right] = match op.is_of_bits() {
+                false => exactly(parts),
+                true => match self.bits_of_bytes(op, [left, right], exactly(parts))? {
+                    Ok(bytes) => return Ok(bytes),
+                    Err(numbers) => numbers,
+                },
+            };
             let digits = self.settings.division_digits;
             let column = arithmetic_type(op, &left.kind.column, &right.kind.column, digits);
             let divides =
                 matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
             let nullable = divides || left.kind.nullable || right.kind.nullable;
-            let expr = Expr::Arithmetic { op, left: boxed(left), right: boxed(right) };
+            let expr = Expr::Arithmetic { op, left: boxed(left), right: boxed(right), source };
             return Ok(Typed { expr, kind: ExprType::new(column, nullable) });
         }
-        match op {
+        match written {
             BinaryOp::Xor => {
                 let (left, right) = (self.condition(left)?, self.condition(right)?);
                 Ok(truth(Expr::Xor(boxed(left), boxed(right)), true))
@@ -444,7 +471,7 @@ impl Builder<'_> {
                 let arguments = vec![self.build(left)?, self.build(right)?];
                 functions::bind_function("concat", arguments, self.settings)
             }
-            _ => self.comparison(CompareOp::of(op), left, right),
+            op => self.comparison(CompareOp::of(op), left, right),
         }
     }
 
@@ -534,8 +561,13 @@ impl Builder<'_> {
     /// A function of the table.
     fn tabled(&mut self, name: &str, call: &ast::FunctionCall) -> SqlResult<Typed> {
         if matches!(name, "greatest" | "least") {
-            let parts: Vec<&ast::Expr> = call.arguments.iter().collect();
-            let arguments = self.build_alike(&parts)?;
+            let mut arguments = self.build_all(&call.arguments)?;
+            if arguments.iter().any(|one| one.kind.column == ColumnType::Json) {
+                self.resolver.warn(SqlError::extreme_documents());
+                let text =
+                    |one: Typed| if one.kind.column == ColumnType::Json { self.as_text(one) } else { one };
+                arguments = arguments.into_iter().map(text).collect();
+            }
             self.resolver.meet(&arguments);
             if arguments.iter().any(|one| one.kind.column == ColumnType::Json) {
                 self.resolver.warn(SqlError::documents_extreme());
@@ -549,7 +581,11 @@ impl Builder<'_> {
                 typed
             });
         }
-        let arguments = self.arguments(name, &call.arguments)?;
+        let mut arguments = self.arguments(name, &call.arguments)?;
+        let field = if name == "field" { functions::field_of(&arguments) } else { None };
+        if field.is_some() {
+            arguments = call.arguments.iter().map(|one| self.number(one)).collect::<SqlResult<_>>()?;
+        }
         if matches!(name, "mod" | "round" | "truncate") {
             self.resolver.meet(&arguments);
         }
@@ -560,6 +596,20 @@ impl Builder<'_> {
             (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{name}")),
             _ => error,
         })?;
+        let bits = name == "conv" && call.arguments.first().is_some_and(|one| number_of_hex(one).is_some());
+        let other = if bits { Some(functions::CONV_OF_BITS) } else { field };
+        if let (Some(function), Expr::Call(bound)) = (other, &mut typed.expr)
+            && let Some(bound) = std::sync::Arc::get_mut(bound)
+        {
+            bound.function = function;
+        }
+        if functions::tells_of_arguments(name)
+            && let Expr::Call(bound) = &mut typed.expr
+            && let Some(bound) = std::sync::Arc::get_mut(bound)
+        {
+            let sources = call.arguments.iter().map(|one| Source::of(one, &*self.resolver));
+            bound.sources = Some(sources.collect());
+        }
         if digits_by_row && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
             typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
         }
@@ -610,7 +660,9 @@ impl Builder<'_> {
                 continue;
             }
             let wanted = functions::wanted_number(name, nth);
-            let mut bound = if numeric {
+            let bits =
+                nth == 0 && matches!(name, "conv" | "bin" | "oct") && number_of_hex(argument).is_some();
+            let mut bound = if numeric || bits {
                 with_all_digits(self.number_for(argument, wanted)?)
             } else {
                 self.build(argument)?
@@ -643,6 +695,13 @@ pub fn document_holds(typed: Typed) -> Typed {
     let zero = Typed { expr: Expr::int(0), kind: ExprType::not_null(ColumnType::BIGINT) };
     let (left, right) = (boxed(functions::as_order(typed)), boxed(functions::as_order(zero)));
     truth(Expr::Compare { op: CompareOp::NotEqual, left, right, collation: Collation::Binary }, nullable)
+}
+
+/// The number of a hex literal behind a sign: a double.
+fn as_real(number: Typed) -> Typed {
+    let Expr::Literal(Value::UInt(value)) = number.expr else { return number };
+    let kind = ExprType { column: ColumnType::DOUBLE, ..number.kind };
+    Typed { expr: Expr::Literal(Value::Double(value as f64)), kind }
 }
 
 /// A negative literal that is negated again, or one that no BIGINT holds: a decimal.

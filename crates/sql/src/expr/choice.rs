@@ -46,6 +46,11 @@ impl Builder<'_> {
             let document = Typed { kind, ..bound };
             let equal = |this: &mut Self, when| {
                 let when = this.build(when)?;
+                // Beside a number it is the number that it says.
+                if when.kind.column.is_numeric() {
+                    let number = this.number(operand)?;
+                    return Ok(this.compare_typed(CompareOp::Equal, number, when)?.expr);
+                }
                 Ok(this.compare_typed(CompareOp::Equal, document.clone(), when)?.expr)
             };
             return branches.iter().map(|(when, _)| equal(self, when)).collect();

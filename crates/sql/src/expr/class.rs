@@ -53,7 +53,9 @@ pub(super) fn is_settled(expr: &Expr) -> bool {
 impl Builder<'_> {
     /// A value as the text that it is shown as.
     pub(super) fn as_text(&self, typed: Typed) -> Typed {
-        let (length, collation) = (typed.kind.column.text_length(), self.settings.connection_collation);
+        let document = is_document(&typed.kind.column);
+        let collation = if document { Collation::Utf8mb4Bin } else { self.settings.connection_collation };
+        let length = typed.kind.column.text_length();
         coerced(typed, ColumnType::Varchar { length, collation })
     }
 
@@ -140,8 +142,11 @@ impl Builder<'_> {
             {
                 return Ok(bound);
             }
+            let as_texts = !bound[1..].iter().any(|part| part.kind.column.is_numeric());
             let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
                 Some(number) => number,
+                // Among bounds that are no numbers a document is read as its text is.
+                None if as_texts && is_document(&typed.kind.column) => as_double(self.as_text(typed)),
                 None => {
                     let typed = of_branch_taken(typed);
                     as_double(functions::as_number(typed, Wanted::Double, source_of(part)))
@@ -211,6 +216,7 @@ fn as_whole(typed: Typed) -> Typed {
         collation: Collation::Binary,
         kind: typed.kind.column.clone(),
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
 }
@@ -235,6 +241,7 @@ fn in_full(typed: Typed) -> Typed {
         collation: Collation::Binary,
         kind: typed.kind.column.clone(),
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
 }
@@ -271,6 +278,7 @@ fn as_moment(typed: Typed) -> Typed {
         collation: Collation::Binary,
         kind: column.clone(),
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column, ..typed.kind } }
 }

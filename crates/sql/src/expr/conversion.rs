@@ -1,7 +1,7 @@
 //! From syntax to bound conversions: CAST, CONVERT and COLLATE.
 
 use super::build::{Builder, boxed};
-use super::{Expr, Typed};
+use super::{Expr, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -43,7 +43,8 @@ impl Builder<'_> {
         if matches!(target, ast::CastType::Json) {
             return Ok(functions::cast_as_document(operand));
         }
-        let to = functions::cast_target(target, &operand.kind.column, self.settings)?;
+        let to = functions::cast_target(target, &operand.kind.column, self.settings)
+            .map_err(|error| self.of_operand(error, expr, target))?;
         let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
         let operand = match to.collation() {
             Some(other) => functions::in_other_set(operand, other),
@@ -59,7 +60,21 @@ impl Builder<'_> {
             }
             other => other.clone(),
         });
-        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })
+    }
+
+    /// Error 1425 or 1426 about a DECIMAL names what is cast.
+    fn of_operand(&self, error: SqlError, expr: &ast::Expr, target: &ast::CastType) -> SqlError {
+        let ast::CastType::Decimal { precision, scale } = target else { return error };
+        let name = match expr {
+            ast::Expr::Column(name) => name.column.to_string(),
+            other => Source::of(other, &*self.resolver).plain_text(),
+        };
+        match error.code {
+            1425 => SqlError::too_big_scale(scale.unwrap_or(0), name, 30),
+            1426 => SqlError::too_big_precision(precision.unwrap_or(0), name, 65),
+            _ => error,
+        }
     }
 
     fn json_value(
@@ -95,7 +110,7 @@ impl Builder<'_> {
                     (ColumnType::Varchar { length, collation }, operand)
                 };
                 let kind = ExprType::new(to.clone(), operand.kind.nullable);
-                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to }, kind })
+                Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })
             }
             ast::Expr::Collate { operand, collation } => {
                 let wanted =

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use smallvec::{SmallVec, smallvec};
 
 use super::lookup::{Candidates, LOOKED_UP_MIN, Lookup, constant};
+use super::source::in_source;
 use super::{Call, CompareOp, Expr, Row, arithmetic, predicate};
 use crate::ast::IsTest;
 use crate::collation::Collation;
@@ -12,7 +13,7 @@ use crate::datetime;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, coerce_value};
-use crate::functions::cast;
+use crate::functions::cast_named;
 use crate::functions::result_bytes::bounded;
 use crate::types::ColumnType;
 use crate::value::{ReadFor, Value, read_moment, to_bool};
@@ -50,13 +51,15 @@ impl Expr {
                 value
             }
             Expr::SystemVariable { scope, name } => context.session.system_variable(*scope, name)?,
-            Expr::Arithmetic { op, left, right } => {
+            Expr::Arithmetic { op, left, right, source } => {
                 let left = left.operand(row, context)?;
                 let mut held = context.held();
                 held.add(&left)?;
-                arithmetic::apply(*op, &left, &*right.operand(row, context)?, context)?
+                arithmetic::apply(*op, &left, &*right.operand(row, context)?, context)
+                    .map_err(|error| in_source(error, || Some(source.as_ref()?.text(context))))?
             }
-            Expr::Negate(operand) => arithmetic::negate(&operand.eval(row, context)?, context)?,
+            Expr::Negate { operand, source } => arithmetic::negate(&operand.eval(row, context)?, context)
+                .map_err(|error| in_source(error, || Some(source.as_ref()?.text(context))))?,
             Expr::BitNot(operand) => match operand.eval(row, context)? {
                 Value::Null => Value::Null,
                 value => Value::UInt(!crate::value::to_u64_bits(&value, context)?),
@@ -64,7 +67,9 @@ impl Expr {
             Expr::Case { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. } => {
                 self.eval_choice(row, context)?
             }
-            Expr::Cast { operand, to } => cast(&operand.eval(row, context)?, to, context)?,
+            Expr::Cast { operand, to, name } => {
+                cast_named(&operand.eval(row, context)?, to, name.as_deref(), context)?
+            }
             Expr::Coerce { operand, to } => coerce_value(operand.eval(row, context)?, to, context)?,
             Expr::DateArithmetic { date, amount, unit, subtract } => {
                 let date = date.eval(row, context)?;
@@ -327,5 +332,7 @@ fn eval_call(call: &Call, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult
         arguments.push(value);
     }
     context.step()?;
-    bounded((call.function)(call, &arguments, context)?, call, context)
+    let value = (call.function)(call, &arguments, context)
+        .map_err(|error| in_source(error, || crate::functions::text_of_call(call, context)))?;
+    bounded(value, call, context)
 }

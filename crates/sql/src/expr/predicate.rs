@@ -198,10 +198,12 @@ pub(super) fn regexp_values(
     pattern: &Value,
     collation: Collation,
 ) -> SqlResult<Option<bool>> {
-    if operand.is_null() || pattern.is_null() {
+    if pattern.is_null() {
         return Ok(None);
     }
     let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
     let options = Options { ignores_case: !binary && !collation.is_case_sensitive(), ..Options::default() };
-    Ok(Some(regexp::Pattern::new(&to_text(pattern), options)?.is_match(&to_text(operand))?))
+    // A wrong pattern is refused even if there is no text.
+    let pattern = regexp::Pattern::new(&to_text(pattern), options)?;
+    if operand.is_null() { Ok(None) } else { Ok(Some(pattern.is_match(&to_text(operand))?)) }
 }

@@ -77,6 +77,16 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
 
 /// CAST(value AS kind).
 pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
+    cast_named(value, kind, None, context)
+}
+
+/// CAST(value AS kind) as a result column of this name, if it is one.
+pub(crate) fn cast_named(
+    value: &Value,
+    kind: &ColumnType,
+    name: Option<&str>,
+    context: &EvalContext<'_>,
+) -> SqlResult<Value> {
     if value.is_null() {
         return Ok(Value::Null);
     }
@@ -94,7 +104,7 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
             Value::Decimal(match number.fit(*precision, *scale) {
                 Ok(number) => number,
                 Err(_) => {
-                    context.warn(SqlError::out_of_range_column("?", 1))?;
+                    context.warn(SqlError::out_of_range_column(name.unwrap_or("(null)"), 1))?;
                     let largest = Decimal::max_value(*precision, *scale);
                     if number.is_negative() { largest.negate() } else { largest }
                 }
@@ -148,7 +158,10 @@ pub fn cast(value: &Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlR
 /// CAST(value AS BINARY(length)): cut, or filled up with zeros.
 fn cast_binary(value: &Value, length: u32, context: &EvalContext<'_>) -> SqlResult<Value> {
     let bytes = to_bytes(value);
-    cut_warning(bytes.len() > length as usize, "BINARY", length, value, context)?;
+    if bytes.len() > length as usize {
+        let shown = crate::value::shown_bytes(&bytes);
+        context.warn(SqlError::truncated_wrong_value(format!("BINARY({length})"), shown))?;
+    }
     let kept = &bytes[..bytes.len().min(length as usize)];
     let built = build("cast_as_binary", context, |out| {
         out.push(kept)?;
@@ -178,11 +191,6 @@ fn cast_signed(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
             context.warn(SqlError::truncated_wrong_value("INTEGER", crate::value::shown(text)))?;
             return Ok(Value::Int(number.min(i128::from(u64::MAX)) as u64 as i64));
         }
-    }
-    if let Value::Decimal(number) = value
-        && number.to_i64().is_none()
-    {
-        context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
     }
     Ok(Value::Int(to_i64(value, context)?))
 }

@@ -130,12 +130,19 @@ pub(super) fn out_of_range(
     arguments: &[Value],
     context: &EvalContext<'_>,
 ) -> SqlResult<Value> {
-    let mut expression = format!("{}(", call.name);
+    let mut expression = match super::text_of_call(call, context) {
+        Some(text) => return told_out_of_range(kind, text, context),
+        None => format!("{}(", call.name),
+    };
     for (nth, (expr, value)) in call.arguments.iter().zip(arguments).enumerate() {
         expression.push_str(if nth == 0 { "" } else { "," });
         expression.push_str(&written(expr, value));
     }
     expression.push(')');
+    told_out_of_range(kind, expression, context)
+}
+
+fn told_out_of_range(kind: &str, expression: String, context: &EvalContext<'_>) -> SqlResult<Value> {
     context.warn(SqlError::temporal_out_of_range(kind, expression))?;
     Ok(Value::Null)
 }
@@ -471,8 +478,9 @@ fn months_of_period(period: i64, function: &str) -> SqlResult<i64> {
 fn period_add(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (period, added) = (to_i64(&arguments[0], context)?, to_i64(&arguments[1], context)?);
-    let months = months_of_period(period, call.name)?.saturating_add(added);
-    Ok(Value::Int(months.div_euclid(12).saturating_mul(100).saturating_add(months.rem_euclid(12) + 1)))
+    // Beyond 64 bits it begins again, as in MySQL.
+    let months = (months_of_period(period, call.name)? as u64).wrapping_add(added as u64);
+    Ok(Value::Int((months / 12).wrapping_mul(100).wrapping_add(months % 12 + 1) as i64))
 }
 
 fn period_diff(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -23,7 +23,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("json_array", (0, MANY), json_array, document, NEVER_NULL),
     entry("json_object", (0, MANY), json_object, document, NEVER_NULL),
     entry("json_quote", (1, 1), json_quote, super::json_quoted_type, 0),
-    entry("json_unquote", (1, 1), json_unquote, super::text_like_first, 0),
+    entry("json_unquote", (1, 1), json_unquote, super::text_always, 0),
     entry("json_valid", (1, 1), json_valid, bigint, 0),
     entry("json_type", (1, 1), json_type, super::text_short, 0),
     entry("json_depth", (1, 1), json_depth, bigint, 0),
@@ -88,6 +88,7 @@ fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: C
         collation: Collation::Utf8mb4Bin,
         kind: kind.clone(),
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(kind, argument.kind.nullable) }
 }
@@ -291,8 +292,18 @@ fn json_object(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     given(&Json::Object(Object::new(members)), call, context)
 }
 
+/// Errors 3064 and 3144 for what is no text.
+fn wants_text(call: &Call, value: &Value) -> SqlResult<()> {
+    match value {
+        Value::Str(_) | Value::Enum(_) => Ok(()),
+        Value::Bytes(_) => Err(SqlError::json_of_binary()),
+        _ => Err(SqlError::json_argument_type(1, call.name)),
+    }
+}
+
 fn json_quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
+    wants_text(call, &arguments[0])?;
     build_text(call.name, context, |out| {
         let written = json::append_quoted(&to_text(&arguments[0]), out);
         out.refused()?;
@@ -301,7 +312,7 @@ fn json_quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     })
 }
 
-fn json_unquote(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn json_unquote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let mut held = context.held();
     Ok(match &arguments[0] {
@@ -309,7 +320,10 @@ fn json_unquote(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
             let document = kept(marked, &mut held)?;
             Value::text(&*json::write::unquoted(&document, &mut held)?)
         }
-        other => Value::from(json::unquote(&to_text(other), &mut held)?),
+        other => {
+            wants_text(call, other)?;
+            Value::from(json::unquote(&to_text(other), &mut held)?)
+        }
     })
 }
 

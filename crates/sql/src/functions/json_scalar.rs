@@ -9,7 +9,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::json::{self, Json, Kind, write::MARKED};
 use crate::types::{BlobSize, ColumnType, ExprType};
-use crate::value::{Value, parse_double_prefix, to_bytes, to_text};
+use crate::value::{Value, parse_double_prefix, to_bytes, to_double, to_text, to_u64_bits};
 
 fn call(name: &'static str, function: ScalarFunction, arguments: Vec<Expr>, kind: ExprType) -> Typed {
     let call = Call {
@@ -19,6 +19,7 @@ fn call(name: &'static str, function: ScalarFunction, arguments: Vec<Expr>, kind
         collation: Collation::Utf8mb4Bin,
         kind: kind.column.clone(),
         deterministic: true,
+        sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind }
 }
@@ -55,6 +56,30 @@ pub(crate) fn as_number(typed: Typed, wanted: Wanted, source: &str) -> Typed {
     };
     let kind = ExprType::new(ColumnType::DOUBLE, typed.kind.nullable);
     call(name, number, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
+}
+
+/// Whether it reads a document as a number.
+pub(crate) fn reads_document(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call(call) if matches!(call.name, "DOUBLE" | "INTEGER" | "DECIMAL"))
+}
+
+/// A text as the number that it is read as beside a document.
+pub(crate) fn text_as_number(typed: Typed, wanted: Wanted) -> Typed {
+    let (name, column): (_, ColumnType) = match wanted {
+        Wanted::Double => ("text as double", ColumnType::DOUBLE),
+        Wanted::Integer => ("text as bits", ColumnType::BIGINT_UNSIGNED),
+        Wanted::Decimal => return typed,
+    };
+    let kind = ExprType::new(column, typed.kind.nullable);
+    call(name, text_number, vec![typed.expr], kind)
+}
+
+fn text_number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    Ok(match call.kind {
+        ColumnType::Double { .. } => Value::Double(to_double(&arguments[0], context)?),
+        _ => Value::UInt(to_u64_bits(&arguments[0], context)?),
+    })
 }
 
 /// `true` is 1; a string counts as the number it begins with, what is none as 0 with warning 3156.

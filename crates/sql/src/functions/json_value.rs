@@ -94,6 +94,7 @@ pub(crate) fn json_value(document: Typed, path: &str, to: ColumnType, rest: Vec<
         collation,
         kind: to.clone(),
         deterministic: true,
+        sources: None,
     };
     Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::nullable(to) })
 }

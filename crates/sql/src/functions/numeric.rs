@@ -3,7 +3,7 @@
 use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_short, unified};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, RandomSequence, Typed, coerce_value};
+use crate::expr::{Call, EvalContext, RandomSequence, ScalarFunction, Typed, coerce_value};
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{
     Numeric, Value, compare, parse_integer_prefix, to_bytes, to_date_time, to_double, to_i64, to_numeric,
@@ -155,6 +155,11 @@ fn floor(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
 }
 
 fn to_places(call: &Call, arguments: &[Value], context: &EvalContext<'_>, cut: bool) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    // The number is read, and told of, even if it has no places.
+    let number = number_for(call, &arguments[0], context)?;
     null_guard!(arguments);
     let places = match arguments.get(1) {
         Some(places) => to_i64(places, context)?,
@@ -165,7 +170,7 @@ fn to_places(call: &Call, arguments: &[Value], context: &EvalContext<'_>, cut: b
     let overflow = |kind: &str, number: &dyn std::fmt::Display| {
         SqlError::value_out_of_range(kind, format!("{}({number},{places})", call.name))
     };
-    Ok(match number_for(call, &arguments[0], context)? {
+    Ok(match number {
         Numeric::Int(number) if places >= 0 => Value::Int(number),
         Numeric::UInt(number) if places >= 0 => Value::UInt(number),
         Numeric::Int(number) => {
@@ -206,6 +211,7 @@ fn modulo(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
         op: crate::expr::ArithmeticOp::Modulo,
         left: Box::new(crate::expr::Expr::Literal(arguments[0].clone())),
         right: Box::new(crate::expr::Expr::Literal(arguments[1].clone())),
+        source: None,
     };
     expr.eval(&crate::expr::NoRow, context)
 }
@@ -244,9 +250,17 @@ real_functions! {
     degrees = f64::to_degrees;
 }
 
+/// Two doubles, read one after the other until one is NULL.
+fn two_doubles(arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Option<(f64, f64)>> {
+    if arguments[0].is_null() {
+        return Ok(None);
+    }
+    let first = to_double(&arguments[0], context)?;
+    if arguments[1].is_null() { Ok(None) } else { Ok(Some((first, to_double(&arguments[1], context)?))) }
+}
+
 fn power(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let (base, exponent) = (to_double(&arguments[0], context)?, to_double(&arguments[1], context)?);
+    let Some((base, exponent)) = two_doubles(arguments, context)? else { return Ok(Value::Null) };
     let result = base.powf(exponent);
     if !result.is_finite() {
         let text = format!("pow({},{})", to_text(&arguments[0]), to_text(&arguments[1]));
@@ -284,9 +298,14 @@ fn log10(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
 }
 
 fn log(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
     let Some(number) = arguments.get(1) else { return logarithm(&arguments[0], context, f64::ln) };
     let Value::Double(base) = logarithm(&arguments[0], context, f64::ln)? else { return Ok(Value::Null) };
+    if number.is_null() {
+        return Ok(Value::Null);
+    }
     let Value::Double(number) = logarithm(number, context, f64::ln)? else { return Ok(Value::Null) };
     if base == 0.0 {
         context.warn(invalid_logarithm())?;
@@ -317,12 +336,11 @@ fn pi(_: &Call, _: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
 }
 
 fn atan(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let first = to_double(&arguments[0], context)?;
-    Ok(Value::Double(match arguments.get(1) {
-        Some(second) => first.atan2(to_double(second, context)?),
-        None => first.atan(),
-    }))
+    if arguments.len() == 1 {
+        null_guard!(arguments);
+        return Ok(Value::Double(to_double(&arguments[0], context)?.atan()));
+    }
+    Ok(two_doubles(arguments, context)?.map_or(Value::Null, |(one, other)| Value::Double(one.atan2(other))))
 }
 
 fn extreme(
@@ -393,6 +411,9 @@ fn least(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
 
 fn bit_count(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
+    if let Value::Bytes(bytes) = &arguments[0] {
+        return Ok(Value::Int(bytes.iter().map(|byte| i64::from(byte.count_ones())).sum()));
+    }
     Ok(Value::Int(i64::from(to_u64_bits(&arguments[0], context)?.count_ones())))
 }
 
@@ -442,6 +463,19 @@ fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
         context.warn(SqlError::truncated_wrong_value("DECIMAL", crate::value::shown(&text)))?;
     }
     Ok(convert_base(&text, from, to).map_or(Value::Null, Value::from))
+}
+
+/// CONV of a hex or a bit literal, which is a number in no base.
+pub(crate) const CONV_OF_BITS: ScalarFunction = conv_of_bits;
+
+fn conv_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let (from, to) = (to_i64(&arguments[1], context)?, to_i64(&arguments[2], context)?);
+    if !(2..=36).contains(&from.unsigned_abs()) {
+        return Ok(Value::Null);
+    }
+    let number = to_u64_bits(&arguments[0], context)?.to_string();
+    Ok(convert_base(number.as_bytes(), 10, to).map_or(Value::Null, Value::from))
 }
 
 /// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with.

@@ -11,14 +11,14 @@ use crate::value::{Value, to_i64, to_text};
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("regexp_like", (2, 3), regexp_like, bigint, 0),
     entry("regexp_replace", (3, 6), regexp_replace, text_long, 0),
-    entry("regexp_substr", (2, 5), regexp_substr, crate::functions::text_like_first, 0),
+    entry("regexp_substr", (2, 5), regexp_substr, crate::functions::text_always, 0),
     entry("regexp_instr", (2, 6), regexp_instr, bigint, 0),
 ];
 
 /// The pattern under a match type: `c` and `i` choose the case, the last one counts; `m` lets `^` and `$` match at lines, `n` lets the
-/// dot match their ends; `u` lets only `\\n` end one.
-fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResult<Pattern> {
-    let letters = match_type.map(to_text).unwrap_or_default();
+/// dot match their ends; `u` lets only `\\n` end one. It is looked at even if there is no text to match; None if it is NULL.
+fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResult<Option<Pattern>> {
+    let letters = match_type.filter(|letters| !letters.is_null()).map(to_text).unwrap_or_default();
     let mut options = Options { ignores_case: !call.collation.is_case_sensitive(), ..Options::default() };
     for letter in letters.chars() {
         match letter {
@@ -29,7 +29,10 @@ fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResu
             _ => return Err(SqlError::wrong_arguments(call.name)),
         }
     }
-    Pattern::new(&to_text(pattern), options)
+    if pattern.is_null() || match_type.is_some_and(Value::is_null) {
+        return Ok(None);
+    }
+    Pattern::new(&to_text(pattern), options).map(Some)
 }
 
 /// Byte offset of a position in characters from 1; 1 without an argument.
@@ -48,15 +51,15 @@ fn occurrence(argument: Option<&Value>, otherwise: i64, context: &EvalContext<'_
 }
 
 fn regexp_like(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(2))? else { return Ok(Value::Null) };
     null_guard!(arguments);
-    let compiled = compiled(call, &arguments[1], arguments.get(2))?;
     Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))?))
 }
 
 /// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default, means all of them.
 fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(5))? else { return Ok(Value::Null) };
     null_guard!(arguments);
-    let compiled = compiled(call, &arguments[1], arguments.get(5))?;
     let (text, replacement) = (to_text(&arguments[0]), to_text(&arguments[2]));
     let from = start(&text, arguments.get(3), context)?;
     let wanted = occurrence(arguments.get(4), 0, context)?;
@@ -143,8 +146,8 @@ fn nth_match(
 }
 
 fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(4))? else { return Ok(Value::Null) };
     null_guard!(arguments);
-    let compiled = compiled(call, &arguments[1], arguments.get(4))?;
     let text = to_text(&arguments[0]);
     let found = nth_match(&compiled, &text, arguments, context)?;
     Ok(found.map_or(Value::Null, |(start, end)| Value::text(&text[start..end])))
@@ -153,8 +156,8 @@ fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
 /// REGEXP_INSTR(text, pattern, position, occurrence, return option, match type): where the match begins, or with return option 1
 /// what comes after it begins.
 fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(5))? else { return Ok(Value::Null) };
     null_guard!(arguments);
-    let compiled = compiled(call, &arguments[1], arguments.get(5))?;
     let text = to_text(&arguments[0]);
     let after = match arguments.get(4).map(|value| to_i64(value, context)).transpose()? {
         None | Some(0) => false,

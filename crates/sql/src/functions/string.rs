@@ -4,9 +4,10 @@ use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
 use super::search::{self, characters, nth_character};
 use super::{Entry, MANY, NEVER_NULL, bigint, entry, text_like_first, text_long, text_short, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_upper};
+use crate::decimal::Decimal;
 use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
-use crate::value::{Value, compare_strings, to_bytes, to_decimal, to_i64, to_text};
+use crate::value::{Value, compare_strings, to_bytes, to_decimal, to_double, to_i64, to_text};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("concat", (1, MANY), concat, text_sum, 0),
@@ -16,9 +17,9 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("bit_length", (1, 1), bit_length, bigint, 0),
     entry("char_length", (1, 1), char_length, bigint, 0),
     entry("character_length", (1, 1), char_length, bigint, 0),
-    entry("substring", (2, 3), substring, text_like_first, 0),
-    entry("left", (2, 2), left, text_like_first, 0),
-    entry("right", (2, 2), right, text_like_first, 0),
+    entry("substring", (2, 3), substring, super::substring_type, 0),
+    entry("left", (2, 2), left, super::part_type, 0),
+    entry("right", (2, 2), right, super::part_type, 0),
     entry("trim", (1, 2), trim, text_like_first, 0),
     entry("ltrim", (1, 2), trim_left, text_like_first, 0),
     entry("rtrim", (1, 2), trim_right, text_like_first, 0),
@@ -34,7 +35,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("lpad", (3, 3), pad_left, super::padded_type, 0),
     entry("rpad", (3, 3), pad_right, super::padded_type, 0),
     entry("space", (1, 1), space, super::spaces_type, 0),
-    entry("field", (2, MANY), field, bigint, NEVER_NULL),
+    entry("field", (2, MANY), super::field::field, bigint, NEVER_NULL),
     entry("elt", (2, MANY), elt, text_sum, 0),
     entry("find_in_set", (2, 2), find_in_set, bigint, 0),
     entry("make_set", (2, MANY), make_set, text_sum, 0),
@@ -313,7 +314,7 @@ fn pad(call: &Call, arguments: &[Value], context: &EvalContext<'_>, left: bool) 
         }
         let filler_count = count_of(&arguments[2], &filler) as u64;
         if filler_count == 0 {
-            return Ok(());
+            return out.push(&bytes);
         }
         let missing = wanted - count;
         out.push(if left { b"" } else { &bytes })?;
@@ -336,18 +337,6 @@ fn space(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
     null_guard!(arguments);
     let count = to_count(&arguments[0], context)?.max(0) as u64;
     build_text(call.name, context, |out| out.push_repeated(b" ", count))
-}
-
-fn field(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    let wanted = &arguments[0];
-    // Texts and dates among themselves are texts.
-    let as_text = |value: &Value| value.is_string() || value.is_temporal();
-    let texts = arguments.iter().all(|value| value.is_null() || as_text(value)) && !wanted.is_null();
-    let place = arguments[1..].iter().position(|candidate| match texts && !candidate.is_null() {
-        true => compare_strings(wanted, candidate, call.collation).is_eq(),
-        false => crate::value::compare(wanted, candidate, call.collation).is_some_and(|order| order.is_eq()),
-    });
-    Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
 }
 
 fn elt(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -396,7 +385,12 @@ fn make_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
 fn format_number(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let places = to_i64(&arguments[1], context)?.clamp(0, 30) as u8;
-    let text = to_decimal(&arguments[0], context)?.round_to(places).to_string();
+    // A text is read as a double, and shows its digits.
+    let number = match &arguments[0] {
+        text if text.is_string() => Decimal::from_f64(to_double(text, context)?).unwrap_or(Decimal::ZERO),
+        other => to_decimal(other, context)?,
+    };
+    let text = number.round_to(places).to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
     let (whole, fraction) =
         digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));

@@ -1,7 +1,7 @@
 //! How MySQL writes an argument into an error message: as it stands in the statement.
 
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Expr};
+use crate::expr::{Call, EvalContext, Expr, printed_name};
 use crate::value::{Value, shown, to_bytes, to_text};
 
 /// A constant as it is written. Of what is worked out, the value.
@@ -20,6 +20,45 @@ pub(super) fn written(expr: &Expr, value: &Value) -> String {
     }
 }
 
+/// A call as it stands in the statement, where its arguments are known.
+pub(crate) fn text_of_call(call: &Call, context: &EvalContext<'_>) -> Option<String> {
+    let sources = call.sources.as_ref()?;
+    let mut text = format!("{}(", printed_name(call.name));
+    for (nth, source) in sources.iter().enumerate() {
+        text.push_str(if nth == 0 { "" } else { "," });
+        text.push_str(&source.text(context));
+    }
+    let whole = matches!(call.name, "round" | "truncate") && sources.len() == 1;
+    text.push_str(if whole { ",0)" } else { ")" });
+    Some(text)
+}
+
+/// Whether messages of a function show its arguments as they stand in the statement.
+pub(crate) fn tells_of_arguments(name: &str) -> bool {
+    const TELLING: &[&str] = &[
+        "abs",
+        "round",
+        "truncate",
+        "exp",
+        "cot",
+        "pow",
+        "power",
+        "degrees",
+        "mod",
+        "from_days",
+        "addtime",
+        "subtime",
+        "timestamp",
+        "inet_aton",
+        "inet6_aton",
+        "inet_ntoa",
+        "inet6_ntoa",
+        "unhex",
+        "from_base64",
+    ];
+    TELLING.contains(&name)
+}
+
 /// NULL, and warning 1411 about an argument that a function cannot use.
 pub(super) fn refused(
     call: &Call,
@@ -28,6 +67,8 @@ pub(super) fn refused(
     value: &Value,
     context: &EvalContext<'_>,
 ) -> SqlResult<Value> {
-    context.warn(SqlError::wrong_value_for_type(kind, written(&call.arguments[at], value), call.name))?;
+    let source = call.sources.as_ref().and_then(|sources| sources.get(at));
+    let text = source.map_or_else(|| written(&call.arguments[at], value), |source| source.text(context));
+    context.warn(SqlError::wrong_value_for_type(kind, text, call.name))?;
     Ok(Value::Null)
 }

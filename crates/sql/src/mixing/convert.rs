@@ -60,8 +60,15 @@ fn call(
     kind: ColumnType,
 ) -> Typed {
     let Typed { expr, kind: before } = typed;
-    let call =
-        Call { name, function, arguments: vec![expr], collation: form.0, kind: form.1, deterministic: true };
+    let call = Call {
+        name,
+        function,
+        arguments: vec![expr],
+        collation: form.0,
+        kind: form.1,
+        deterministic: true,
+        sources: None,
+    };
     let kind = ExprType::new(kind, before.nullable).with_traits(before.traits);
     Typed { expr: Expr::Call(Arc::new(call)), kind }
 }

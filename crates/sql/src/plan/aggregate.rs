@@ -132,6 +132,14 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
     }
     Ok(match kind {
         AggregateKind::CountRows | AggregateKind::Count => ExprType::not_null(ColumnType::BIGINT),
+        AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
+            if argument.is_binary_string() =>
+        {
+            if argument.text_length() > BIT_BYTES_MAX {
+                return Err(SqlError::bit_aggregate_too_long());
+            }
+            ExprType::not_null(ColumnType::Varbinary { length: argument.text_length() })
+        }
         AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
             ExprType::not_null(ColumnType::BIGINT_UNSIGNED)
         }
@@ -148,6 +156,9 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
         | AggregateKind::VarianceSample => ExprType::nullable(ColumnType::DOUBLE),
     })
 }
+
+/// Longest byte string whose bits are aggregated.
+const BIT_BYTES_MAX: u32 = 511;
 
 /// SUM and AVG: exact numbers stay exact and grow, everything else is a double.
 fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnType {

@@ -127,8 +127,11 @@ impl<'a, 'p> Block<'a, 'p> {
 
     /// Binds a condition.
     pub fn filter(&mut self, expr: &ast::Expr, clause: &'static str) -> SqlResult<Filter> {
-        let typed = expr::document_holds(self.bind(expr, clause)?);
-        Ok(self.with_subqueries(typed.expr))
+        let typed = self.bind(expr, clause)?;
+        if typed.kind.column == ColumnType::Json {
+            self.warn(SqlError::document_as_condition());
+        }
+        Ok(self.with_subqueries(expr::document_holds(typed).expr))
     }
 
     /// A condition with the sub-queries it needs.
@@ -185,6 +188,10 @@ impl Resolver for Block<'_, '_> {
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)> {
         let found = self.scope.resolve(name)?;
         Ok((found.position, found.kind))
+    }
+
+    fn named(&self, name: &ast::ColumnName) -> String {
+        self.scope.named(name)
     }
 
     fn is_stored(&self, position: usize) -> bool {

@@ -162,7 +162,7 @@ impl Block<'_, '_> {
         let (mut kind, query, operands) = self.kind_of_subquery(expr)?;
         let whole = matches!(expr, ast::Expr::InSubquery { .. } | ast::Expr::Quantified { .. });
         if whole && query.limit.is_some() {
-            return Err(SqlError::not_supported_yet("LIMIT & IN/ALL/ANY/SOME subquery"));
+            return Err(SqlError::limit_in_subquery());
         }
         let mut plan = match without_star(query).filter(|_| matches!(kind, SubqueryKind::Exists)) {
             Some(query) => self.plan_inner(&query, Reach::Inside)?,

@@ -109,7 +109,7 @@ fn same(block: &Block<'_, '_>, key: &ast::Expr, expr: &ast::Expr) -> bool {
 
 fn arithmetic(op: ArithmeticOp, left: Expr, right: Expr) -> Expr {
     let (left, right) = (Box::new(left), Box::new(right));
-    Expr::Arithmetic { op, left, right }
+    Expr::Arithmetic { op, left, right, source: None }
 }
 
 /// The order in which rows come without another: each sum behind what it sums.

@@ -20,6 +20,7 @@ use std::cell::{Cell, RefCell};
 
 use crate::accounts::Privileges;
 use crate::ast::{self, ColumnName, FunctionCall};
+use crate::definition::quote_name;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::mixing::Traits;
@@ -514,6 +515,27 @@ impl<'p> Scope<'p> {
             self.note_use(nth, at, Privileges::SELECT, false);
             resolved(&self.tables[nth], at)
         }))
+    }
+
+    /// A column as messages write it. A name that is no column of a table stands for itself.
+    pub fn named(&self, name: &ColumnName) -> String {
+        match self.look_here(name) {
+            Ok(Some((nth, at))) => {
+                let table = &self.tables[nth];
+                if let Some(own) = table.own_names.get(at) {
+                    let parts = [&table.schema, &table.name, own].map(|part| quote_name(part));
+                    return format!("values({})", parts.join("."));
+                }
+                let parts = [&table.schema, &table.alias, &table.columns[at].name];
+                let parts = parts.into_iter().filter(|part| !part.is_empty());
+                parts.map(|part| quote_name(part)).collect::<Vec<_>>().join(".")
+            }
+            Err(_) => quote_name(&name.column),
+            Ok(None) => match self.parent {
+                Some(outside) => outside.scope.named(name),
+                None => quote_name(&name.column),
+            },
+        }
     }
 
     fn look_here(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {

@@ -157,7 +157,11 @@ fn bind_items(block: &mut Block<'_, '_>, items: &[Item]) -> SqlResult<Vec<Typed>
     let mut bound = Vec::with_capacity(items.len());
     for (nth, item) in items.iter().enumerate() {
         block.scope.items_bound.set(nth);
-        bound.push(block.bind(&item.expr, "field list")?);
+        let mut typed = block.bind(&item.expr, "field list")?;
+        if let Expr::Cast { to: ColumnType::Decimal { .. }, name, .. } = &mut typed.expr {
+            *name = Some(item.name.clone());
+        }
+        bound.push(typed);
     }
     block.scope.items_bound.set(items.len());
     Ok(bound)

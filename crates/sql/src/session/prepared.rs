@@ -361,7 +361,12 @@ impl Session {
             serializable: self.plans_serializable(),
         };
         let parameters = prepared.parameters(params, last);
+        let warned = self.state.warnings.count();
         let plan = self.plan_for(prepared, params, &parameters)?;
+        // What planning tells of is told again when the statement comes again.
+        if self.state.warnings.count() > warned {
+            return Ok(plan);
+        }
         let kinds = if prepared.literals { Kinds::new() } else { kinds_of(params, last) };
         let mut plans = prepared.plans.lock();
         plans.retain(|kept| kept.key == key);

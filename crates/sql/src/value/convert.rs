@@ -77,6 +77,15 @@ pub(crate) fn shown(text: &[u8]) -> String {
     String::from_utf8_lossy(text).chars().take(128).collect()
 }
 
+/// Bytes in a message: those that are no printable ASCII by their codes.
+pub(crate) fn shown_bytes(bytes: &[u8]) -> String {
+    let one = |byte: &u8| match byte {
+        0x20..0x7F => char::from(*byte).to_string(),
+        _ => format!("\\x{byte:02X}"),
+    };
+    bytes.iter().take(128).map(one).collect()
+}
+
 /// As a number of the class arithmetic uses: strings are doubles, dates whole numbers or decimals.
 pub fn to_numeric(value: &Value, context: &EvalContext<'_>) -> SqlResult<Numeric> {
     Ok(match value {
@@ -168,9 +177,13 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
         Value::Int(number) => *number,
         Value::UInt(number) => *number as i64,
         Value::Double(number) => rounded(*number) as i64,
-        Value::Decimal(number) => {
-            number.to_i64().unwrap_or(if number.is_negative() { i64::MIN } else { i64::MAX })
-        }
+        Value::Decimal(number) => match number.to_i64() {
+            Some(whole) => whole,
+            None => {
+                warn_truncated(context, "DECIMAL", number.to_string().as_bytes())?;
+                if number.is_negative() { i64::MIN } else { i64::MAX }
+            }
+        },
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let (number, complete) = parse_integer_prefix(text);
