@@ -11,6 +11,7 @@ mod aggregate;
 mod arithmetic;
 mod bits;
 mod build;
+mod candidates;
 mod choice;
 mod class;
 mod condition;

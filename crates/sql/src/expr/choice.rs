@@ -58,8 +58,8 @@ impl Builder<'_> {
         let mut parts = vec![bound];
         for (when, _) in branches {
             let when = self.build(when)?;
-            let as_text =
-                matches!(when.kind.column, ColumnType::Time { .. }) && parts[0].kind.column.is_string();
+            // A text is compared with a date as with a text.
+            let as_text = when.kind.column.is_temporal() && parts[0].kind.column.is_string();
             parts.push(if as_text { self.as_text(when) } else { when });
         }
         if parts.iter().any(|part| part.kind.column.is_numeric()) {

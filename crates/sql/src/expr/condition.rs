@@ -195,6 +195,7 @@ impl Builder<'_> {
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
             return Ok(Typed { expr, kind });
         }
+        let written = operand;
         let operand = if number_of_hex(operand).is_some() {
             let parts: Vec<&ast::Expr> = std::iter::once(operand).chain(list).collect();
             self.build_alike(&parts)?.swap_remove(0)
@@ -212,6 +213,7 @@ impl Builder<'_> {
             parts = parts.into_iter().map(functions::as_order).collect();
         } else {
             let operand = self.in_class(operand, &mut parts);
+            let operand = self.candidates_read(written, operand, &mut parts);
             parts.insert(0, operand);
         }
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;

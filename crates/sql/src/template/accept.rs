@@ -214,7 +214,9 @@ impl Rules<'_> {
                 self.term(operand) && self.term(low) && self.term(high)
             }
             Expr::InList { operand, list, .. } => {
-                is_plain(operand) && list.iter().all(|one| self.is_simple(one))
+                // What the candidates of anything but a column are read as is told of when they are planned.
+                let of_column = matches!(**operand, Expr::Column(_));
+                is_plain(operand) && list.iter().all(|one| of_column && self.is_simple(one) || is_plain(one))
             }
             Expr::Like { operand, pattern, escape: None, .. } => is_plain(operand) && self.is_simple(pattern),
             other => is_plain(other),

@@ -1,0 +1,223 @@
+//! The candidates of IN whose types differ from the operand's. MySQL reads those that are known beforehand once, as what all of them have in
+//! common with the operand, and tells of every one that is no such value, whether or not an earlier one is equal.
+//!
+//! | operand | candidates | read as |
+//! |---|---|---|
+//! | a whole number that is no column | texts, dates, doubles | whole numbers |
+//! | a text, or a date that is no column | texts and dates | dates, moments or times |
+//! | a text | numbers and dates | the dates as texts |
+
+use std::sync::Arc;
+
+use super::build::Builder;
+use super::class::is_settled;
+use super::predicate::moment_beside;
+use super::{Call, EvalContext, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings};
+use crate::ast;
+use crate::collation::Collation;
+use crate::datetime;
+use crate::error::{SqlError, SqlResult};
+use crate::types::{ColumnType, ExprType};
+use crate::value::{Value, apply_offset, parse_integer_prefix, shown, to_bytes, to_i64, to_time};
+
+/// What texts beside dates are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Date,
+    Moment,
+    Time,
+}
+
+fn is_text(kind: &ColumnType) -> bool {
+    kind.is_string() && *kind != ColumnType::Json
+}
+
+fn is_date_or_time(kind: &ColumnType) -> bool {
+    matches!(
+        kind,
+        ColumnType::Date
+            | ColumnType::DateTime { .. }
+            | ColumnType::Timestamp { .. }
+            | ColumnType::Time { .. }
+    )
+}
+
+/// A column, or what has a place like one; a variable or a parameter.
+fn is_read(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Column(_)
+            | Expr::TimestampColumn(_)
+            | Expr::UserVariable(_)
+            | Expr::AssignVariable { .. }
+            | Expr::Parameter(_)
+    )
+}
+
+impl Builder<'_> {
+    /// Turns candidates into what they are read as; gives the operand as that too.
+    pub(super) fn candidates_read(
+        &self,
+        written: &ast::Expr,
+        operand: Typed,
+        candidates: &mut [Typed],
+    ) -> Typed {
+        if candidates.len() < 2 || !candidates.iter().all(|one| is_settled(&one.expr)) {
+            return operand;
+        }
+        if reads_whole(&operand, candidates) {
+            for one in candidates.iter_mut().filter(|one| one.kind.column != ColumnType::Null) {
+                *one = self.known(called("whole", whole, one.clone(), None, ColumnType::BIGINT));
+            }
+            return operand;
+        }
+        let text = is_text(&operand.kind.column);
+        if text && candidates.iter().any(|one| one.kind.column.is_numeric()) {
+            for one in candidates.iter_mut().filter(|one| is_date_or_time(&one.kind.column)) {
+                *one = self.as_text(one.clone());
+            }
+            return operand;
+        }
+        let Some(reading) = reading(&operand, candidates) else { return operand };
+        let name = if text { name_of(written) } else { None };
+        for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
+            *one = self.known(read(one.clone(), reading, name.as_deref()));
+        }
+        if text { read(operand, reading, name.as_deref()) } else { operand }
+    }
+
+    /// What is worked out of a literal, with what there is to tell of it; as it is, if it cannot be.
+    fn known(&self, typed: Typed) -> Typed {
+        let Expr::Call(call) = &typed.expr else { return typed };
+        if !matches!(call.arguments.first(), Some(Expr::Literal(_))) {
+            return typed;
+        }
+        let warnings = Warnings::new();
+        let settings = *self.settings;
+        let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
+        match typed.expr.eval(&NoRow, &context) {
+            Ok(value) => {
+                warnings.list().into_iter().for_each(|one| self.resolver.warn(one.error));
+                Typed { expr: Expr::Literal(value), kind: typed.kind }
+            }
+            Err(_) => typed,
+        }
+    }
+}
+
+fn reads_whole(operand: &Typed, candidates: &[Typed]) -> bool {
+    let other = |kind: &ColumnType| {
+        is_text(kind)
+            || is_date_or_time(kind)
+            || matches!(kind, ColumnType::Double { .. } | ColumnType::Float { .. } | ColumnType::Null)
+    };
+    matches!(operand.kind.column, ColumnType::Int { .. })
+        && !is_read(&operand.expr)
+        && candidates.iter().all(|one| other(&one.kind.column))
+        && candidates.iter().any(|one| one.kind.column != ColumnType::Null)
+}
+
+/// What texts among dates are; None if there are no dates, or other values too.
+fn reading(operand: &Typed, candidates: &[Typed]) -> Option<Reading> {
+    let kinds = || std::iter::once(operand).chain(candidates).map(|one| &one.kind.column);
+    let fits = |kind: &ColumnType| is_text(kind) || is_date_or_time(kind) || *kind == ColumnType::Null;
+    let of_column = is_date_or_time(&operand.kind.column) && is_read(&operand.expr);
+    if of_column || !kinds().all(fits) {
+        return None;
+    }
+    let any = |test: fn(&ColumnType) -> bool| kinds().any(test);
+    let date = any(|kind| *kind == ColumnType::Date);
+    let time = any(|kind| matches!(kind, ColumnType::Time { .. }));
+    let moment = any(|kind| matches!(kind, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }));
+    match (date, time, moment) {
+        _ if operand.kind.column == ColumnType::Date => Some(Reading::Date),
+        (false, false, false) => None,
+        (true, false, false) => Some(Reading::Date),
+        (false, true, false) => Some(Reading::Time),
+        _ => Some(Reading::Moment),
+    }
+}
+
+/// What a warning calls the column that a text was meant for.
+fn name_of(written: &ast::Expr) -> Option<String> {
+    match written {
+        ast::Expr::Column(name) => Some(name.column.to_string()),
+        ast::Expr::Literal(ast::Literal::String(text)) => {
+            Some(String::from_utf8_lossy(&text.bytes).into_owned())
+        }
+        _ => None,
+    }
+}
+
+fn called(
+    name: &'static str,
+    function: ScalarFunction,
+    operand: Typed,
+    column: Option<&str>,
+    kind: ColumnType,
+) -> Typed {
+    let column = column.map_or(Value::Null, Value::text);
+    let call = Call {
+        name,
+        function,
+        arguments: vec![operand.expr, Expr::Literal(column)],
+        collation: Collation::Binary,
+        kind: kind.clone(),
+        deterministic: true,
+        sources: None,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, ..operand.kind } }
+}
+
+fn read(text: Typed, reading: Reading, name: Option<&str>) -> Typed {
+    match reading {
+        Reading::Date => called("date", date, text, None, ColumnType::DateTime { fsp: 6 }),
+        Reading::Moment => called("timestamp", moment, text, name, ColumnType::DateTime { fsp: 6 }),
+        Reading::Time => called("time", time, text, None, ColumnType::Time { fsp: 6 }),
+    }
+}
+
+fn whole(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let value = &arguments[0];
+    let Some(text) = value.as_raw_bytes().filter(|_| !value.is_null()) else {
+        return Ok(if value.is_null() { Value::Null } else { Value::Int(to_i64(value, context)?) });
+    };
+    let (number, complete) = parse_integer_prefix(text);
+    if !complete {
+        context.warn(SqlError::truncated_wrong_value("INTEGER", shown(text)))?;
+    }
+    let signed = i64::try_from(number).map(Value::Int);
+    Ok(signed.unwrap_or(if number < 0 {
+        Value::Int(i64::MIN)
+    } else {
+        Value::UInt(u64::try_from(number).unwrap_or(u64::MAX))
+    }))
+}
+
+fn date(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    moment_beside(&arguments[0], "date", context)
+}
+
+fn moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let [text, Value::Str(name)] = arguments else {
+        return moment_beside(&arguments[0], "datetime", context);
+    };
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    let written = to_bytes(text);
+    Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
+        Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
+        None => {
+            context.warn(SqlError::incorrect_value_for_column("datetime", shown(&written), name, 1))?;
+            datetime::DateTime::ZERO
+        }
+    }))
+}
+
+fn time(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    match &arguments[0] {
+        Value::Null => Ok(Value::Null),
+        text => Ok(Value::Time(to_time(text, context)?.unwrap_or_default())),
+    }
+}
