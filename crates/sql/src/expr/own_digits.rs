@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{ArithmeticOp, Call, EvalContext, Expr, Typed, arithmetic};
+use super::{ArithmeticOp, Call, EvalContext, Expr, Source, Typed, arithmetic};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
@@ -39,13 +39,15 @@ fn of_value(expr: Expr) -> Expr {
         Expr::Coerce { operand, to: ColumnType::Decimal { .. } } if keeps_digits(&operand) => {
             of_value(*operand)
         }
-        Expr::Negate(operand) => Expr::Negate(Box::new(of_value(*operand))),
-        Expr::Arithmetic { op, left, right } if !op.is_of_bits() && op != ArithmeticOp::IntegerDivide => {
+        Expr::Negate { operand, source } => Expr::Negate { operand: Box::new(of_value(*operand)), source },
+        Expr::Arithmetic { op, left, right, source }
+            if !op.is_of_bits() && op != ArithmeticOp::IntegerDivide =>
+        {
             // A quotient has as many digits as its dividend's type asks for.
             let deep = op != ArithmeticOp::Divide;
             let operand = |one: Box<Expr>| if deep { of_value(*one) } else { *one };
             let arguments = vec![operand(left), operand(right)];
-            result_of(op, arguments)
+            result_of(op, arguments, source)
         }
         Expr::Call(call) if matches!(call.name, "greatest" | "least" | "abs") => {
             let arguments = of_all(call.arguments.clone());
@@ -65,7 +67,7 @@ fn keeps_digits(expr: &Expr) -> bool {
     }
 }
 
-fn result_of(op: ArithmeticOp, arguments: Vec<Expr>) -> Expr {
+fn result_of(op: ArithmeticOp, arguments: Vec<Expr>, source: Option<Box<Source>>) -> Expr {
     let function = match op {
         ArithmeticOp::Add => sum,
         ArithmeticOp::Subtract => difference,
@@ -80,6 +82,8 @@ fn result_of(op: ArithmeticOp, arguments: Vec<Expr>) -> Expr {
         collation: Collation::Binary,
         kind: ColumnType::Null,
         deterministic: true,
+        // That of the whole, which is no call.
+        sources: source.map(|source| [*source].into()),
     };
     Expr::Call(Arc::new(call))
 }
