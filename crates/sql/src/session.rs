@@ -35,6 +35,7 @@ mod needs;
 mod persist;
 mod prepared;
 mod read_only;
+mod reads;
 mod rewrite;
 mod rights;
 mod set;

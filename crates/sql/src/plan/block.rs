@@ -33,8 +33,8 @@ pub struct PlanContext<'a> {
     pub full_group_by: bool,
     /// Settings, session and parameters.
     pub eval: &'a EvalContext<'a>,
-    /// The isolation level turns plain reads into shared locking ones.
-    pub serializable: bool,
+    /// Plain reads are shared locking ones.
+    pub locks_reads: bool,
     /// What its parameters are.
     pub parameters: &'a Parameters,
     /// Queries that a name in FROM can mean, the nearest last.

@@ -242,7 +242,7 @@ fn kept_name(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Box<str>> {
 
 /// Which tables FOR UPDATE and FOR SHARE lock, by position in the scope.
 fn locks(block: &Block<'_, '_>, clauses: &[LockingClause]) -> SqlResult<Vec<Option<(RowLock, LockWait)>>> {
-    let default = block.context.serializable.then_some((RowLock::Shared, LockWait::Wait));
+    let default = block.context.locks_reads.then_some((RowLock::Shared, LockWait::Wait));
     let mut locks = vec![default; block.scope.tables.len()];
     for clause in clauses {
         let lock = match clause.strength {

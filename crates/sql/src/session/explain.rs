@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Session;
 use super::explain_forms;
+use super::reads::ReadsLock;
 use super::show::Table;
 use super::statement::{Outcome, PlanKind};
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
@@ -46,7 +47,8 @@ impl Session {
             return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
         };
         self.enter_for(&super::tables::of_statement(statement)).await?;
-        let plan = match self.plan_rows(statement, params, &Parameters::of_kinds(kinds_of(params, None))) {
+        let parameters = Parameters::of_kinds(kinds_of(params, None));
+        let plan = match self.plan_rows((statement, ReadsLock::of(statement)), params, &parameters) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };

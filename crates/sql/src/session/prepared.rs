@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
+use super::reads::ReadsLock;
 use super::statement::{Outcome, PlanKind, RowPlan};
 use super::tables::{Used, of_statement};
 use super::{Prepared, Session};
@@ -32,6 +33,8 @@ pub struct Statement {
     pub params: usize,
     /// Its parameters have the types of their values: they stand for literals.
     literals: bool,
+    /// When its plain reads lock.
+    reads: ReadsLock,
     /// The tables it uses, if it reads or changes rows.
     tables: Box<[Used]>,
     /// Its text, for SHOW PROCESSLIST; nothing if the statement cache keeps it.
@@ -53,6 +56,7 @@ impl Statement {
     pub fn new(statement: ast::Statement, params: usize) -> Statement {
         let tables = of_statement(&statement).into();
         Statement {
+            reads: ReadsLock::of(&statement),
             statement,
             params,
             literals: false,
@@ -90,7 +94,7 @@ struct PlanKey {
     collation: crate::collation::Collation,
     /// For TIMESTAMP literals with an offset.
     time_zone: crate::datetime::TimeZone,
-    serializable: bool,
+    locks_reads: bool,
 }
 
 struct Kept {
@@ -172,7 +176,7 @@ impl Session {
         self.enter_for(&statement.tables).await?;
         let nulls = vec![Value::Null; statement.params];
         let parameters = Parameters::of_kinds(kinds_of(&nulls, None));
-        let plan = match self.plan_rows(&statement.statement, &nulls, &parameters) {
+        let plan = match self.plan_rows((&statement.statement, statement.reads), &nulls, &parameters) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
@@ -305,8 +309,14 @@ impl Session {
             return self.plan_for(prepared, params, &parameters);
         }
         let version = self.db.dictionary().version();
+        let locks_reads = self.locks_reads(prepared.reads);
         let mut last = None;
-        for kept in prepared.plans.lock().iter().rev().filter(|kept| self.is_planned_for(&kept.key, version))
+        for kept in prepared
+            .plans
+            .lock()
+            .iter()
+            .rev()
+            .filter(|kept| self.is_planned_for(&kept.key, version, locks_reads))
         {
             if !self.has_kinds(&kept.variables) {
                 continue;
@@ -327,22 +337,14 @@ impl Session {
 
     /// Whether a kept plan was made for this version of the dictionary and for the settings of now.
     #[inline]
-    fn is_planned_for(&self, key: &PlanKey, version: u64) -> bool {
+    fn is_planned_for(&self, key: &PlanKey, version: u64, locks_reads: bool) -> bool {
         let settings = &self.settings;
         key.version == version
             && key.mode == settings.sql_mode
             && key.collation == settings.collation_connection
-            && key.serializable == self.plans_serializable()
+            && key.locks_reads == locks_reads
             && key.time_zone == settings.time_zone
             && self.state.is_schema(key.schema.as_ref())
-    }
-
-    /// Plans of SERIALIZABLE transactions lock what they read.
-    fn plans_serializable(&self) -> bool {
-        let serializable = turnstile_engine::Isolation::Serializable;
-        self.open
-            .as_ref()
-            .is_some_and(|open| !open.autocommit && open.txn.options().isolation == serializable)
     }
 
     /// Makes a plan for these values and keeps it.
@@ -358,7 +360,7 @@ impl Session {
             mode: self.settings.sql_mode,
             collation: self.settings.collation_connection,
             time_zone: self.settings.time_zone,
-            serializable: self.plans_serializable(),
+            locks_reads: self.locks_reads(prepared.reads),
         };
         let parameters = prepared.parameters(params, last);
         let warned = self.state.warnings.count();
@@ -383,7 +385,7 @@ impl Session {
         params: &[Value],
         parameters: &Parameters,
     ) -> SqlResult<Arc<RowPlan>> {
-        let plan = self.plan_rows(&prepared.statement, params, parameters)?;
+        let plan = self.plan_rows((&prepared.statement, prepared.reads), params, parameters)?;
         prepared.beside_numbers.fetch_or(parameters.beside_numbers(), Ordering::Relaxed);
         Ok(Arc::new(plan))
     }

@@ -8,6 +8,7 @@ use turnstile_sys::latch;
 
 use super::Session;
 use super::persist;
+use super::reads::ReadsLock;
 use super::statement::{Outcome, selecting};
 use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
@@ -92,7 +93,7 @@ impl Session {
             expr => return self.evaluate_typed(expr, params),
         };
         let mut rows = super::show::Collected::default();
-        self.row_statement(&statement, params, &mut rows).await?;
+        self.row_statement((&statement, ReadsLock::Always), params, &mut rows).await?;
         let value = rows.rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or_default();
         Ok((value, rows.types.into_iter().next().unwrap_or(ColumnType::Null)))
     }

@@ -148,7 +148,7 @@ impl Session {
             // It reads the rows that are shown, and no table.
             let uses = crate::plan::uses::Uses::default();
             let parameters = crate::plan::parameters::Parameters::literals();
-            let context = self.plan_context(None, eval, &uses, &parameters);
+            let context = self.plan_context(None, eval, &uses, &parameters, false);
             let mut block = crate::plan::block::Block::new(&context, None);
             block.scope.add_columns(&columns);
             let filter = block.filter(condition, "where clause")?;

@@ -11,6 +11,7 @@ use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_card::Operation;
 
 use super::Session;
+use super::reads::ReadsLock;
 use super::state::SessionState;
 use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
@@ -155,7 +156,7 @@ impl Session {
         }
         match statement {
             Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
-                self.row_statement(statement, params, out).await
+                self.row_statement((statement, ReadsLock::of(statement)), params, out).await
             }
             Statement::Do(exprs) => self.evaluate_only(exprs, params).await,
             Statement::Begin(begin) => self.begin(begin.clone()).await.map(|()| Outcome::default()),
@@ -221,7 +222,7 @@ impl Session {
             // It reads no table.
             let uses = Uses::default();
             let parameters = Parameters::of_kinds(kinds_of(params, None));
-            let context = self.plan_context(schema.as_deref(), eval, &uses, &parameters);
+            let context = self.plan_context(schema.as_deref(), eval, &uses, &parameters, false);
             let mut block = crate::plan::block::Block::new(&context, None);
             let typed = with_own_digits(block.bind(expr, "field list")?);
             if !block.subqueries.is_empty() {
@@ -234,7 +235,7 @@ impl Session {
     /// DO is a SELECT whose row nobody sees.
     async fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
         let mut unseen = super::show::Collected::default();
-        self.row_statement(&selecting(exprs), params, &mut unseen).await?;
+        self.row_statement((&selecting(exprs), ReadsLock::Always), params, &mut unseen).await?;
         Ok(Outcome::default())
     }
 
@@ -245,17 +246,15 @@ impl Session {
         eval: &'a EvalContext<'a>,
         uses: &'a Uses,
         parameters: &'a Parameters,
+        locks_reads: bool,
     ) -> PlanContext<'a> {
-        let isolation =
-            self.open.as_ref().map_or(self.settings.isolation, |open| open.txn.options().isolation);
-        let alone = self.open.as_ref().is_none_or(|open| open.autocommit);
         PlanContext {
             db: &self.db,
             schema,
             collation: self.settings.collation_connection,
             full_group_by: self.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),
             eval,
-            serializable: isolation == turnstile_engine::Isolation::Serializable && !alone,
+            locks_reads,
             parameters,
             common: &[],
             reads: None,
@@ -267,14 +266,14 @@ impl Session {
     /// SELECT, INSERT, UPDATE, DELETE from the syntax tree.
     pub(super) async fn row_statement(
         &mut self,
-        statement: &Statement,
+        (statement, reads): (&Statement, ReadsLock),
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.enter_for(&of_statement(statement)).await?;
         let plan = loop {
-            let plan = match self.plan_rows(statement, params, &Parameters::of_kinds(kinds_of(params, None)))
-            {
+            let parameters = Parameters::of_kinds(kinds_of(params, None));
+            let plan = match self.plan_rows((statement, reads), params, &parameters) {
                 Ok(plan) => plan,
                 Err(error) => return self.abandon(error).await,
             };
@@ -331,14 +330,15 @@ impl Session {
     /// Plans a statement whose gates are held.
     pub(super) fn plan_rows(
         &self,
-        statement: &Statement,
+        (statement, reads): (&Statement, ReadsLock),
         params: &[Value],
         parameters: &Parameters,
     ) -> SqlResult<RowPlan> {
         let schema = self.state.schema();
         let uses = Uses::default();
+        let locks_reads = self.locks_reads(reads);
         let planned = self.with_eval(params, |eval| {
-            let context = self.plan_context(schema.as_deref(), eval, &uses, parameters);
+            let context = self.plan_context(schema.as_deref(), eval, &uses, parameters, locks_reads);
             Ok(match statement {
                 Statement::Select(query) => match self.rewritten(query) {
                     Some(query) => PlanKind::Query(plan_query(&context, &query, None)?),

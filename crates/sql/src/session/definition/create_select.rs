@@ -10,6 +10,7 @@ use std::sync::Arc;
 use turnstile_engine::ids::{IndexId, TableId};
 
 use super::super::Session;
+use super::super::reads::ReadsLock;
 use super::super::show::Collected;
 use super::super::statement::{Outcome, PlanKind, RowPlan};
 use super::super::tables::of_statement;
@@ -71,9 +72,10 @@ impl Session {
     ) -> SqlResult<(Definition, Arc<Counters>, RowPlan)> {
         let current = self.state.schema();
         let uses = Uses::default();
+        let locks_reads = self.locks_reads(ReadsLock::RepeatableRead);
         let (mut definition, source) = self.with_eval(&[], |eval| {
             let parameters = crate::plan::parameters::Parameters::literals();
-            let context = self.plan_context(current.as_deref(), eval, &uses, &parameters);
+            let context = self.plan_context(current.as_deref(), eval, &uses, &parameters, locks_reads);
             let source = crate::plan::plan_query(&context, query, None);
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
             let selected = self.selected_columns(&source, eval)?;
