@@ -207,6 +207,7 @@ errors! {
     wrong_value_for_variable(name, value) = 1231 b"42000" "Variable '{name}' can't be set to the value of '{value}'";
     wrong_type_for_variable(name) = 1232 b"42000" "Incorrect argument type to variable '{name}'";
     variable_cannot_be_read(name) = 1233 b"HY000" "Variable '{name}' can only be set, not read";
+    not_supported_by_mysql(what) = 1235 b"42000" "This version of MySQL doesn't yet support '{what}'";
     not_supported_yet(what) = 1235 b"42000" "This version of Turnstile doesn't yet support '{what}'";
     hint_without_effect(name) = 1235 b"42000" "The optimizer hint {name} has no effect in this server";
     variable_without_effect(name) = 1235 b"42000" "The system variable '{name}' is kept and has no effect in this server";

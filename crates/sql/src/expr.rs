@@ -38,7 +38,7 @@ pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,
 };
-pub(crate) use infer::arithmetic_type;
+pub(crate) use infer::{arithmetic_type, decimal_shape};
 pub use infer::{coerce_value, unified_type};
 pub(crate) use literal::number_of_hex;
 pub use literal::{literal_parameter, literal_value};

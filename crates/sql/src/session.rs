@@ -394,6 +394,7 @@ impl Session {
             org_table: table.definition.name.clone(),
             name: column.name.clone(),
             org_name: column.name.clone(),
+            origin: crate::sink::Origin::Column,
             column_type: column.kind.clone(),
             flags: crate::plan::column_flags(&table, at),
             packet: KeptPacket::default(),

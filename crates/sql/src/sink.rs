@@ -34,8 +34,20 @@ pub mod status_flag {
     pub const IN_TRANSACTION_READ_ONLY: u16 = 0x2000;
 }
 
+/// Where a result column comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A column of a table, stored or derived, or of what is kept in one (UNION).
+    Column,
+    /// An expression. Members of ENUM and SET are texts here.
+    Expression,
+}
+
+/// Decimals of a text that an expression makes: as many as it takes.
+const ANY_DECIMALS: u8 = 31;
+
 /// Describes one column of a result. Type code, collation, length and decimals of the protocol's column definition
-/// follow from [`ColumnType`]; its flags are `flags` or-ed with [`ColumnType::wire_flags`].
+/// follow from [`ColumnType`] and from where it comes; its flags are [`ColumnMeta::wire_flags`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnMeta {
     /// Database of the column's table, empty for an expression.
@@ -48,6 +60,8 @@ pub struct ColumnMeta {
     pub name: Box<str>,
     /// Name in the table.
     pub org_name: Box<str>,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Its type.
     pub column_type: ColumnType,
     /// [`crate::types::column_flag`] bits that come from the table definition: NOT_NULL, PRIMARY_KEY and so on.
@@ -113,6 +127,7 @@ impl ColumnMeta {
             org_table: "".into(),
             name: name.into(),
             org_name: "".into(),
+            origin: Origin::Expression,
             column_type,
             flags: if nullable { 0 } else { column_flag::NOT_NULL },
             packet: KeptPacket::default(),
@@ -121,6 +136,31 @@ impl ColumnMeta {
 }
 
 impl ColumnMeta {
+    /// The flags of its definition on the wire.
+    pub fn wire_flags(&self) -> u16 {
+        let own = self.column_type.wire_flags();
+        let hidden = match self.origin {
+            Origin::Expression => column_flag::ENUM | column_flag::SET | column_flag::BLOB,
+            Origin::Column if self.column_type.is_numeric() => column_flag::BINARY,
+            Origin::Column if self.flags & column_flag::ON_UPDATE_NOW > 0 => 0,
+            Origin::Column => column_flag::TIMESTAMP,
+        };
+        self.flags | own & !hidden
+    }
+
+    /// The decimals of its definition on the wire.
+    pub fn wire_decimals(&self) -> u8 {
+        match self.origin {
+            Origin::Expression if self.column_type.is_string() => ANY_DECIMALS,
+            _ => self.column_type.wire_decimals(),
+        }
+    }
+
+    /// The same as a column of a table that keeps such values.
+    pub fn kept(self) -> ColumnMeta {
+        ColumnMeta { origin: Origin::Column, ..self }
+    }
+
     /// The same with other traits.
     pub fn with_traits(self, traits: Traits) -> ColumnMeta {
         ColumnMeta { traits, ..self }

@@ -212,8 +212,6 @@ pub mod column_flag {
     pub const ZEROFILL: u16 = 64;
     pub const BINARY: u16 = 128;
     pub const ENUM: u16 = 256;
-    /// Ours, never sent: MIN or MAX found the member, and ENUM and SET are not said of it.
-    pub const COMPUTED_MEMBER: u16 = 16_384;
     pub const AUTO_INCREMENT: u16 = 512;
     pub const TIMESTAMP: u16 = 1024;
     pub const SET: u16 = 2048;
@@ -450,6 +448,17 @@ impl ColumnType {
             }
             ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => *fsp,
             _ => 0,
+        }
+    }
+
+    /// `column_length` of a result column: of TEXT the bytes that as many characters can have.
+    pub fn announced_length(&self) -> u32 {
+        match self {
+            ColumnType::Text { size, collation } => {
+                let bytes = size.max_bytes().saturating_mul(u64::from(collation.max_char_bytes()));
+                u32::try_from(bytes).unwrap_or(u32::MAX)
+            }
+            other => other.wire_length(),
         }
     }
 

@@ -8,7 +8,7 @@ use turnstile_sql::collation::Collation;
 use turnstile_sql::datetime::{DateRules, DateTime, Time, parse_date_time, parse_time as parse_clock};
 use turnstile_sql::decimal::Decimal;
 use turnstile_sql::sink::ColumnMeta;
-use turnstile_sql::types::{ColumnType, column_flag, wire_type};
+use turnstile_sql::types::{ColumnType, wire_type};
 use turnstile_sql::value::{Value, parse_double_prefix, to_text, write_text};
 
 use super::read::{Cursor, Malformed};
@@ -50,14 +50,10 @@ fn make_column(out: &mut Vec<u8>, column: &ColumnMeta, results: Option<Collation
         _ => &column.column_type,
     };
     out.extend_from_slice(&column_type.wire_collation().to_le_bytes());
-    out.extend_from_slice(&column_type.wire_length().to_le_bytes());
+    out.extend_from_slice(&column_type.announced_length().to_le_bytes());
     out.push(column_type.wire_type());
-    let mut flags = column.flags | column_type.wire_flags();
-    if flags & column_flag::COMPUTED_MEMBER > 0 {
-        flags &= !(column_flag::ENUM | column_flag::SET | column_flag::COMPUTED_MEMBER);
-    }
-    out.extend_from_slice(&flags.to_le_bytes());
-    out.push(column_type.wire_decimals());
+    out.extend_from_slice(&column.wire_flags().to_le_bytes());
+    out.push(column.wire_decimals());
     out.extend_from_slice(&[0, 0]);
 }
 

@@ -14,9 +14,9 @@ pub(super) struct Refusals {
     pub variable: About,
     /// Sub-queries.
     pub subquery: About,
-    /// Rows of several values.
+    /// A row of several values where one value is to be; those that are compared pass.
     pub row_value: About,
-    /// DEFAULT and DEFAULT(column)
+    /// DEFAULT that names no column.
     pub default: About,
     /// A function that is refused: by its name, after the definition's.
     pub function: fn(&str, &str) -> SqlError,
@@ -29,6 +29,13 @@ pub(super) struct Refusals {
 
 /// Error for the first part of an expression that a definition called `name` may not hold.
 pub(super) fn check(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
+    if matches!(expr, Expr::Row(_)) {
+        return Err((refusals.row_value)(name));
+    }
+    check_part(expr, name, refusals)
+}
+
+fn check_part(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
     let named = |function: &str| Err((refusals.function)(name, function));
     match expr {
         Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
@@ -38,8 +45,7 @@ pub(super) fn check(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<(
             return Err((refusals.subquery)(name));
         }
         Expr::InsertedValue(_) => return named("values"),
-        Expr::Default(_) => return Err((refusals.default)(name)),
-        Expr::Row(_) => return Err((refusals.row_value)(name)),
+        Expr::Default(None) => return Err((refusals.default)(name)),
         Expr::Function(call) if refusals.settled && crate::plan::is_aggregate(call) => {
             return Err(SqlError::invalid_group_function_use());
         }
@@ -54,7 +60,7 @@ pub(super) fn check(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<(
     let mut result = Ok(());
     walk::children(expr, &mut |child| {
         if result.is_ok() {
-            result = check(child, name, refusals);
+            result = check_part(child, name, refusals);
         }
     });
     result

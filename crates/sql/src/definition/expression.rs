@@ -38,6 +38,13 @@ fn write_list(list: &[Expr], between: &str, out: &mut String) {
     }
 }
 
+/// `(one between next between last)`
+fn write_group(list: &[Expr], between: &str, out: &mut String) {
+    out.push('(');
+    write_list(list, between, out);
+    out.push(')');
+}
+
 fn write_call(name: &str, arguments: &[&Expr], out: &mut String) {
     out.push_str(name);
     out.push('(');
@@ -65,17 +72,11 @@ fn write_expr(expr: &Expr, out: &mut String) {
         Expr::Column(name) => out.push_str(&quote_name(&name.column)),
         Expr::Unary { op, operand } => write_unary(*op, operand, out),
         Expr::Binary { op: BinaryOp::Concat, left, right } => write_call("concat", &[left, right], out),
+        Expr::Binary { op, left, right } if write_rows(*op, left, right, out) => {}
         Expr::Binary { op, left, right } => write_pair(left, &format!(" {} ", operator(*op)), right, out),
-        Expr::And(list) | Expr::Or(list) => {
-            out.push('(');
-            write_list(list, if matches!(expr, Expr::And(_)) { " and " } else { " or " }, out);
-            out.push(')');
-        }
-        Expr::Row(list) => {
-            out.push('(');
-            write_list(list, ",", out);
-            out.push(')');
-        }
+        Expr::And(list) => write_group(list, " and ", out),
+        Expr::Or(list) => write_group(list, " or ", out),
+        Expr::Row(list) => write_group(list, ",", out),
         Expr::Is { .. }
         | Expr::Between { .. }
         | Expr::InList { .. }
@@ -124,8 +125,35 @@ fn write_expr(expr: &Expr, out: &mut String) {
         | Expr::Exists(_)
         | Expr::InsertedValue(_)
         | Expr::Assign { .. }
-        | Expr::Default(_) => out.push('?'),
+        | Expr::Default(None) => out.push('?'),
+        Expr::Default(Some(name)) => {
+            let _ = write!(out, "default({})", quote_name(&name.column));
+        }
     }
+}
+
+/// An equality of rows, or its contrary, as that of their parts; false for any other comparison.
+fn write_rows(op: BinaryOp, left: &Expr, right: &Expr, out: &mut String) -> bool {
+    let (Expr::Row(left), Expr::Row(right)) = (left, right) else { return false };
+    let between = match op {
+        BinaryOp::Equal | BinaryOp::NullSafeEqual => " and ",
+        BinaryOp::NotEqual => " or ",
+        _ => return false,
+    };
+    if left.len() != right.len() {
+        return false;
+    }
+    out.push('(');
+    for (nth, (left, right)) in left.iter().zip(right).enumerate() {
+        if nth > 0 {
+            out.push_str(between);
+        }
+        if !write_rows(op, left, right, out) {
+            write_pair(left, &format!(" {} ", operator(op)), right, out);
+        }
+    }
+    out.push(')');
+    true
 }
 
 fn write_literal(literal: &Literal, out: &mut String) {
@@ -449,10 +477,15 @@ pub fn canonical(expr: &Expr) -> SqlResult<Expr> {
 /// Names of the columns that an expression reads, each once.
 pub fn columns_of(expr: &Expr) -> Vec<ast::Name> {
     fn collect(expr: &Expr, into: &mut Vec<ast::Name>) {
-        if let Expr::Column(name) = expr
-            && !into.iter().any(|known| known.eq_ignore_ascii_case(&name.column))
+        let read = match expr {
+            Expr::Column(name) => Some(&name.column),
+            Expr::Default(Some(name)) => Some(&name.column),
+            _ => None,
+        };
+        if let Some(name) = read
+            && !into.iter().any(|known| known.eq_ignore_ascii_case(name))
         {
-            into.push(name.column.clone());
+            into.push(name.clone());
         }
         crate::plan::walk::children(expr, &mut |child| collect(child, into));
     }
@@ -518,6 +551,13 @@ mod tests {
         ("UUID_TO_BIN(UUID())", Some("uuid_to_bin(uuid())")),
         ("CONCAT('a\\nb', \"q\"\"q\")", Some("concat(_utf8mb4'a\\nb',_utf8mb4'q\"q')")),
         ("(a > 0)", Some("(`a` > 0)")),
+        ("(a, 1) = (1, b)", Some("((`a` = 1) and (1 = `b`))")),
+        ("(a, (b, 2)) <> (1, (c, 3))", Some("((`a` <> 1) or ((`b` <> `c`) or (2 <> 3)))")),
+        (
+            "(a, b) IN ((1, 2), (3, 4)) OR (a, b) < (5, 6)",
+            Some("(((`a`,`b`) in ((1,2),(3,4))) or ((`a`,`b`) < (5,6)))"),
+        ),
+        ("DEFAULT(a) > b", Some("(default(`a`) > `b`)")),
         ("uuid()", None),
     ];
 

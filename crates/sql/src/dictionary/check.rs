@@ -5,12 +5,13 @@
 //! a table is made ready for use, and is what is evaluated for every row that is inserted, changed or copied by ALTER TABLE. Only
 //! enforced constraints are bound, so a table without them pays for looking at an empty list.
 
+use super::DefaultValue;
 use super::encoding::{Damaged, Reader, Writer};
 use super::table::Definition;
 use crate::ast;
 use crate::definition::expression::{expression_text, parse_expression};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, EvalSettings, Expr, Resolver, Row};
+use crate::expr::{EvalContext, EvalSettings, Expr, Resolver, Row, Typed};
 use crate::types::ExprType;
 
 /// A CHECK constraint.
@@ -103,5 +104,19 @@ impl Resolver for Columns<'_> {
         let at = found.ok_or_else(|| SqlError::unknown_column(&name.column, "check constraint"))?;
         let column = &self.0.columns[at];
         Ok((at, ExprType::new(column.kind.clone(), column.nullable)))
+    }
+
+    fn default_value(&mut self, name: Option<&ast::ColumnName>) -> SqlResult<Typed> {
+        let Some(name) = name else { return Err(SqlError::not_supported_yet("DEFAULT in this place")) };
+        let (at, kind) = self.column(name)?;
+        let column = &self.0.columns[at];
+        match &column.default {
+            DefaultValue::Value(value) => Ok(Typed { expr: Expr::Literal(value.clone()), kind }),
+            DefaultValue::Computed(_) => Err(SqlError::default_of_computed()),
+            DefaultValue::Now(_) => {
+                Err(SqlError::not_supported_yet("DEFAULT of a column with CURRENT_TIMESTAMP"))
+            }
+            _ => Err(SqlError::no_default_for_field(&column.name)),
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::types::{ColumnType, IntWidth};
 use crate::value::{Value, to_bytes, to_date_time, to_decimal, to_double, to_text, to_time};
 
 /// Precision and scale of a type seen as a decimal.
-fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
+pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
     match kind {
         ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
         ColumnType::Int { width, display, unsigned, .. } => match width {
@@ -53,6 +53,21 @@ fn is_decimal_class(kind: &ColumnType) -> bool {
     }
 }
 
+/// An integer of so many digits.
+fn integer(digits: u8, unsigned: bool) -> ColumnType {
+    let display = Some(digits.min(20) + u8::from(!unsigned));
+    ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false }
+}
+
+/// All digits of a number, and those behind the point, if it has a fixed number of these.
+fn fixed_digits(kind: &ColumnType) -> Option<(u8, u8)> {
+    match kind {
+        ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => *digits,
+        kind if kind.is_numeric() => Some(decimal_shape(kind)),
+        _ => None,
+    }
+}
+
 /// Type of `left op right`; a quotient has so many `division_digits` more than what is divided.
 pub(crate) fn arithmetic_type(
     op: ArithmeticOp,
@@ -77,7 +92,12 @@ pub(crate) fn arithmetic_type(
     let real = |kind: &ColumnType| is_double_class(kind) || *kind == ColumnType::Null;
     if real(left) || real(right) {
         let unsigned = op == Op::Modulo && left.is_unsigned();
-        return ColumnType::Double { unsigned, digits: None, zerofill: false };
+        let more = if op == Op::Divide { division_digits } else { 0 };
+        let digits = fixed_digits(left).zip(fixed_digits(right)).map(|(left, right)| {
+            let scale = left.1.max(right.1).saturating_add(more);
+            ((left.0 - left.1).max(right.0 - right.1).saturating_add(scale), scale)
+        });
+        return ColumnType::Double { unsigned, digits, zerofill: false };
     }
     let ((left_precision, left_scale), (right_precision, right_scale)) =
         (decimal_shape(left), decimal_shape(right));
@@ -93,8 +113,9 @@ pub(crate) fn arithmetic_type(
             decimal(left_whole.max(right_whole), left_scale.max(right_scale), exact_unsigned)
         }
         _ if exact => decimal(left_whole.max(right_whole) + 1, left_scale.max(right_scale), exact_unsigned),
-        Op::Modulo => ColumnType::int(IntWidth::Big, left.is_unsigned()),
-        _ => ColumnType::int(IntWidth::Big, unsigned),
+        Op::Modulo => integer(left_precision.max(right_precision), left.is_unsigned()),
+        Op::Multiply => integer(left_precision.saturating_add(right_precision), unsigned),
+        _ => integer(left_precision.max(right_precision) + 1, unsigned),
     }
 }
 
@@ -130,6 +151,10 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         _ => {}
     }
     if left.is_numeric() && right.is_numeric() {
+        let float = |kind: &ColumnType| matches!(kind, T::Float { .. });
+        if float(left) && right.is_integer() || float(right) && left.is_integer() {
+            return T::Float { unsigned: false, digits: None, zerofill: false };
+        }
         if is_double_class(left) || is_double_class(right) {
             return T::DOUBLE;
         }

@@ -4,7 +4,7 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalSettings, Typed, of_branch_taken};
+use crate::expr::{EvalSettings, Typed, decimal_shape, of_branch_taken};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
@@ -160,17 +160,18 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
 /// Longest byte string whose bits are aggregated.
 const BIT_BYTES_MAX: u32 = 511;
 
+/// Digits of a double, its sign and its point.
+const DOUBLE_DIGITS: u8 = 17;
+
 /// SUM and AVG: exact numbers stay exact and grow, everything else is a double.
 fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnType {
     let (precision, scale) = match argument {
         ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
-        ColumnType::Int { unsigned: false, .. } => (argument.wire_length().clamp(2, 20) as u8 - 1, 0),
-        ColumnType::Int { .. } | ColumnType::Bit { .. } | ColumnType::Year => {
-            (argument.wire_length().min(20) as u8, 0)
+        ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => {
+            let fixed = digits.map(|(_, scale)| (DOUBLE_DIGITS + scale + more_scale, scale + more_scale));
+            return ColumnType::Double { unsigned: false, digits: fixed, zerofill: false };
         }
-        ColumnType::Date => (8, 0),
-        ColumnType::Time { fsp } => (7 + fsp, *fsp),
-        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (14 + fsp, *fsp),
+        kind if kind.is_integer() || kind.is_temporal() => decimal_shape(kind),
         _ => return ColumnType::DOUBLE,
     };
     ColumnType::Decimal {

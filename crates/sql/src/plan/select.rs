@@ -11,7 +11,7 @@ use crate::ast::{self, ColumnName, Limit, LockStrength, LockingClause, OrderItem
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed};
-use crate::sink::{ColumnMeta, KeptPacket};
+use crate::sink::{ColumnMeta, KeptPacket, Origin};
 use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
@@ -288,12 +288,8 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         _ => None,
     };
     let Some((table, one)) = place else {
-        let mut meta =
-            ColumnMeta::computed(&item.name, column.clone().unfilled(), *nullable).with_traits(*traits);
-        if matches!(column, ColumnType::Enum { .. } | ColumnType::Set { .. }) {
-            meta.flags |= column_flag::COMPUTED_MEMBER;
-        }
-        return meta;
+        let column = column.clone().unfilled();
+        return ColumnMeta::computed(&item.name, column, *nullable).with_traits(*traits);
     };
     ColumnMeta {
         schema: table.schema.clone(),
@@ -301,6 +297,7 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         org_table: table.name.clone(),
         name: item.name.clone(),
         org_name: one.name.clone(),
+        origin: Origin::Column,
         column_type: column.clone(),
         traits: *traits,
         flags: if *nullable { one.flags & !column_flag::NOT_NULL } else { one.flags },

@@ -113,7 +113,9 @@ pub fn assemble(
         .iter()
         .zip(&kinds)
         .map(|(column, kind)| {
-            ColumnMeta::computed(&column.name, kind.column.clone(), kind.nullable).with_traits(kind.traits)
+            ColumnMeta::computed(&column.name, kind.column.clone(), kind.nullable)
+                .with_traits(kind.traits)
+                .kept()
         })
         .collect();
     for (_, member) in &mut members {

@@ -259,9 +259,11 @@ fn recursive(
     let QueryBody::SetOperation { rest, .. } = &body.body else {
         return Err(SqlError::recursion_without_union(&table.name));
     };
-    let distinct = is_distinct(rest)?;
+    let distinct = is_distinct(&table.name, rest)?;
     if !body.order_by.is_empty() {
-        return Err(SqlError::not_supported_yet("ORDER BY over UNION in recursive Common Table Expression"));
+        return Err(SqlError::not_supported_by_mysql(
+            "ORDER BY over UNION in recursive Common Table Expression",
+        ));
     }
     // A WITH of the body's own comes behind the query itself, and may not read it.
     let at = context.common.len() - 1;
@@ -311,7 +313,7 @@ fn recursive(
 }
 
 /// Whether a recursive query throws rows away that it has already.
-fn is_distinct(rest: &[(SetOperator, ast::Query)]) -> SqlResult<bool> {
+fn is_distinct(name: &str, rest: &[(SetOperator, ast::Query)]) -> SqlResult<bool> {
     let mut distinct = false;
     for (operator, _) in rest {
         match operator {
@@ -323,9 +325,7 @@ fn is_distinct(rest: &[(SetOperator, ast::Query)]) -> SqlResult<bool> {
             }
             SetOperator::UnionAll => {}
             _ => {
-                return Err(SqlError::not_supported_yet(
-                    "EXCEPT and INTERSECT in recursive Common Table Expression",
-                ));
+                return Err(SqlError::recursion_without_union(name));
             }
         }
     }
@@ -346,7 +346,7 @@ fn recursive_block(
         _ => false,
     };
     if sorted || !member.order_by.is_empty() || member.limit.is_some() {
-        return Err(SqlError::not_supported_yet(
+        return Err(SqlError::not_supported_by_mysql(
             "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression",
         ));
     }

@@ -261,6 +261,8 @@ impl Session {
         let default = self.db.dictionary().schema_collation(&schema);
         let default = default.ok_or_else(|| SqlError::unknown_database(&schema))?;
         definition::limit::table_name(&create.name.table)?;
+        let names = create.checks.iter().filter_map(|check| check.name.as_deref());
+        names.into_iter().try_for_each(definition::limit::name_length)?;
         if self.is_taken(&schema, &create.name.table) {
             let error = SqlError::table_exists(&create.name.table);
             return self.unless(create.if_not_exists, error).map(|()| Outcome::default());

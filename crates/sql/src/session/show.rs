@@ -68,7 +68,7 @@ impl Table {
                 'k' => kind_of_key(),
                 _ => ColumnType::varchar(64),
             };
-            ColumnMeta::computed(name, kind, true)
+            ColumnMeta::computed(name, kind, true).kept()
         };
         Table { columns: columns.iter().map(column).collect(), rows: Vec::new() }
     }
