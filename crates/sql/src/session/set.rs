@@ -125,6 +125,9 @@ impl Session {
                 }
                 accepted
             }
+            None if definition.has_no_default() => {
+                return Err(SqlError::no_default_for_variable(name.to_ascii_lowercase()));
+            }
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,
         };

@@ -178,6 +178,12 @@ impl Definition {
         matches!(self.name, "max_allowed_packet" | "max_user_connections" | "net_buffer_length")
     }
 
+    /// Whether DEFAULT means nothing for it (1230): it says what the next statement or the last one did.
+    #[must_use]
+    pub fn has_no_default(&self) -> bool {
+        matches!(self.name, "identity" | "insert_id" | "last_insert_id" | "rand_seed1" | "rand_seed2")
+    }
+
     fn wrong_value(&self, value: &Value) -> SqlError {
         let text = match (integer(value), word(value), value) {
             (Some(number), _, _) => number.to_string(),
@@ -192,14 +198,23 @@ impl Definition {
         SqlError::wrong_type_for_variable(self.name)
     }
 
+    /// Refuses a fraction for a choice, and NULL for a name.
+    fn check_class(&self, value: &Value) -> SqlResult<()> {
+        match self.kind {
+            Kind::Bool | Kind::Enum(_) | Kind::Set(_) | Kind::Switches(_) if is_fraction(value) => {
+                Err(self.wrong_type())
+            }
+            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine if value.is_null() => {
+                Err(self.wrong_value(value))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Brings a value into normal form. The flag says that it was cut to the range.
     pub fn accept(&self, value: &Value) -> SqlResult<(Value, bool)> {
         let plain = |value| Ok((value, false));
-        if matches!(self.kind, Kind::Bool | Kind::Enum(_) | Kind::Set(_) | Kind::Switches(_))
-            && is_fraction(value)
-        {
-            return Err(self.wrong_type());
-        }
+        self.check_class(value)?;
         match self.kind {
             Kind::Bool => match (integer(value), word(value).map(|w| w.to_ascii_uppercase()).as_deref()) {
                 (Some(number @ 0..=1), _) => plain(Value::Int(number as i64)),
