@@ -30,6 +30,7 @@ mod tests;
 mod variable;
 
 pub use aggregate::AggregateKind;
+pub(crate) use build::source_of;
 pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds, given_to_number};
 pub(crate) use choice::unified_agreed;
 pub(crate) use class::{gives_text_to_numbers, of_branch_taken, with_all_digits};

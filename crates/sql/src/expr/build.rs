@@ -326,7 +326,7 @@ impl Builder<'_> {
             let typed = self.build(expr)?;
             Ok(functions::as_number(typed, Wanted::Integer, source_of(expr)))
         } else {
-            let typed = self.build(expr)?;
+            let typed = functions::as_given_to(self.build(expr)?, kind, source_of(expr));
             Ok(if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed })
         }
     }
@@ -677,7 +677,7 @@ impl Builder<'_> {
 }
 
 /// What a warning about a document calls the expression it comes from.
-pub(super) fn source_of(expr: &ast::Expr) -> &str {
+pub(crate) fn source_of(expr: &ast::Expr) -> &str {
     match expr {
         ast::Expr::Column(name) => &name.column,
         ast::Expr::Cast { .. } => "cast_as_json",

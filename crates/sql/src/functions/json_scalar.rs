@@ -168,6 +168,17 @@ pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> T
     call(wanted, moment, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
 }
 
+/// A document as what a column of dates or times takes; anything else, and for any other column, as it is.
+pub(crate) fn as_given_to(typed: Typed, column: &ColumnType, source: &str) -> Typed {
+    let wanted = match column {
+        ColumnType::Date => DATE,
+        ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => MOMENT,
+        ColumnType::Time { .. } => TIME,
+        _ => return typed,
+    };
+    as_temporal(typed, wanted, source)
+}
+
 /// What is no moment of the wanted kind is NULL with warning 3156.
 fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);

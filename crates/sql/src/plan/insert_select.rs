@@ -4,7 +4,8 @@
 use crate::ast::{self, QueryBody, SelectItem, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{given_to_number, gives_text_to_numbers, number_of_hex, with_own_digits};
+use crate::expr::{given_to_number, gives_text_to_numbers, number_of_hex, source_of, with_own_digits};
+use crate::functions::as_given_to;
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -117,6 +118,8 @@ pub fn into_columns(plan: &mut QueryPlan, query: &ast::Query, targets: &[usize],
             }
         } else if kind.is_string() && *kind != ColumnType::Json && passes_on {
             *item = with_own_digits(item.clone());
+        } else if let Some(written) = written {
+            *item = as_given_to(item.clone(), kind, source_of(written));
         }
     }
 }

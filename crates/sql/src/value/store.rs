@@ -192,9 +192,22 @@ fn rounded_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<(i128,
             };
             return Ok((decimal_to_i128(&parsed.value), trouble));
         }
-        other => decimal_to_i128(&to_decimal(other, context.eval)?),
+        other => {
+            // A moment is rounded by its clock before it becomes digits: half past the last second is the next minute.
+            let whole = whole_seconds(other, context);
+            decimal_to_i128(&to_decimal(whole.as_ref().unwrap_or(other), context.eval)?)
+        }
     };
     Ok((number, None))
+}
+
+/// A moment or a time without a fraction; None for what has none.
+fn whole_seconds(value: &Value, context: &StoreContext<'_>) -> Option<Value> {
+    match value {
+        Value::Time(time) => Some(Value::Time(context.eval.time_to(*time, 0))),
+        Value::DateTime(moment) => context.eval.moment_to(*moment, 0).map(Value::DateTime),
+        _ => None,
+    }
 }
 
 fn decimal_to_i128(number: &Decimal) -> i128 {
@@ -226,7 +239,13 @@ fn store_integer(
 }
 
 fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let number = whole_number(value, context)?;
+    let number = match value {
+        // A moment has a year of its own.
+        Value::Date(_) | Value::DateTime(_) | Value::Time(_) => {
+            to_date_time(value, context.eval)?.map_or(0, |moment| i128::from(moment.date().year()))
+        }
+        _ => whole_number(value, context)?,
+    };
     // '0' and '00' are the year 2000; 0, '0000' and what is no number are none.
     let two_digits = value.is_string() && {
         let text = to_bytes(value);
@@ -249,8 +268,8 @@ fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
 fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<Value> {
     let largest = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let number = match value {
-        Value::Str(_) | Value::Bytes(_) => {
-            let bytes = value.as_raw_bytes().unwrap_or(&[]);
+        Value::Str(_) | Value::Bytes(_) | Value::Date(_) | Value::DateTime(_) | Value::Time(_) => {
+            let bytes = to_bytes(value);
             let significant = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
             if significant.len() > 8 {
                 u64::MAX
@@ -600,7 +619,14 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
     };
     // What is chosen, and whether that was all that was said.
     let (bits, whole) = match value {
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
+        // Dates and times are looked for as they are written, and are no numbers of members.
+        Value::Str(_)
+        | Value::Bytes(_)
+        | Value::Enum(_)
+        | Value::Json(_)
+        | Value::Date(_)
+        | Value::DateTime(_)
+        | Value::Time(_) => {
             let text = to_bytes(value);
             let found = if names.multiple {
                 let members = text.split(|byte| *byte == b',').filter(|member| !member.is_empty());
