@@ -101,6 +101,19 @@ impl Query {
     }
 }
 
+impl Query {
+    /// How many rows go into the groups.
+    pub fn rows_grouped(&self) -> Query {
+        Query {
+            with: self.with.clone(),
+            list: vec!["COUNT(*)".into()],
+            from: self.from.clone(),
+            condition: self.condition.clone(),
+            ..Query::default()
+        }
+    }
+}
+
 impl Maker<'_> {
     /// A query.
     pub fn query(&mut self) -> Query {
@@ -208,26 +221,32 @@ impl Maker<'_> {
     /// What stands behind FROM: up to `count` more tables, joined; their columns come into sight.
     pub(super) fn from(&mut self, count: u64) -> String {
         let joins = self.rng.below(count + 1);
-        let (text, columns, _) = self.join(joins);
+        let (text, columns, _) = self.join(joins, None);
         if let Some(scope) = self.scopes.last_mut() {
             scope.extend(columns);
         }
         text
     }
 
-    /// A tree of joins, its columns, and whether it is more than one table.
-    fn join(&mut self, joins: u64) -> (String, Vec<Visible>, bool) {
+    /// A tree of joins, the last of them this one, its columns, and whether it is more than one table. Joins without a condition come before
+    /// outer joins often: `a CROSS JOIN b RIGHT JOIN c ON p` tells in which order a server puts them together.
+    fn join(&mut self, joins: u64, word: Option<&'static str>) -> (String, Vec<Visible>, bool) {
         if joins == 0 {
             let (text, columns) = self.table();
             return (text, columns, false);
         }
-        let left_joins = self.rng.below(joins);
-        let (left, mut columns, _) = self.join(left_joins);
-        let (right, more, joined) = self.join(joins - 1 - left_joins);
+        let chained = word.is_none() && joins > 1 && self.once_in(3);
+        let left_joins = if chained { joins - 1 } else { self.rng.below(joins) };
+        let (left, mut columns, _) = self.join(left_joins, chained.then_some("CROSS JOIN"));
+        let (right, more, joined) = self.join(joins - 1 - left_joins, None);
         columns.extend(more);
         let right = if joined { format!("({right})") } else { right };
-        let word =
-            *self.pick(&["JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "CROSS JOIN", "STRAIGHT_JOIN"]);
+        let words = ["JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "CROSS JOIN", "STRAIGHT_JOIN"];
+        let word = match word {
+            Some(word) => word,
+            None if chained => *self.pick(&["RIGHT JOIN", "RIGHT JOIN", "LEFT JOIN"]),
+            None => *self.pick(&words),
+        };
         if word == "CROSS JOIN" {
             return (format!("{left} CROSS JOIN {right}"), columns, true);
         }
