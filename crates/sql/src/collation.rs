@@ -186,6 +186,11 @@ impl Collation {
         !character.is_ascii() && self.set().is_multi_byte()
     }
 
+    /// True if the dotted and the dotless i are two letters in either case.
+    pub(crate) fn is_turkish(self) -> bool {
+        self.name().ends_with("_turkish_ci")
+    }
+
     /// True if the two characters count as the same (LIKE, INSTR, REPLACE work character by character).
     pub fn same_character(self, left: char, right: char) -> bool {
         if left == right {
@@ -219,7 +224,22 @@ pub fn to_upper(text: &str) -> String {
 
 /// Lower case, one character for one character.
 pub fn to_lower(text: &str) -> String {
-    text.chars().map(|character| single(character, character.to_lowercase())).collect()
+    let lower = |character| match character {
+        // Its small letter has a combining dot of its own, which takes a second character.
+        '\u{130}' => 'i',
+        other => single(other, other.to_lowercase()),
+    };
+    text.chars().map(lower).collect()
+}
+
+/// Upper case of Turkish: the small dotted i keeps its dot.
+pub fn to_turkish_upper(text: &str) -> String {
+    to_upper(&text.replace('i', "\u{130}"))
+}
+
+/// Lower case of Turkish: the dotless I stays without a dot.
+pub fn to_turkish_lower(text: &str) -> String {
+    to_lower(&text.replace('I', "\u{131}"))
 }
 
 fn single(original: char, mut mapped: impl Iterator<Item = char>) -> char {

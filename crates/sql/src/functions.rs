@@ -48,7 +48,7 @@ pub(crate) use json::{
     takes_value as takes_document, truth as truth_document,
 };
 pub(crate) use json_scalar::{
-    DATE, MOMENT, TIME, Wanted, as_given_to, as_number, as_temporal, of_truth as truth_as_document,
+    DATE, MOMENT, TIME, Wanted, as_given_to, as_number, as_summand, as_temporal, of_truth as truth_as_document,
     reads_document, temporal_argument, text_as_number, wanted_number,
 };
 pub(crate) use json_value::json_value;
@@ -181,6 +181,8 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     let read = |(nth, typed)| match text.contains(&nth) {
         // Characters of several bytes are told apart before they are bytes.
         _ if nth == 0 && entry.name == "ord" && is_multi_byte(&typed) => typed,
+        // The digits of bits are those of their number.
+        _ if nth == 0 && writes_digits(entry.name) && is_bits(&typed) => typed,
         _ if nth == 0 && bytes => in_own_bytes(if text.contains(&nth) { as_shown(typed) } else { typed }),
         true => as_shown(typed),
         false => typed,
@@ -224,6 +226,16 @@ const BYTES_OF_FIRST: &[&str] = &[
     "compress",
     "aes_encrypt",
 ];
+
+/// Functions that write the digits of a number, which they read from text too.
+pub(crate) fn writes_digits(name: &str) -> bool {
+    matches!(name, "conv" | "bin" | "oct")
+}
+
+/// True for what is of type BIT, whose number is another thing than its text.
+pub(crate) fn is_bits(typed: &Typed) -> bool {
+    matches!(typed.kind.column, ColumnType::Bit { .. })
+}
 
 fn is_multi_byte(typed: &Typed) -> bool {
     typed.kind.column.collation().is_some_and(|own| own.set().is_multi_byte())
@@ -349,6 +361,7 @@ fn text_arguments(entry: &Entry) -> std::ops::Range<usize> {
         "elt" | "make_set" => 1..usize::MAX,
         "left" | "right" | "substring" | "lpad" | "rpad" | "insert" | "repeat" | "sha2" | "conv" => 0..1,
         "bin" | "oct" => 0..1,
+        "locate" | "substring_index" => 0..2,
         "regexp_like" | "regexp_replace" | "regexp_substr" | "regexp_instr" => 0..2,
         _ if string::FUNCTIONS.iter().chain(encode::FUNCTIONS).any(|one| one.name == entry.name) => {
             0..usize::MAX

@@ -478,7 +478,8 @@ impl Builder<'_> {
     fn date_expression(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         let (expr, column) = match expr {
             ast::Expr::DateArithmetic { date, amount, unit, subtract } => {
-                let (date, amount) = (self.temporal(date, functions::MOMENT)?, self.build(amount)?);
+                let date = functions::as_summand(self.build(date)?, source_of(date));
+                let amount = self.build(amount)?;
                 let column = functions::date_arithmetic_type(&date.kind.column, *unit);
                 let (date, amount) = (boxed(date), boxed(amount));
                 (Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract }, column)
@@ -589,6 +590,9 @@ impl Builder<'_> {
         if matches!(name, "mod" | "round" | "truncate") {
             self.resolver.meet(&arguments);
         }
+        let bits = name == "conv"
+            && (call.arguments.first().is_some_and(|one| number_of_hex(one).is_some())
+                || arguments.first().is_some_and(functions::is_bits));
         let digits_by_row = matches!(name, "round" | "truncate")
             && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
         let bound = functions::bind_function(name, arguments, self.settings);
@@ -596,7 +600,6 @@ impl Builder<'_> {
             (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{name}")),
             _ => error,
         })?;
-        let bits = name == "conv" && call.arguments.first().is_some_and(|one| number_of_hex(one).is_some());
         let other = if bits { Some(functions::CONV_OF_BITS) } else { field };
         if let (Some(function), Expr::Call(bound)) = (other, &mut typed.expr)
             && let Some(bound) = std::sync::Arc::get_mut(bound)
@@ -660,8 +663,7 @@ impl Builder<'_> {
                 continue;
             }
             let wanted = functions::wanted_number(name, nth);
-            let bits =
-                nth == 0 && matches!(name, "conv" | "bin" | "oct") && number_of_hex(argument).is_some();
+            let bits = nth == 0 && functions::writes_digits(name) && number_of_hex(argument).is_some();
             let mut bound = if numeric || bits {
                 with_all_digits(self.number_for(argument, wanted)?)
             } else {

@@ -159,8 +159,13 @@ pub(crate) const MOMENT: &str = "DATETIME/TIMESTAMP";
 /// A document is read as a time.
 pub(crate) const TIME: &str = "TIME";
 
-/// A document as the text of a date or a time; anything else as it is. `source`: the name of what it comes from, for the warning.
+/// A document as the text of a date or a time, a year as its first day; anything else as it is. `source`: the name of what it comes from, for the warning.
 pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> Typed {
+    if is_year_column(&typed) {
+        let column = if wanted == MOMENT { ColumnType::DateTime { fsp: 0 } } else { ColumnType::Date };
+        let kind = ExprType::new(column, typed.kind.nullable);
+        return call(wanted, first_day, vec![typed.expr], kind);
+    }
     if typed.kind.column != ColumnType::Json {
         return typed;
     }
@@ -177,6 +182,34 @@ pub(crate) fn as_given_to(typed: Typed, column: &ColumnType, source: &str) -> Ty
         _ => return typed,
     };
     as_temporal(typed, wanted, source)
+}
+
+/// A column of years is read as days; years that are worked out are numbers.
+fn is_year_column(typed: &Typed) -> bool {
+    typed.kind.column == ColumnType::Year && matches!(typed.expr, Expr::Column(_))
+}
+
+/// What an interval is added to: of a year the text of its first moment, so that the sum is a text too.
+pub(crate) fn as_summand(typed: Typed, source: &str) -> Typed {
+    if !is_year_column(&typed) {
+        return as_temporal(typed, MOMENT, source);
+    }
+    let kind = ExprType::new(ColumnType::varchar(19), typed.kind.nullable);
+    call(MOMENT, first_moment, vec![typed.expr], kind)
+}
+
+fn first_moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let year = to_u64_bits(&arguments[0], context)?;
+    Ok(Value::from(format!("{year:04}-01-01 00:00:00")))
+}
+
+/// The first day of a year, at midnight where a moment is wanted.
+fn first_day(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let year = to_u64_bits(&arguments[0], context)?;
+    let day = datetime::Date::from_parts(year.min(9999) as u32, 1, 1);
+    Ok(if call.name == MOMENT { Value::DateTime(day.at_midnight()) } else { Value::Date(day) })
 }
 
 /// What is no moment of the wanted kind is NULL with warning 3156.

@@ -465,7 +465,7 @@ fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     Ok(convert_base(&text, from, to).map_or(Value::Null, Value::from))
 }
 
-/// CONV of a hex or a bit literal, which is a number in no base.
+/// CONV of a hex or a bit literal or a BIT, which is a number in no base.
 pub(crate) const CONV_OF_BITS: ScalarFunction = conv_of_bits;
 
 fn conv_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

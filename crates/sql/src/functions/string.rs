@@ -3,7 +3,7 @@
 use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
 use super::search::{self, characters, nth_character};
 use super::{Entry, MANY, NEVER_NULL, bigint, entry, text_like_first, text_long, text_short, text_sum};
-use crate::collation::{Collation, first_character, to_lower, to_upper};
+use crate::collation::{Collation, first_character, to_lower, to_turkish_lower, to_turkish_upper, to_upper};
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
@@ -207,18 +207,20 @@ fn mapped(text: &str, map: fn(&str) -> String, context: &EvalContext<'_>) -> Sql
     Ok(Value::from(whole))
 }
 
-fn upper(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn upper(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match &arguments[0] {
         Value::Bytes(_) => arguments[0].clone(),
+        other if call.collation.is_turkish() => mapped(&to_text(other), to_turkish_upper, context)?,
         other => mapped(&to_text(other), to_upper, context)?,
     })
 }
 
-fn lower(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+fn lower(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     Ok(match &arguments[0] {
         Value::Bytes(_) => arguments[0].clone(),
+        other if call.collation.is_turkish() => mapped(&to_text(other), to_turkish_lower, context)?,
         other => mapped(&to_text(other), to_lower, context)?,
     })
 }
