@@ -34,7 +34,7 @@ pub(crate) use moment::{
     MomentOrTime, ReadFor, read_clock, read_date, read_moment, read_moment_or_time, tell_delimiter,
 };
 pub(crate) use store::shown_misfit;
-pub use store::{StoreContext, store};
+pub use store::{StoreContext, store, zero_of};
 
 use crate::datetime::{Date, DateTime, Time};
 use crate::decimal::Decimal;

@@ -6,6 +6,7 @@
 
 pub mod apply;
 pub mod counters;
+mod fill;
 mod foreign_key;
 mod insert;
 mod point;

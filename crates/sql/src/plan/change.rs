@@ -47,6 +47,8 @@ pub struct InsertPlan {
     pub subqueries: Vec<Subquery>,
     /// Those that a value of VALUES reads and that read the row in turn: (row, position in the row, sub-queries).
     pub row_subqueries: Vec<(usize, usize, Vec<usize>)>,
+    /// Columns of the row that values of VALUES refer to, by themselves, in sub-queries or in a default that is written out.
+    pub references: Vec<usize>,
     /// Those of ON DUPLICATE KEY UPDATE that read the row that is there already, or the new one.
     pub duplicate_subqueries: Vec<usize>,
     /// Frame position of what the query gives besides the row: columns of its tables that ON DUPLICATE KEY UPDATE reads.
@@ -170,6 +172,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         }
     };
     let row_subqueries = insert_select::of_rows(&block, &source);
+    let references = insert_select::references(&block, &source, &targets, &table);
     block.inserted_base = Some(new_base);
     let source_base = block.scope.width();
     for mut table in given {
@@ -195,6 +198,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         width: block.scope.width(),
         subqueries: std::mem::take(&mut block.subqueries),
         row_subqueries,
+        references,
         duplicate_subqueries,
         source_base,
         table,

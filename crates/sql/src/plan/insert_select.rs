@@ -142,6 +142,38 @@ pub fn of_rows(block: &Block<'_, '_>, source: &InsertSource) -> Vec<(usize, usiz
     found
 }
 
+/// The columns of the new row that its values refer to. A row whose sub-queries are to be run has some.
+pub fn references(
+    block: &Block<'_, '_>,
+    source: &InsertSource,
+    targets: &[usize],
+    table: &Table,
+) -> Vec<usize> {
+    let InsertSource::Rows(rows) = source else { return Vec::new() };
+    let mut found = Vec::new();
+    for row in rows {
+        for (value, column) in row.iter().zip(targets) {
+            match value {
+                Some(value) => {
+                    found.extend(value.columns());
+                    let subqueries = block.subqueries_of(value);
+                    found.extend(subqueries.iter().flat_map(|nth| &block.subqueries[*nth].reads));
+                }
+                None => {
+                    let computed = table.computed_defaults.iter().filter(|(at, _)| at == column);
+                    found.extend(
+                        computed.filter_map(|(_, expr)| expr.as_ref().ok()).flat_map(|expr| expr.columns()),
+                    );
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.retain(|position| *position < table.columns().len());
+    found
+}
+
 /// Error 1093 if a sub-query reads the table that the statement changes. A derived table may: its rows are there before.
 pub fn refuse_target(subqueries: &[Subquery], table: &Table, alias: &str) -> SqlResult<()> {
     match subqueries.iter().any(|one| query_reads(&one.plan, table)) {

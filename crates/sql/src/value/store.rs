@@ -148,7 +148,7 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
 }
 
 /// The implicit default of a NOT NULL column outside strict mode.
-fn zero_of(kind: &ColumnType) -> Value {
+pub fn zero_of(kind: &ColumnType) -> Value {
     match kind {
         ColumnType::Json => Value::text("null"),
         ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => {

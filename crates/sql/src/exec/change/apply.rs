@@ -5,7 +5,7 @@ use turnstile_engine::{Change, Error as EngineError, LockWait, Read, RowLock, Up
 
 use super::Changed;
 use super::foreign_key::{Images, is_broken};
-use crate::datetime::DateTime;
+use crate::datetime::{DateTime, Time};
 use crate::dictionary::check::{is_broken_check, verify};
 use crate::dictionary::{DefaultValue, Key, Table};
 use crate::error::{SqlError, SqlResult};
@@ -15,7 +15,7 @@ use crate::expr::{EvalContext, Expr, Row, WarningLevel};
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
-use crate::value::{StoreContext, Value, column_text, store};
+use crate::value::{StoreContext, Value, column_text, store, zero_of};
 
 /// A row while its columns are assigned: later assignments see what earlier ones did.
 struct Assigning<'r> {
@@ -115,6 +115,28 @@ impl Storing<'_> {
         }
     }
 
+    /// What a column of a new row holds before anything is assigned to it: its constant default, and in the place of one that is found for
+    /// each row NULL or the type's zero.
+    pub fn unassigned(&self, table: &Table, column: usize) -> SqlResult<Value> {
+        let definition = &table.columns()[column];
+        match &definition.default {
+            DefaultValue::Value(value) => Ok(value.clone()),
+            _ if definition.nullable => Ok(Value::Null),
+            // Nobody is told of a zero date that no statement has written.
+            _ if definition.kind.is_temporal() => Ok(zero_moment(&definition.kind)),
+            _ => {
+                let context = StoreContext {
+                    column: &definition.name,
+                    row: self.row,
+                    nullable: false,
+                    strict: false,
+                    eval: self.eval,
+                };
+                store(&zero_of(&definition.kind), &definition.kind, &context)
+            }
+        }
+    }
+
     /// The default of a column of this row, computed if it is an expression.
     pub fn default_in(&self, table: &Table, column: usize, row: &dyn Row) -> SqlResult<Value> {
         match table.computed_defaults.iter().find(|(at, _)| *at == column) {
@@ -168,6 +190,18 @@ fn is_zero_date(value: &Value) -> bool {
         Value::Date(date) => date.at_midnight() == DateTime::ZERO,
         Value::DateTime(moment) => *moment == DateTime::ZERO,
         _ => false,
+    }
+}
+
+fn zero_moment(kind: &ColumnType) -> Value {
+    match (zero_of(kind), kind) {
+        (Value::DateTime(zero), ColumnType::Date) => Value::Date(zero.date()),
+        (Value::DateTime(mut zero), ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp }) => {
+            zero.fsp = *fsp;
+            Value::DateTime(zero)
+        }
+        (Value::Time(zero), ColumnType::Time { fsp }) => Value::Time(Time { fsp: *fsp, ..zero }),
+        (zero, _) => zero,
     }
 }
 

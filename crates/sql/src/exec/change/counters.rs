@@ -1,7 +1,7 @@
 //! AUTO_INCREMENT values and hidden row numbers.
 //!
-//! Both are counters in memory. Values are given without waiting for other transactions (`innodb_autoinc_lock_mode` 2), so a rolled back one
-//! leaves a gap; those below AUTO_INCREMENT= of the definition are never given.
+//! Both are counters in memory. Values are given without waiting for other transactions (`innodb_autoinc_lock_mode` 2), to a statement that
+//! lists its rows all at once ([`Numbers`]), so a rolled back one leaves a gap; those below AUTO_INCREMENT= of the definition are never given.
 //!
 //! AUTO_INCREMENT is durable as in MySQL 8: each row that is inserted, and each change of the column to a larger value, carries the counter into
 //! its own mini-transaction (`Txn::carry_counter`). After a restart, clean or not, the counter stands where the last change that the log kept has put
@@ -17,9 +17,12 @@ use std::sync::atomic::Ordering;
 
 use turnstile_engine::{Engine, Isolation, Read, ScanSpec, TxnOptions, Visit};
 
+use super::apply::Storing;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Exec;
+use crate::expr::SqlMode;
+use crate::plan::change::{InsertPlan, InsertSource};
 use crate::row_codec::RowView;
 use crate::types::{ColumnType, IntWidth};
 use crate::value::Value;
@@ -72,6 +75,69 @@ pub async fn largest_there(
     while txn.scan_batch(&mut scan, &mut visit).await? {}
     txn.rollback().await?;
     Ok(last.as_ref().and_then(as_number).unwrap_or(0))
+}
+
+/// The most values that an INSERT of unknown length takes at once.
+const MOST_AT_ONCE: u64 = 65_535;
+
+/// The AUTO_INCREMENT values of one INSERT. A statement that lists its rows takes one for each of them when it needs the first, so that they
+/// follow each other whatever other statements do meanwhile; those it does not use are lost. Any other takes 1, 2, 4, ... as it goes.
+#[derive(Default)]
+pub(super) struct Numbers {
+    /// How many rows the statement lists, if it does.
+    rows: Option<u64>,
+    /// The next value; 0 before the first.
+    next: u64,
+    /// Behind the last value that was taken.
+    end: u64,
+    /// `next` before this row.
+    before: u64,
+    /// Rows for which values were taken, and which have not come.
+    left: u64,
+    /// How often values were taken.
+    times: u32,
+    step: u64,
+    offset: u64,
+    /// The values are those of `insert_id`, not of the counter.
+    forced: bool,
+    /// Above the values that rows were given otherwise, while the counter does not know of them; 0 if there are none.
+    unnoted: u64,
+    /// The last value that a row was given by the user.
+    pub(super) last_given: u64,
+}
+
+impl Numbers {
+    pub(super) fn of(plan: &InsertPlan) -> Numbers {
+        let rows = match &plan.source {
+            InsertSource::Rows(rows) => Some(rows.len() as u64),
+            InsertSource::Literals(rows) => Some(rows.len() as u64),
+            InsertSource::Query(_) => None,
+        };
+        Numbers { rows, ..Numbers::default() }
+    }
+
+    /// The smallest offset + n * step that is not below `least`.
+    fn fitting(&self, least: u64) -> u64 {
+        let first = if self.offset > self.step { 1 } else { self.offset };
+        if least <= first {
+            return first;
+        }
+        first.saturating_add((least - first).div_ceil(self.step).saturating_mul(self.step))
+    }
+
+    /// A row brings its own value: those after it get greater ones.
+    fn pass(&mut self, given: u64) {
+        self.unnoted = self.unnoted.max(given.saturating_add(1));
+        if self.next != 0 && given >= self.next {
+            self.next = self.fitting(given.saturating_add(1));
+        }
+    }
+
+    /// The row was not inserted: the next one gets its value.
+    pub(super) fn give_back(&mut self, generated: Option<u64>) {
+        self.next = generated.unwrap_or(self.before);
+        self.unnoted = 0;
+    }
 }
 
 impl Exec<'_> {
@@ -131,31 +197,99 @@ impl Exec<'_> {
         table.counters.row_id.fetch_add(1, Ordering::AcqRel).to_be_bytes()
     }
 
-    /// The next AUTO_INCREMENT value.
-    pub(super) fn next_auto_increment(&self, table: &Table, column: usize) -> SqlResult<u64> {
-        let (step, offset) = self.session.auto_increment();
+    /// Puts an AUTO_INCREMENT value into a row that has none; returns it if it was generated.
+    pub(super) fn number_row(
+        &self,
+        table: &Table,
+        column: usize,
+        row: &mut [Value],
+        numbers: &mut Numbers,
+    ) -> SqlResult<Option<u64>> {
+        let keeps_zero = self.eval.settings.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let zero = matches!(row[column], Value::Int(0) | Value::UInt(0));
+        numbers.before = numbers.next;
         let most = largest(&table.columns()[column].kind);
-        let counter = &table.counters.auto_increment;
-        // The smallest offset + n * step that is not below the counter.
-        let fitting = |next: u64| {
-            let first = if offset > step { 1 } else { offset };
-            if next <= first { first } else { first + (next - first).div_ceil(step) * step }
+        let generated = if !row[column].is_null() && (keeps_zero || !zero) {
+            let given = as_number(&row[column]);
+            numbers.last_given = given.unwrap_or(0);
+            if let Some(given) = given {
+                numbers.pass(given);
+            }
+            None
+        } else {
+            let value = self.next_number(table, numbers, most)?;
+            let storing = Storing { eval: self.eval, strict: true, row: 1 };
+            row[column] = storing.store(table, column, &Value::UInt(value))?;
+            Some(value)
         };
-        let given =
-            counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| fitting(next).checked_add(1));
-        let value = given.map(fitting).unwrap_or(u64::MAX);
-        if value <= most {
-            return Ok(value);
+        numbers.left = numbers.left.saturating_sub(1);
+        Ok(generated)
+    }
+
+    /// The next AUTO_INCREMENT value of a statement, out of those it has taken if there are any left.
+    fn next_number(&self, table: &Table, numbers: &mut Numbers, most: u64) -> SqlResult<u64> {
+        match self.session.take_insert_id() {
+            0 => {}
+            fixed => {
+                (numbers.step, numbers.offset) = self.session.auto_increment();
+                (numbers.next, numbers.end, numbers.forced) = (fixed, u64::MAX, true);
+            }
         }
-        // A column that is full gets its largest value again, which its key refuses. Only BIGINT's end is told as such.
-        if most >= IntWidth::Big.signed_range().1 as u64 {
-            return Err(SqlError::new(
-                1467,
-                b"HY000",
-                "Failed to read auto-increment value from storage engine",
-            ));
+        let taken = numbers.next < numbers.end;
+        if !taken {
+            self.take_numbers(table, numbers, most);
         }
-        Ok(most)
+        let value = numbers.next;
+        if value > most {
+            // A column that is full gets its largest value again, which its key refuses. Only BIGINT's end is told as such, and that of
+            // values that were taken together.
+            if (taken && self.is_strict()) || most >= IntWidth::Big.signed_range().1 as u64 {
+                return Err(SqlError::new(
+                    1467,
+                    b"HY000",
+                    "Failed to read auto-increment value from storage engine",
+                ));
+            }
+            return Ok(most);
+        }
+        numbers.next = numbers.fitting(value.saturating_add(1));
+        if numbers.forced {
+            numbers.unnoted = numbers.unnoted.max(value.saturating_add(1));
+        }
+        Ok(value)
+    }
+
+    /// Takes values for the rows of a statement that are still to come, all at once.
+    fn take_numbers(&self, table: &Table, numbers: &mut Numbers, most: u64) {
+        (numbers.step, numbers.offset) = self.session.auto_increment();
+        if numbers.left == 0 {
+            numbers.left = match numbers.rows {
+                Some(rows) if numbers.times == 0 => rows.max(1),
+                _ => (1 << numbers.times.min(16)).min(MOST_AT_ONCE),
+            };
+        }
+        numbers.times += 1;
+        let least = numbers.next.max(numbers.unnoted);
+        let behind = |first: u64| {
+            let last = first.saturating_add(numbers.left.saturating_sub(1).saturating_mul(numbers.step));
+            (first < u64::MAX).then(|| last.saturating_add(1).min(most.saturating_add(1).max(first)))
+        };
+        let counter = &table.counters.auto_increment;
+        let given = counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+            behind(numbers.fitting(next.max(least))).map(|end| end.max(next))
+        });
+        let first = given.map_or(u64::MAX, |next| numbers.fitting(next.max(least)));
+        numbers.next = first;
+        numbers.end = first.saturating_add(numbers.left.saturating_mul(numbers.step));
+    }
+
+    /// What rows were given instead of a generated value is in the table now: later values are above it.
+    #[inline]
+    pub(super) fn note_numbers(&self, table: &Table, numbers: &mut Numbers) {
+        if numbers.unnoted != 0 {
+            table.counters.auto_increment.fetch_max(numbers.unnoted, Ordering::AcqRel);
+            numbers.unnoted = 0;
+        }
     }
 
     /// A value that was given by the user: later ones are above it.

@@ -3,19 +3,19 @@
 use turnstile_engine::{Error as EngineError, LockWait, Read, RowLock, RowRun, Savepoint};
 
 use super::Changed;
-use super::apply::{Rewrite, Storing, duplicate_entry};
+use super::apply::{Rewrite, duplicate_entry};
+use super::counters::Numbers;
 use super::foreign_key::is_broken;
-use crate::ast::LiteralRows;
 use crate::dictionary::Table;
 use crate::dictionary::check::{is_broken_check, verify};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, Kept};
-use crate::expr::{Expr, SqlMode, WarningLevel, literal_value};
+use crate::expr::WarningLevel;
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
-use crate::value::{Value, into_column};
+use crate::value::Value;
 
 /// Bytes of rows that are gathered before they go to the engine together: some leaves full.
 const RUN_BYTES: usize = 64 * 1024;
@@ -28,11 +28,7 @@ struct Buffers {
     /// The rows go to the engine in runs; these have not gone yet.
     run: Option<RowRun>,
     first_generated: Option<u64>,
-    last_given: u64,
-    /// AUTO_INCREMENT value of a row that was not inserted: the next row of the statement gets it.
-    given_back: Option<u64>,
-    /// How many values rows got in this way.
-    reused: u64,
+    numbers: Numbers,
 }
 
 /// Whether the rows of an INSERT are gathered: they are many, and the first duplicate ends it.
@@ -63,17 +59,20 @@ impl Exec<'_> {
             self.subquery(subquery, &mut frame).await?;
         }
         self.prepare_counters(&plan.table).await?;
-        let mut buffers = Buffers { run: gathers(plan).then(RowRun::default), ..Buffers::default() };
+        let mut buffers = Buffers {
+            run: gathers(plan).then(RowRun::default),
+            numbers: Numbers::of(plan),
+            ..Buffers::default()
+        };
         let filled = self.insert_rows(plan, &mut frame, &mut buffers, &mut done).await;
         // A row that could not be computed comes after those before it, which may fail too.
         self.insert_run(plan, &mut buffers, &mut done).await?;
         filled?;
-        self.skip_reused(plan, buffers.reused)?;
         if let Some(first) = buffers.first_generated {
             self.session.set_generated_id(first);
             done.insert_id = first;
         } else if done.insert_id == 0 {
-            done.insert_id = buffers.last_given;
+            done.insert_id = buffers.numbers.last_given;
         }
         Ok(done)
     }
@@ -89,7 +88,7 @@ impl Exec<'_> {
             InsertSource::Rows(rows) => {
                 for (nth, row) in rows.iter().enumerate() {
                     self.pace().await?;
-                    if plan.row_subqueries.is_empty() {
+                    if plan.references.is_empty() {
                         self.fill(plan, row, frame, done.records + 1)?;
                     } else {
                         self.fill_reading(plan, nth, row, frame, done.records + 1).await?;
@@ -133,6 +132,7 @@ impl Exec<'_> {
             if inserted == 0 {
                 let (key, row) = run.get(at);
                 if let Err(error) = self.txn.insert(&table.engine, key, row).await {
+                    self.note_inserted(table, &run, at);
                     let Ok(view) = RowView::new(&table.layout, row) else { return Err(error.into()) };
                     return Err(duplicate_entry(table, &error, &view.values()));
                 }
@@ -143,152 +143,18 @@ impl Exec<'_> {
         }
         run.clear();
         buffers.run = Some(run);
+        self.note_numbers(table, &mut buffers.numbers);
         Ok(())
     }
 
-    fn storing(&self, plan: &InsertPlan, row: u64) -> Storing<'_> {
-        Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row }
-    }
-
-    /// Computes a row of VALUES into the frame.
-    fn fill(
-        &self,
-        plan: &InsertPlan,
-        row: &[Option<Expr>],
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let storing = self.storing(plan, number);
-        self.fill_defaults(plan, frame, storing)?;
-        for (column, expr) in plan.targets.iter().zip(row) {
-            self.fill_column(plan, *column, expr.as_ref(), frame, storing)?;
-        }
-        self.fill_computed(plan, row, frame, storing)
-    }
-
-    /// The same for a row, the statement's `nth`, with sub-queries that read the columns before them.
-    async fn fill_reading(
-        &mut self,
-        plan: &InsertPlan,
-        nth: usize,
-        row: &[Option<Expr>],
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        self.fill_defaults(plan, frame, self.storing(plan, number))?;
-        for (at, (column, expr)) in plan.targets.iter().zip(row).enumerate() {
-            let read = plan.row_subqueries.iter().filter(|(row, place, _)| (*row, *place) == (nth, at));
-            for subquery in read.flat_map(|(_, _, subqueries)| subqueries) {
-                self.subquery(&plan.subqueries[*subquery], frame).await?;
-            }
-            self.fill_column(plan, *column, expr.as_ref(), frame, self.storing(plan, number))?;
-        }
-        self.fill_computed(plan, row, frame, self.storing(plan, number))
-    }
-
-    fn fill_column(
-        &self,
-        plan: &InsertPlan,
-        column: usize,
-        expr: Option<&Expr>,
-        frame: &mut [Value],
-        storing: Storing<'_>,
-    ) -> SqlResult<()> {
-        frame[column] = match expr {
-            None if Some(column) == plan.table.auto_column => Value::Null,
-            None => storing.default(&plan.table, column)?,
-            Some(expr) => {
-                let value = expr.eval(&FrameRow(frame), self.eval)?;
-                self.converted(plan, column, &value, storing)?
-            }
-        };
-        Ok(())
-    }
-
-    fn fill_from_literals(
-        &self,
-        plan: &InsertPlan,
-        rows: &LiteralRows,
-        nth: usize,
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let storing = self.storing(plan, number);
-        self.fill_defaults(plan, frame, storing)?;
-        for (column, literal) in plan.targets.iter().zip(rows.row(nth)) {
-            let value = literal_value(literal, rows.escapes(), &self.eval.settings);
-            frame[*column] = self.converted(plan, *column, &value, storing)?;
-        }
-        self.fill_computed(plan, &[], frame, storing)
-    }
-
-    fn fill_from_query(
-        &self,
-        plan: &InsertPlan,
-        row: Vec<Value>,
-        frame: &mut [Value],
-        number: u64,
-    ) -> SqlResult<()> {
-        let storing = self.storing(plan, number);
-        self.fill_defaults(plan, frame, storing)?;
-        let InsertSource::Query(query) = &plan.source else { return Ok(()) };
-        let given = &row[plan.targets.len().min(row.len())..];
-        frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
-        for ((column, value), from) in plan.targets.iter().zip(row).zip(query.columns().iter()) {
-            let value = into_column(value, &from.column_type, &plan.table.columns()[*column].kind);
-            frame[*column] = self.converted(plan, *column, &value, storing)?;
-        }
-        self.fill_computed(plan, &[], frame, storing)
-    }
-
-    fn fill_defaults(&self, plan: &InsertPlan, frame: &mut [Value], storing: Storing<'_>) -> SqlResult<()> {
-        for (column, slot) in frame.iter_mut().enumerate().take(plan.table.columns().len()) {
-            if !plan.targets.contains(&column) {
-                let generated = Some(column) == plan.table.auto_column;
-                *slot = if generated { Value::Null } else { storing.left_out(&plan.table, column)? };
+    /// The first rows of a run were inserted, and the next one was not: later numbers are above theirs.
+    fn note_inserted(&self, table: &Table, run: &RowRun, inserted: usize) {
+        let Some(column) = table.auto_column else { return };
+        for nth in 0..inserted {
+            if let Ok(view) = RowView::new(&table.layout, run.get(nth).1) {
+                self.note_auto_increment(table, &view.get(column));
             }
         }
-        Ok(())
-    }
-
-    /// Computes the defaults that are expressions, of columns that are left out or given DEFAULT (None in `given`).
-    fn fill_computed(
-        &self,
-        plan: &InsertPlan,
-        given: &[Option<Expr>],
-        frame: &mut [Value],
-        storing: Storing<'_>,
-    ) -> SqlResult<()> {
-        for (column, _) in &plan.table.computed_defaults {
-            let place = plan.targets.iter().position(|target| target == column);
-            if place.is_none_or(|at| matches!(given.get(at), Some(None))) {
-                // A default may read what is generated before it.
-                storing.generate(&plan.table, frame)?;
-                frame[*column] = storing.default_in(&plan.table, *column, &FrameRow(frame))?;
-            }
-        }
-        storing.generate(&plan.table, frame)
-    }
-
-    /// A given value in the column's type; NULL for an AUTO_INCREMENT column stays, it asks for a new value.
-    fn converted(
-        &self,
-        plan: &InsertPlan,
-        column: usize,
-        value: &Value,
-        storing: Storing<'_>,
-    ) -> SqlResult<Value> {
-        if value.is_null() && Some(column) == plan.table.auto_column {
-            return Ok(Value::Null);
-        }
-        // Only a single row's NULL is an error outside strict mode.
-        if value.is_null() && !storing.strict && !plan.table.columns()[column].nullable && !plan.ignore {
-            let single = matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
-            if single {
-                return Err(SqlError::column_cannot_be_null(&plan.table.columns()[column].name));
-            }
-        }
-        storing.store(&plan.table, column, value)
     }
 
     async fn insert_row(
@@ -306,8 +172,11 @@ impl Exec<'_> {
         }
         let (mut generated, mut number) = (None, None);
         if let Some(column) = table.auto_column {
-            generated = self.generate(table, column, &mut frame[..count], buffers)?;
+            generated = self.number_row(table, column, &mut frame[..count], &mut buffers.numbers)?;
             number = super::counters::as_number(&frame[column]);
+            if plan.replace || (buffers.run.is_none() && matches!(plan.source, InsertSource::Query(_))) {
+                self.note_numbers(table, &mut buffers.numbers);
+            }
         }
         if let Some(number) = number {
             self.carry_auto_increment(table, number);
@@ -347,12 +216,16 @@ impl Exec<'_> {
             };
             let error = match self.txn.insert(&table.engine, &buffers.key, &buffers.row).await {
                 Ok(()) => match orphan {
-                    Some(error) => return self.take_orphan_back(plan, savepoint, error, done).await,
+                    Some(error) => {
+                        buffers.numbers.give_back(generated);
+                        return self.take_orphan_back(plan, savepoint, error, done).await;
+                    }
                     None => {
                         done.changed += 1;
                         if let Some(id) = generated {
                             buffers.first_generated.get_or_insert(id);
                         }
+                        self.note_numbers(table, &mut buffers.numbers);
                         return Ok(());
                     }
                 },
@@ -384,7 +257,7 @@ impl Exec<'_> {
             if plan.on_duplicate.is_empty() && !plan.ignore {
                 return Err(error);
             }
-            buffers.given_back = generated;
+            buffers.numbers.give_back(generated);
             self.txn.rollback_to(savepoint).await?;
             if !plan.on_duplicate.is_empty() {
                 return self.update_duplicate(plan, &pk, frame, done).await;
@@ -466,48 +339,6 @@ impl Exec<'_> {
         }
         let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
         Ok(self.txn.get(&table.engine, pk, mode).await?.is_some_and(|there| *there == *row))
-    }
-
-    /// Puts an AUTO_INCREMENT value into a row that has none; returns it if it was generated.
-    fn generate(
-        &self,
-        table: &Table,
-        column: usize,
-        row: &mut [Value],
-        buffers: &mut Buffers,
-    ) -> SqlResult<Option<u64>> {
-        let keeps_zero = self.eval.settings.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let zero = matches!(row[column], Value::Int(0) | Value::UInt(0));
-        if !row[column].is_null() && (keeps_zero || !zero) {
-            self.note_auto_increment(table, &row[column]);
-            buffers.last_given = super::counters::as_number(&row[column]).unwrap_or(0);
-            return Ok(None);
-        }
-        let value = match self.session.take_insert_id() {
-            0 => match buffers.given_back.take() {
-                Some(value) => {
-                    buffers.reused += 1;
-                    value
-                }
-                None => self.next_auto_increment(table, column)?,
-            },
-            fixed => {
-                self.note_auto_increment(table, &Value::UInt(fixed));
-                fixed
-            }
-        };
-        let storing = Storing { eval: self.eval, strict: true, row: 1 };
-        row[column] = storing.store(table, column, &Value::UInt(value))?;
-        Ok(Some(value))
-    }
-
-    /// A statement that lists its rows takes a value for each of them, whether it is used or not.
-    fn skip_reused(&self, plan: &InsertPlan, reused: u64) -> SqlResult<()> {
-        let Some(column) = plan.table.auto_column else { return Ok(()) };
-        if !matches!(plan.source, InsertSource::Query(_)) {
-            (0..reused).try_for_each(|_| self.next_auto_increment(&plan.table, column).map(drop))?;
-        }
-        Ok(())
     }
 
     /// Runs the sub-queries of ON DUPLICATE KEY UPDATE for the row that is there already.

@@ -106,6 +106,7 @@ impl Session {
             width,
             subqueries: Vec::new(),
             row_subqueries: Vec::new(),
+            references: Vec::new(),
             duplicate_subqueries: Vec::new(),
             source_base: 0,
             foreign: None,
