@@ -149,10 +149,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let source = match &insert.source {
         ast::InsertSource::Query(query) => {
             let mut plan = super::plan_query(context, query, None)?;
-            if plan.columns().len() != targets.len() {
-                return Err(SqlError::wrong_value_count_on_row(1));
-            }
-            targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
+            check_values(plan.columns().len(), &targets, &table)?;
             if let Some((wider, tables)) = insert_select::with_tables(context, query, insert, targets.len())?
             {
                 (plan, given) = (wider, tables);
@@ -161,10 +158,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             InsertSource::Query(plan)
         }
         ast::InsertSource::Literals(rows) => {
-            if rows.width() != targets.len() {
-                return Err(SqlError::wrong_value_count_on_row(1));
-            }
-            targets.iter().try_for_each(|column| table.check_takes_value(*column))?;
+            check_values(rows.width(), &targets, &table)?;
             InsertSource::Literals(rows.clone())
         }
         ast::InsertSource::Rows(rows) => {
@@ -204,6 +198,14 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         table,
         foreign,
     })
+}
+
+/// Fails unless there are as many values as columns, and each of these may be given one.
+fn check_values(count: usize, targets: &[usize], table: &Table) -> SqlResult<()> {
+    if count != targets.len() {
+        return Err(SqlError::wrong_value_count_on_row(1));
+    }
+    targets.iter().try_for_each(|column| table.check_takes_value(*column))
 }
 
 /// The new row by the names that `AS alias (a, b)` gives it.
