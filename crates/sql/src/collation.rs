@@ -1,9 +1,10 @@
 //! Collations: how strings compare, and the bytes that stand for a string in an index key.
 //!
 //! Each collation has its own order, the one MySQL has under that name (`catalog.rs`); a name that is not there is refused. The tables
-//! are pinned files beside this module, written by `tables/generate_collations.py` and `generate_multi_byte.py`, because an index written with one order
-//! must never be read with another. `utf8mb4_unicode_ci` weighs by UCA 4.0.0, `unicode_520_ci` by 5.2.0, the `0900` family by
-//! 9.0.0 with one (`ai_ci`), two (`as_ci`) or three (`as_cs`) levels; languages are tailorings of 4.0.0 and 9.0.0;
+//! are pinned files beside this module, written by `tables/generate_collations.py`, `generate_multi_byte.py` and `generate_eastern.py`,
+//! because an index written with one order must never be read with another. `utf8mb4_unicode_ci` weighs by UCA 4.0.0,
+//! `unicode_520_ci` by 5.2.0, the `0900` family by 9.0.0 with one (`ai_ci`), two (`as_ci`) or three (`as_cs`) levels; languages are
+//! tailorings of 4.0.0 and 9.0.0, Japanese and Chinese (`eastern.rs`) larger ones;
 //! `general_ci` gives each character of the first plane one weight; 8-bit sets have a weight for each byte; in Chinese, Japanese and
 //! Korean sets a character weighs bytes, mostly those of its code (`multi_byte.rs`); Thai and Czech texts weigh as wholes (`whole.rs`).
 //!
@@ -11,6 +12,7 @@
 //! a control character sorts before the end.
 
 mod catalog;
+mod eastern;
 mod fold;
 mod like;
 mod multi_byte;
@@ -122,7 +124,7 @@ impl Collation {
 
     /// True if letters that differ in case only are different.
     pub fn is_case_sensitive(self) -> bool {
-        self.is_binary_order() || self.name().ends_with("_cs")
+        self.is_binary_order() || self.name().ends_with("_cs") || self.name().ends_with("_cs_ks")
     }
 
     /// Memory a sort takes for a byte of text, as SHOW COLLATION says it.
@@ -189,6 +191,11 @@ impl Collation {
     /// True if the dotted and the dotless i are two letters in either case.
     pub(crate) fn is_turkish(self) -> bool {
         self.name().ends_with("_turkish_ci")
+    }
+
+    /// The collation that LIKE matches by: on three levels, so hiragana match katakana even where a fourth level tells them apart.
+    fn of_patterns(self) -> Collation {
+        if self.0 == 304 { Collation(303) } else { self }
     }
 
     /// True if the two characters count as the same (LIKE, INSTR, REPLACE work character by character).

@@ -2,6 +2,7 @@
 //! here is refused (1273); none is an alias of another order.
 
 use super::Collation;
+use super::eastern::Eastern::{Chinese, Japanese};
 use super::rules::Base::{General, Uca400, Uca520, Uca900};
 use super::rules::Order;
 use super::whole::Whole;
@@ -311,9 +312,12 @@ const CATALOG: &[Entry] = &[
     entry(297, "utf8mb4_hu_0900_as_cs", Charset::Utf8mb4, Order::Tailored(39, 3), 0),
     entry(298, "utf8mb4_hr_0900_as_cs", Charset::Utf8mb4, Order::Tailored(40, 3), 0),
     entry(300, "utf8mb4_vi_0900_as_cs", Charset::Utf8mb4, Order::Tailored(41, 3), 0),
+    entry(303, "utf8mb4_ja_0900_as_cs", Charset::Utf8mb4, Order::Eastern(Japanese, 3), 0),
+    entry(304, "utf8mb4_ja_0900_as_cs_ks", Charset::Utf8mb4, Order::Eastern(Japanese, 4), 24),
     entry(305, "utf8mb4_0900_as_ci", Charset::Utf8mb4, Order::Table(Uca900, 2), 0),
     entry(306, "utf8mb4_ru_0900_ai_ci", Charset::Utf8mb4, Order::Tailored(42, 1), 0),
     entry(307, "utf8mb4_ru_0900_as_cs", Charset::Utf8mb4, Order::Tailored(42, 3), 0),
+    entry(308, "utf8mb4_zh_0900_as_cs", Charset::Utf8mb4, Order::Eastern(Chinese, 3), 0),
     entry(309, "utf8mb4_0900_bin", Charset::Utf8mb4, Order::Bytes, 1),
     entry(310, "utf8mb4_nb_0900_ai_ci", Charset::Utf8mb4, Order::Tailored(43, 1), 0),
     entry(311, "utf8mb4_nb_0900_as_cs", Charset::Utf8mb4, Order::Tailored(43, 3), 0),

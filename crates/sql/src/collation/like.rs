@@ -26,6 +26,7 @@ pub(crate) fn like(
     escape: Option<char>,
     held: &mut Held<'_>,
 ) -> SqlResult<bool> {
+    let collation = collation.of_patterns();
     let step = if collation == Collation::Binary { first_byte } else { first_character };
     let (mut text_at, mut pattern_at) = (0, 0);
     let mut last_any: Option<(usize, usize)> = None;

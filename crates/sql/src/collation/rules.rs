@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
+use super::eastern::{Eastern, LanguageLevel};
 use super::multi_byte::{CodeOrder, bytes_found};
 use super::table::{self, Found, Table};
 use super::tailoring::Tailoring;
@@ -31,7 +32,8 @@ impl Base {
         }
     }
 
-    fn level(self, level: usize) -> &'static Table {
+    /// The table of a level.
+    pub(super) fn level(self, level: usize) -> &'static Table {
         match (self, level) {
             (Base::General, _) => &table::GENERAL_CI,
             (Base::Uca400, _) => &table::UCA_400,
@@ -54,6 +56,8 @@ pub(super) enum Order {
     Table(Base, u8),
     /// By the weights of a tailoring and its base.
     Tailored(u8, u8),
+    /// By the weights of Japanese or Chinese, so many levels of them.
+    Eastern(Eastern, u8),
     /// By a weight for each byte of an 8-bit set.
     EightBit(u8),
     /// By the weights of the codes of a set of several bytes.
@@ -67,6 +71,7 @@ pub(super) enum Order {
 enum Source {
     Table(&'static Table),
     Tailored(&'static Table, &'static Tailoring, usize),
+    Eastern(&'static LanguageLevel),
     EightBit(Charset, u8),
     MultiByte(Charset, &'static CodeOrder),
     Encoded(Charset),
@@ -113,6 +118,10 @@ impl Rules {
                 let level = |nth| Level::new(Source::Tailored(tailoring.base.level(nth), tailoring, nth));
                 (0..usize::from(levels)).map(level).collect()
             }
+            Order::Eastern(language, levels) => {
+                let level = |nth| Level::new(Source::Eastern(LanguageLevel::get(language, nth)));
+                (0..usize::from(levels)).map(level).collect()
+            }
             Order::EightBit(nth) => vec![Level::new(Source::EightBit(charset, nth))],
             Order::MultiByte(nth) => vec![Level::new(Source::MultiByte(charset, CodeOrder::get(nth)))],
             Order::Encoded | Order::Bytes | Order::Whole(_) => vec![Level::new(Source::Encoded(charset))],
@@ -147,9 +156,12 @@ impl Rules {
         }
     }
 
-    /// Appends the weights as WEIGHT_STRING shows them.
+    /// Appends the weights as WEIGHT_STRING shows them: no fourth level of a text without kana.
     pub(super) fn append_shown(&self, text: &[u8], out: &mut Vec<u8>) {
         for (nth, level) in self.levels.iter().enumerate() {
+            if nth == 3 && !Weights::new(text, level).any(|weight| weight > 0) {
+                break;
+            }
             if nth > 0 {
                 out.extend_from_slice(&[0, 0]);
             }
@@ -159,7 +171,8 @@ impl Rules {
 
     fn append_level(&self, level: &Level, text: &[u8], out: &mut Vec<u8>) {
         let rest = if self.narrow { text } else { level.append_ascii(text, out) };
-        for weight in Weights::new(rest, level) {
+        let weights = level.wrapped(text).unwrap_or_else(|| Weights::new(rest, level));
+        for weight in weights {
             self.append_weight(weight, out);
         }
     }
@@ -204,11 +217,13 @@ impl Level {
     fn new(source: Source) -> Level {
         let contracts = match source {
             Source::Tailored(_, tailoring, _) => tailoring.has_contractions(),
+            Source::Eastern(language) => language.looks_around(),
             _ => false,
         };
         let skips_zero = match source {
             Source::Table(table) => !std::ptr::eq(table, &table::GENERAL_CI),
             Source::Tailored(_, tailoring, _) => tailoring.base != Base::General,
+            Source::Eastern(_) => true,
             Source::EightBit(..) | Source::MultiByte(..) | Source::Encoded(_) => false,
         };
         let mut level = Level { source, ascii: [NOT_PLAIN; 128], skips_zero, contracts };
@@ -219,9 +234,12 @@ impl Level {
     /// The weight of an ASCII character if it has at most one, whatever follows.
     fn plain_weight(&self, byte: u8) -> u16 {
         let character = char::from(byte);
-        if let Source::Tailored(_, tailoring, _) = self.source
-            && tailoring.begins_contraction(character)
-        {
+        let begins = match self.source {
+            Source::Tailored(_, tailoring, _) => tailoring.begins_contraction(character),
+            Source::Eastern(language) => language.begins_sequence(character),
+            _ => false,
+        };
+        if begins {
             return NOT_PLAIN;
         }
         let mut weights =
@@ -244,6 +262,10 @@ impl Level {
                 Some((levels, length)) => (Found::Many(levels[level]), None, length),
                 None => (table.weights(character), Some((tailoring, level)), length),
             },
+            Source::Eastern(language) => {
+                let (found, length) = language.find(character, text);
+                (found, None, length)
+            }
             Source::EightBit(charset, nth) => {
                 let Some(byte) = charset.byte_of(character) else {
                     return (missing(character), None, length);
@@ -269,6 +291,13 @@ impl Level {
     fn simple(&self, byte: Option<&u8>) -> Option<u16> {
         let weight = *self.ascii.get(usize::from(*byte?))?;
         (weight != NOT_PLAIN && (weight != 0 || !self.skips_zero)).then_some(weight)
+    }
+
+    /// The weights of a text whose last character says how the mark at its beginning weighs.
+    fn wrapped<'t>(&'t self, text: &'t [u8]) -> Option<Weights<'t>> {
+        let Source::Eastern(language) = self.source else { return None };
+        let (found, length) = language.wrapped(text)?;
+        Some(Weights { text: &text[length..], level: self, pending: Pending::new((found, None, length)) })
     }
 
     /// Appends the weights of the plain ASCII characters that `text` begins with; what is behind them comes back.
@@ -333,6 +362,9 @@ impl Level {
             {
                 return one.cmp(&other);
             }
+        } else if self.wrapped(left).is_some() || self.wrapped(right).is_some() {
+            let whole = |text| self.wrapped(text).unwrap_or_else(|| Weights::new(text, self));
+            return whole(left).cmp(whole(right));
         }
         if left == right {
             return Ordering::Equal;

@@ -42,7 +42,7 @@ impl Collation {
             Order::Bytes if matches!(self.set(), Charset::Ucs2 | Charset::Utf8mb3) => Shape::Points(2),
             Order::Bytes => Shape::Points(3),
             Order::Encoded | Order::EightBit(_) | Order::MultiByte(_) => Shape::Narrow,
-            Order::Table(..) | Order::Tailored(..) => Shape::Words,
+            Order::Table(..) | Order::Tailored(..) | Order::Eastern(..) => Shape::Words,
             Order::Whole(whole) => Shape::Whole(whole),
         }
     }
@@ -53,6 +53,7 @@ impl Collation {
         let (base, levels) = match self.entry().order {
             Order::Table(base, levels) => (base, levels),
             Order::Tailored(nth, levels) => (Tailoring::get(nth).base, levels),
+            Order::Eastern(_, levels) => (Uca900, levels),
             Order::Bytes | Order::Encoded | Order::EightBit(_) | Order::MultiByte(_) | Order::Whole(_) => {
                 return match self.shape() {
                     Shape::Points(width) => characters.saturating_mul(width as u64),

@@ -81,6 +81,10 @@ impl Table {
             RULE_GENERAL if point > 0xFFFF => Found::One(0xFFFD),
             RULE_GENERAL => Found::One(point as u16),
             RULE_UCA_400 if point > 0xFFFF => Found::One(0xFFFD),
+            // MySQL counts the syllables of the last page as compatibility characters.
+            RULE_TERTIARY if syllable && point >= 0xD700 => {
+                Found::Derived([3; 4], if (point - 0xAC00).is_multiple_of(28) { 2 } else { 3 })
+            }
             _ if syllable => self.letters(point - 0xAC00),
             RULE_SECONDARY => Found::One(0x20),
             RULE_TERTIARY => Found::One(2),
