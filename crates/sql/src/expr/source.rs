@@ -74,6 +74,11 @@ pub(super) fn in_source(error: SqlError, text: impl FnOnce() -> Option<String>) 
     named
 }
 
+/// As much of a text as a message can show: the operators around a long literal do not keep it each for themselves.
+fn within_message(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MESSAGE_BYTES_MAX)]
+}
+
 /// A value as the literal that it was.
 fn literal_value(value: &Value) -> String {
     match value {
@@ -90,6 +95,7 @@ fn signed(number: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
+    let text = within_message(text);
     let mut shown = String::with_capacity(text.len() + 2);
     shown.push('\'');
     for character in text.chars() {
@@ -191,7 +197,9 @@ struct Writer<'r> {
 
 impl Writer<'_> {
     fn push(&mut self, text: &str) {
-        self.text.push_str(text);
+        if self.text.len() <= MESSAGE_BYTES_MAX {
+            self.text.push_str(within_message(text));
+        }
     }
 
     fn list(&mut self, list: &[Expr], between: &str) {
@@ -316,20 +324,22 @@ impl Writer<'_> {
     }
 
     fn literal(&mut self, literal: &Literal) {
-        let moment = |word: &str, text: &[u8]| format!("{word}{}", quoted(&String::from_utf8_lossy(text)));
+        let first = |bytes: &[u8]| bytes.iter().copied().take(MESSAGE_BYTES_MAX).collect::<Vec<u8>>();
+        let shown = |text: &[u8]| quoted(&String::from_utf8_lossy(&first(text)));
+        let moment = |word: &str, text: &[u8]| format!("{word}{}", shown(text));
         let text = match literal {
             Literal::Null => "NULL".to_owned(),
             Literal::Bool(truth) => truth.to_string(),
             Literal::Int(number) => number.to_string(),
-            Literal::Decimal(digits) => digits.to_string(),
+            Literal::Decimal(digits) => within_message(digits).to_owned(),
             Literal::Double(number) => format!("{number:e}"),
             Literal::String(string) => {
                 let introducer = string.introducer.as_deref().filter(|set| *set != "utf8mb3");
                 let set = introducer.map_or(String::new(), |set| format!("_{set}"));
-                set + &quoted(&String::from_utf8_lossy(&string.bytes))
+                set + &shown(&string.bytes)
             }
             Literal::Hex(bytes) | Literal::Bit(bytes) => {
-                bytes.iter().fold(String::from("0x"), |text, byte| format!("{text}{byte:02x}"))
+                first(bytes).iter().fold(String::from("0x"), |text, byte| text + &format!("{byte:02x}"))
             }
             Literal::Date(text) => moment("DATE", text),
             Literal::Time(text) => moment("TIME", text),

@@ -90,3 +90,23 @@ fn trees_are_shared_between_threads() {
     assert!(!Expr::Column(0).is_constant());
     assert!(std::mem::size_of::<Value>() <= 32);
 }
+
+/// Two hundred operators around a literal of megabytes keep no copies of it.
+#[test]
+fn texts_for_messages_are_short() {
+    let table = OneTable(Vec::new());
+    let long = "9".repeat(1 << 20);
+    let literals = [
+        text(&long),
+        text(&"ä'\\".repeat(1 << 18)),
+        Ast::Literal(Literal::Hex(vec![b'a'; 1 << 20].into())),
+        Ast::Literal(Literal::Decimal(long.as_str().into())),
+        Ast::Literal(Literal::Date(long.as_bytes().into())),
+        Ast::Row(vec![Ast::Literal(Literal::Null); 100_000]),
+    ];
+    for literal in literals {
+        let expr = binary(BinaryOp::Add, binary(BinaryOp::Add, literal, text("b")), text("c"));
+        let source = super::source::Source::of(&expr, &table).plain_text();
+        assert!((512..=4096).contains(&source.len()), "{}", source.len());
+    }
+}

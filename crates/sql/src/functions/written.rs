@@ -4,6 +4,9 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, printed_name};
 use crate::value::{Value, shown, to_bytes, to_text};
 
+/// More bytes of a literal than any message shows.
+const SHOWN_BYTES: usize = 512;
+
 /// A constant as it is written. Of what is worked out, the value.
 pub(super) fn written(expr: &Expr, value: &Value) -> String {
     let number = |text: &str| match text.strip_prefix('-') {
@@ -12,9 +15,10 @@ pub(super) fn written(expr: &Expr, value: &Value) -> String {
     };
     match value {
         Value::Null => "NULL".into(),
-        Value::Bytes(bytes) if matches!(expr, Expr::Literal(_)) => {
-            bytes.iter().fold(String::from("0x"), |text, byte| format!("{text}{byte:02x}"))
-        }
+        Value::Bytes(bytes) if matches!(expr, Expr::Literal(_)) => bytes
+            .iter()
+            .take(SHOWN_BYTES)
+            .fold(String::from("0x"), |text, byte| text + &format!("{byte:02x}")),
         Value::Str(_) | Value::Bytes(_) => format!("'{}'", shown(&to_bytes(value))),
         other => number(&to_text(other)),
     }
