@@ -4,7 +4,7 @@ use crate::decimal::Decimal;
 use crate::error::SqlResult;
 use crate::expr::Held;
 
-/// A document or a part of one. It is not `Clone`: a copy is charged like any other ([`Json::copy`]).
+/// A document or a part of one. It is not `Clone`: a copy is charged like any other (`Json::copy`).
 #[derive(Debug, PartialEq, Default)]
 pub enum Json {
     /// `null`, which is no SQL NULL.
