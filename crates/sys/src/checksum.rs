@@ -2,7 +2,7 @@
 //!
 //! Long runs of bytes are the `crc32c` crate's, which works three lanes at a time. A statement writes two groups of some sixty
 //! bytes, and there the crate's splitting by alignment costs more than the sum itself (flash sale, callgrind: 570 of 14,700
-//! instructions a statement), so bytes up to [`SHORT`] are taken eight at a time where they lie.
+//! instructions a statement), so bytes up to `SHORT` are taken eight at a time where they lie.
 //!
 //! Why `unsafe`: a function that uses the processor's CRC instruction may only be called after asking whether it has it.
 
