@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::rules::Base;
 use super::table::{Found, words_of};
+use super::tailoring::Reader;
 
 /// A language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -381,26 +382,7 @@ fn changes() -> &'static [Changes; 2] {
     })
 }
 
-struct Reader {
-    rest: &'static [u16],
-}
-
 impl Reader {
-    fn word(&mut self) -> u16 {
-        self.words(1)[0]
-    }
-
-    fn words(&mut self, count: usize) -> &'static [u16] {
-        let (taken, rest) = self.rest.split_at(count);
-        self.rest = rest;
-        taken
-    }
-
-    fn counted(&mut self) -> &'static [u16] {
-        let count = self.word();
-        self.words(usize::from(count))
-    }
-
     fn text(&mut self) -> String {
         String::from_utf16_lossy(self.counted())
     }

@@ -70,22 +70,25 @@ impl Tailoring {
     }
 }
 
-struct Reader {
-    rest: &'static [u16],
+/// Reads one number after another out of a table's file.
+pub(super) struct Reader {
+    /// What is still to be read.
+    pub(super) rest: &'static [u16],
 }
 
 impl Reader {
-    fn word(&mut self) -> u16 {
+    pub(super) fn word(&mut self) -> u16 {
         self.words(1)[0]
     }
 
-    fn words(&mut self, count: usize) -> &'static [u16] {
+    pub(super) fn words(&mut self, count: usize) -> &'static [u16] {
         let (taken, rest) = self.rest.split_at(count);
         self.rest = rest;
         taken
     }
 
-    fn counted(&mut self) -> &'static [u16] {
+    /// Numbers, as many as the first says.
+    pub(super) fn counted(&mut self) -> &'static [u16] {
         let count = self.word();
         self.words(usize::from(count))
     }

@@ -103,16 +103,14 @@ impl Storing<'_> {
                 if told {
                     self.eval.warnings.push(WarningLevel::Warning, error);
                 }
-                let context = StoreContext {
-                    column: &definition.name,
-                    row: self.row,
-                    nullable: false,
-                    strict: false,
-                    eval: self.eval,
-                };
-                implicit_zero(&definition.kind, &context)
+                implicit_zero(&definition.kind, &self.lenient(&definition.name))
             }
         }
+    }
+
+    /// For what the server itself puts into a column, which is never refused.
+    fn lenient<'c>(&'c self, column: &'c str) -> StoreContext<'c> {
+        StoreContext { column, row: self.row, nullable: false, strict: false, eval: self.eval }
     }
 
     /// What a column of a new row holds before anything is assigned to it: its constant default, and in the place of one that is found for
@@ -124,16 +122,7 @@ impl Storing<'_> {
             _ if definition.nullable => Ok(Value::Null),
             // Nobody is told of a zero date that no statement has written.
             _ if definition.kind.is_temporal() => Ok(zero_moment(&definition.kind)),
-            _ => {
-                let context = StoreContext {
-                    column: &definition.name,
-                    row: self.row,
-                    nullable: false,
-                    strict: false,
-                    eval: self.eval,
-                };
-                store(&zero_of(&definition.kind), &definition.kind, &context)
-            }
+            _ => store(&zero_of(&definition.kind), &definition.kind, &self.lenient(&definition.name)),
         }
     }
 
