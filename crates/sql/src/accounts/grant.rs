@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::staged::Staged;
 use super::{Account, AccountName, Privileges, TableRights, privileges};
+use crate::ast::quote_name;
 use crate::ast::{Grant, Privilege, PrivilegeLevel, Revoke, UserName};
-use crate::definition::quote_name;
 use crate::error::{SqlError, SqlResult};
 use crate::information_schema::VirtualTable;
 use crate::session::Session;

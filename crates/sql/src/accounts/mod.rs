@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::definition::quote_name;
+use crate::ast::quote_name;
 use crate::mdl::Gate;
 
 mod grant;

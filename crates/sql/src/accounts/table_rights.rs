@@ -103,7 +103,7 @@ impl TableRights {
             let names: Vec<String> = self
                 .columns()
                 .filter(|column| column.held.has(*one))
-                .map(|column| crate::definition::quote_name(&column.name))
+                .map(|column| crate::ast::quote_name(&column.name))
                 .collect();
             if !names.is_empty() {
                 parts.push(format!("{name} ({})", names.join(", ")));

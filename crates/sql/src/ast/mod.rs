@@ -18,6 +18,7 @@ mod literal_rows;
 mod query;
 mod show;
 mod types;
+mod written;
 
 pub use account::*;
 pub use administration::*;
@@ -29,6 +30,7 @@ pub use literal_rows::*;
 pub use query::*;
 pub use show::*;
 pub use types::*;
+pub use written::*;
 
 /// An identifier: quotes removed, doubled quotes resolved, case as written.
 pub type Name = Box<str>;

@@ -214,7 +214,7 @@ pub fn position(definition: &Definition, name: &str) -> Option<usize> {
 /// What SHOW CREATE TABLE says of a constraint.
 pub fn line(check: &Check) -> String {
     let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
-    let (name, expr) = (super::quote_name(&check.name), super::expression::expression_text(&check.expr));
+    let (name, expr) = (crate::ast::quote_name(&check.name), super::expression::expression_text(&check.expr));
     format!("  CONSTRAINT {name} CHECK ({expr}){enforced}")
 }
 

@@ -6,9 +6,9 @@
 
 use std::fmt::Write;
 
-use super::{quote_name, text::quote_text};
+use super::text::quote_text;
 use crate::ast::{
-    self, BinaryOp, CastType, Expr, IntervalUnit, IsTest, Literal, Statement, TrimSide, UnaryOp,
+    self, BinaryOp, CastType, Expr, IsTest, Literal, Statement, TrimSide, UnaryOp, quote_name, unit_text,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::parser::{ParseOptions, parse};
@@ -394,33 +394,6 @@ fn printed_name(name: &str) -> &str {
     match name {
         "substring" => "substr",
         other => other,
-    }
-}
-
-/// A unit as it is printed.
-pub(crate) fn unit_text(unit: IntervalUnit) -> &'static str {
-    use IntervalUnit as U;
-    match unit {
-        U::Microsecond => "microsecond",
-        U::Second => "second",
-        U::Minute => "minute",
-        U::Hour => "hour",
-        U::Day => "day",
-        U::Week => "week",
-        U::Month => "month",
-        U::Quarter => "quarter",
-        U::Year => "year",
-        U::SecondMicrosecond => "second_microsecond",
-        U::MinuteMicrosecond => "minute_microsecond",
-        U::MinuteSecond => "minute_second",
-        U::HourMicrosecond => "hour_microsecond",
-        U::HourSecond => "hour_second",
-        U::HourMinute => "hour_minute",
-        U::DayMicrosecond => "day_microsecond",
-        U::DaySecond => "day_second",
-        U::DayMinute => "day_minute",
-        U::DayHour => "day_hour",
-        U::YearMonth => "year_month",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::key;
-use super::text::quote_name;
+use crate::ast::quote_name;
 use crate::ast::{KeyDef, KeyKind, KeyTarget, ReferenceAction, References};
 use crate::dictionary::foreign_key::positions;
 use crate::dictionary::table::Definition;

@@ -22,7 +22,7 @@ mod option;
 mod text;
 
 pub use option::{Options, check_charset, check_encryption, is_own_engine, options};
-pub use text::{create_table_text, default_text, escaped_text, quote_name};
+pub use text::{create_table_text, default_text, escaped_text};
 
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 1017;

@@ -4,15 +4,11 @@ use std::fmt::Write;
 
 use super::expression::expression_text;
 use super::foreign_key;
+use crate::ast::quote_name;
 use crate::collation::Collation;
 use crate::dictionary::{Column, DefaultValue, Key, Table};
 use crate::types::ColumnType;
 use crate::value::{Value, write_text};
-
-/// A name in backticks.
-pub fn quote_name(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
 
 /// A text in quotes.
 pub fn quote_text(text: &str) -> String {

@@ -77,7 +77,7 @@ pub trait Resolver {
 
     /// A column as messages write it: with its table and database, where they are known.
     fn named(&self, name: &ast::ColumnName) -> String {
-        crate::definition::quote_name(&name.column)
+        crate::ast::quote_name(&name.column)
     }
 
     /// Tells of something that is known once the expression is bound.

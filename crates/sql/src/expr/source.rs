@@ -6,9 +6,9 @@
 //! the first of their names, and `0 <> x` for a number that is a condition.
 
 use super::{EvalContext, Resolver};
+use crate::ast::quote_name;
+use crate::ast::unit_text;
 use crate::ast::{self, BinaryOp, CastType, Expr, IsTest, Literal, TrimSide, UnaryOp};
-use crate::definition::expression::unit_text;
-use crate::definition::quote_name;
 use crate::error::SqlError;
 use crate::value::{Value, to_text};
 

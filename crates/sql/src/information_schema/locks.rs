@@ -237,7 +237,7 @@ pub fn old_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 
 /// `schema`.`table`
 pub fn quoted(table: &Table) -> String {
-    use crate::definition::quote_name;
+    use crate::ast::quote_name;
     format!("{}.{}", quote_name(&table.definition.schema), quote_name(&table.definition.name))
 }
 

@@ -19,8 +19,8 @@
 use std::cell::{Cell, RefCell};
 
 use crate::accounts::Privileges;
+use crate::ast::quote_name;
 use crate::ast::{self, ColumnName, FunctionCall};
-use crate::definition::quote_name;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::mixing::Traits;

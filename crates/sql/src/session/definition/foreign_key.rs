@@ -149,7 +149,7 @@ impl Session {
     /// Whether a table may be emptied without a look at its rows.
     pub(super) fn check_may_truncate(&self, schema: &str, name: &str) -> SqlResult<()> {
         let Some((child, key)) = self.other_child(schema, name, &[]) else { return Ok(()) };
-        let quote = crate::definition::quote_name;
+        let quote = crate::ast::quote_name;
         let (child_schema, child) = (quote(&child.definition.schema), quote(child.name()));
         Err(SqlError::truncate_referenced(format!("{child_schema}.{child}, CONSTRAINT {}", quote(&key.name))))
     }
