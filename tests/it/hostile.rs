@@ -4,7 +4,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use turnstile_lab::client::{Client, ClientError, Target, packet};
@@ -110,6 +111,39 @@ fn one_long_row_lets_others_in_and_can_be_ended() {
         });
     }
     server.terminate().unwrap();
+}
+
+/// One session sends huge texts until another has seen it at work; there is one worker for both.
+#[test]
+fn a_huge_text_lets_others_in_before_it_is_parsed() {
+    let text = format!("DO LENGTH('{}')", "a".repeat(16 << 20));
+    for command in [3_u8, 0x16] {
+        let message = [&[command][..], text.as_bytes()].concat();
+        in_time("a huge text", move || {
+            let scratch = Scratch::new("huge-text");
+            let (server, target) = start(&scratch, ALONE);
+            let (mut hostile, mut other) = (connect(&target), connect(&target));
+            let id = hostile.number("SELECT CONNECTION_ID()").unwrap();
+            let ended = Arc::new(AtomicBool::new(false));
+            let seen = ended.clone();
+            let sender = std::thread::spawn(move || {
+                let mut socket = hostile.into_socket();
+                while !seen.load(Ordering::Relaxed) {
+                    send(&mut socket, &message).unwrap();
+                    let mut header = [0; 4];
+                    socket.read_exact(&mut header).unwrap();
+                    socket.read_exact(&mut vec![0; usize::from(header[0])]).unwrap();
+                }
+            });
+            let running = format!(
+                "SELECT COUNT(*) FROM information_schema.processlist WHERE id = {id} AND command <> 'Sleep'"
+            );
+            while other.number(&running).unwrap() == 0 {}
+            ended.store(true, Ordering::Relaxed);
+            sender.join().unwrap();
+            server.terminate().unwrap();
+        });
+    }
 }
 
 #[test]

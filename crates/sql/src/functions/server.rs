@@ -81,6 +81,7 @@ pub(super) fn exponent(number: f64) -> String {
 fn normal_form(value: &Value, context: &EvalContext<'_>) -> SqlResult<String> {
     let text = to_bytes(value);
     let options = ParseOptions::default();
+    context.work(text.len())?;
     // Its tree is gone again before the form is made.
     let mut held = context.held();
     parse_metered(&text, 0, options, &mut |bytes| held.grow(bytes)).map_err(|error| match error {

@@ -172,6 +172,8 @@ pub type Meter<'m> = dyn FnMut(usize) -> SqlResult<()> + 'm;
 
 /// Tokens between two notes to the meter.
 const TOKENS_NOTED: u32 = 1024;
+/// A token of this length is noted at once.
+const LONG_TOKEN_BYTES: u32 = 1 << 20;
 /// What a token takes in the tree and the plan together, on average of the worst statements.
 const TOKEN_BYTES: usize = 256;
 /// What a token of plain VALUES takes.
@@ -291,7 +293,7 @@ impl<'a> Parser<'a> {
         self.previous_end = token.end;
         self.token = self.lexer.next_token();
         self.metering.tokens += 1;
-        if self.metering.tokens == TOKENS_NOTED {
+        if self.metering.tokens == TOKENS_NOTED || self.token.end - token.end >= LONG_TOKEN_BYTES {
             self.settle();
         }
         token

@@ -132,8 +132,6 @@ const READ_ONCE: &[&str] = &[
     "json_unquote",
     "regexp_like",
     "space",
-    "statement_digest",
-    "statement_digest_text",
     "substring_index",
     "uncompress",
     "unhex",
