@@ -16,6 +16,7 @@ mod eastern;
 mod fold;
 mod like;
 mod multi_byte;
+mod occurrence;
 mod rules;
 mod shown;
 mod table;
@@ -27,9 +28,11 @@ mod whole;
 use std::cmp::Ordering;
 
 use crate::charset::Charset;
+use crate::error::SqlResult;
+use crate::expr::Held;
 pub(crate) use fold::Fold;
 pub(crate) use like::like;
-use rules::{Order, Rules};
+use rules::{Base, Order, Rules};
 pub(crate) use shown::Weighing;
 
 /// A collation this server knows, by MySQL's number.
@@ -183,9 +186,30 @@ impl Collation {
         }
     }
 
-    /// True for characters of several bytes: as in MySQL, LIKE and its kin take them as they are, whatever they weigh.
+    /// True for characters that LIKE and its kin, as in MySQL, take as they are, whatever they weigh: those of several bytes in
+    /// the older sets of them, and those that a table of the first plane lacks.
     pub(crate) fn takes_as_it_is(self, character: char) -> bool {
-        !character.is_ascii() && self.set().is_multi_byte()
+        !character.is_ascii()
+            && (self.set().is_multi_byte() && self.set() != Charset::Gb18030
+                || character > '\u{FFFF}' && self.entry().order.base() == Some(Base::Uca400))
+    }
+
+    /// Where `needle` first occurs in `text` by weights, under an order in which characters do not weigh one by one; the outer None
+    /// where the characters of both do.
+    pub(crate) fn find_by_weights(
+        self,
+        text: &[u8],
+        needle: &[u8],
+        held: &mut Held<'_>,
+    ) -> SqlResult<Option<Option<usize>>> {
+        if matches!(self.entry().order, Order::Whole(_)) {
+            return Ok(None);
+        }
+        let rules = self.rules();
+        if rules.weighs_each(text) && rules.weighs_each(needle) {
+            return Ok(None);
+        }
+        occurrence::find(rules, text, needle, held).map(Some)
     }
 
     /// True if the dotted and the dotless i are two letters in either case.

@@ -2,6 +2,7 @@
 //! back-references, atomic groups and possessive quantifiers need backtracking (`fancy-regex`), whose steps are bounded:
 //! beyond the bound error 3699 comes.
 
+mod folding;
 mod translate;
 
 use std::sync::Arc;

@@ -66,6 +66,20 @@ pub(super) enum Order {
     Whole(Whole),
 }
 
+impl Order {
+    /// The table it builds on.
+    pub(super) fn base(self) -> Option<Base> {
+        match self {
+            Order::Table(base, _) => Some(base),
+            Order::Tailored(nth, _) => Some(Tailoring::get(nth).base),
+            Order::Eastern(..) => Some(Base::Uca900),
+            Order::Bytes | Order::Encoded | Order::EightBit(_) | Order::MultiByte(_) | Order::Whole(_) => {
+                None
+            }
+        }
+    }
+}
+
 /// Where a level's weights come from.
 #[derive(Clone, Copy)]
 enum Source {
@@ -130,6 +144,16 @@ impl Rules {
         let space = levels[0].ascii[usize::from(b' ')];
         let above = levels[0].ascii[0x21..].iter().all(|weight| *weight == 0 || *weight > space);
         Rules { levels, pad: pads.then_some(space), plain_above_space: above, narrow }
+    }
+
+    /// The levels, the one that counts most first.
+    pub(super) fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// True if each character of the text has one weight of its own, whatever stands around it.
+    pub(super) fn weighs_each(&self, text: &[u8]) -> bool {
+        !self.levels[0].skips_zero || text.iter().all(|byte| self.levels[0].simple(Some(byte)).is_some())
     }
 
     /// Compares two strings; trailing spaces are off already where they do not count.
@@ -392,7 +416,7 @@ impl Level {
 }
 
 /// Weights of a string on one level, in order; ignorable characters give none.
-struct Weights<'a> {
+pub(super) struct Weights<'a> {
     text: &'a [u8],
     level: &'a Level,
     pending: Pending,
@@ -434,8 +458,25 @@ impl Pending {
 }
 
 impl<'a> Weights<'a> {
-    fn new(text: &'a [u8], level: &'a Level) -> Weights<'a> {
+    pub(super) fn new(text: &'a [u8], level: &'a Level) -> Weights<'a> {
         Weights { text, level, pending: Pending::new((Found::Many(&[]), None, 0)) }
+    }
+
+    /// Goes on to the next character or contraction; the text behind it comes back.
+    pub(super) fn read_one(&mut self) -> &'a [u8] {
+        if let Some((character, length)) = first_character(self.text) {
+            let found = self.level.find(character, self.text);
+            // An invalid byte counts as a character longer than itself.
+            let used = if character == '\u{FFFD}' { length } else { found.2 };
+            self.text = &self.text[used..];
+            self.pending = Pending::new(found);
+        }
+        self.text
+    }
+
+    /// The weights of the character that was read last.
+    pub(super) fn pending(&mut self) -> impl Iterator<Item = u16> {
+        std::iter::from_fn(|| self.pending.next())
     }
 }
 
@@ -447,12 +488,10 @@ impl Iterator for Weights<'_> {
             if let Some(weight) = self.pending.next() {
                 return Some(weight);
             }
-            let (character, length) = first_character(self.text)?;
-            let found = self.level.find(character, self.text);
-            // An invalid byte counts as a character longer than itself.
-            let used = if character == '\u{FFFD}' { length } else { found.2 };
-            self.text = &self.text[used..];
-            self.pending = Pending::new(found);
+            if self.text.is_empty() {
+                return None;
+            }
+            self.read_one();
         }
     }
 }

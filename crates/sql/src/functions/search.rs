@@ -1,7 +1,8 @@
 //! Finding one text in another in linear time, under any collation.
 //!
 //! Byte order: the substring search of `memchr`, which is linear in the worst case (two-way). Text is UTF-8, so a match of bytes begins at a
-//! character. Other collations compare character by character; both texts are folded first: every character becomes the first one
+//! character. Where characters have several weights or none, weights are searched for (`collation/occurrence.rs`). Other texts compare
+//! character by character; both are folded first: every character becomes the first one
 //! met that counts as the same. Folded texts are UTF-8 again, and equal characters are equal bytes. Short texts are compared in place, which
 //! is faster for them.
 
@@ -30,19 +31,31 @@ pub(crate) fn pieces<'t>(
     })
 }
 
-/// Where `needle` first occurs in `text`, in bytes from its beginning, and how many bytes of the text it takes.
+/// Where `needle` first occurs in `text`, in bytes from its beginning.
 pub(crate) fn find(
     collation: Collation,
     text: &[u8],
     needle: &[u8],
     held: &mut Held<'_>,
-) -> SqlResult<Option<(usize, usize)>> {
+) -> SqlResult<Option<usize>> {
     if needle.is_empty() {
-        return Ok(Some((0, 0)));
+        return Ok(Some(0));
     }
     if collation.is_binary_order() {
-        return Ok(memmem::find(text, needle).map(|at| (at, needle.len())));
+        return Ok(memmem::find(text, needle));
     }
+    if let Some(found) = collation.find_by_weights(text, needle, held)? {
+        return Ok(found);
+    }
+    find_by_characters(collation, text, needle, held)
+}
+
+fn find_by_characters(
+    collation: Collation,
+    text: &[u8],
+    needle: &[u8],
+    held: &mut Held<'_>,
+) -> SqlResult<Option<usize>> {
     if text.len().saturating_mul(needle.len()) <= IN_PLACE_COMPARISONS {
         return Ok(find_in_place(collation, text, needle));
     }
@@ -53,32 +66,31 @@ pub(crate) fn find(
     held.pass(folded.len())?;
     // The fold changes lengths, not the number of characters.
     let before = characters(&folded[..at]);
-    let begin = nth_character(text, before);
-    Ok(Some((begin, nth_character(&text[begin..], characters(&needle)))))
+    Ok(Some(nth_character(text, before)))
 }
 
-fn find_in_place(collation: Collation, text: &[u8], needle: &[u8]) -> Option<(usize, usize)> {
+fn find_in_place(collation: Collation, text: &[u8], needle: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
-        if let Some(length) = prefix(collation, &text[at..], needle) {
-            return Some((at, length));
+        if begins(collation, &text[at..], needle) {
+            return Some(at);
         }
         at += first_character(&text[at..])?.1;
     }
 }
 
-/// The length of what `text` begins with, if that is the same as `needle`.
-fn prefix(collation: Collation, text: &[u8], needle: &[u8]) -> Option<usize> {
+/// True if `text` begins with what is the same as `needle`.
+fn begins(collation: Collation, text: &[u8], needle: &[u8]) -> bool {
     let (mut at, mut rest) = (0, needle);
     while let Some((wanted, length)) = first_character(rest) {
-        let (found, taken) = first_character(&text[at..])?;
+        let Some((found, taken)) = first_character(&text[at..]) else { return false };
         if !collation.same_character(found, wanted) {
-            return None;
+            return false;
         }
         at += taken;
         rest = &rest[length..];
     }
-    Some(at)
+    true
 }
 
 /// Characters of a text.
@@ -146,7 +158,7 @@ mod tests {
                 let mut fold = Fold::new(collation);
                 let (folded, wanted) = (fold.all(text.as_bytes()), fold.all(needle.as_bytes()));
                 let at = memmem::find(&folded, &wanted).map(|at| characters(&folded[..at]));
-                let place = expected.map(|(at, _)| characters(&text.as_bytes()[..at]));
+                let place = expected.map(|at| characters(&text.as_bytes()[..at]));
                 assert_eq!(at, place, "{collation:?} {text:?} {needle:?}");
             }
         }
@@ -163,6 +175,6 @@ mod tests {
         );
         text.push_str("\u{e1}B");
         let found = find(Collation::DEFAULT, text.as_bytes(), needle.as_bytes(), &mut free).unwrap();
-        assert_eq!(found, Some(((1 << 19) + 1, (1 << 19) + 2)));
+        assert_eq!(found, Some((1 << 19) + 1));
     }
 }

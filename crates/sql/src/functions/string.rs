@@ -284,7 +284,7 @@ fn position_of(
         return Ok(0);
     }
     let found = search::find(collation, &haystack[begin..], &wanted, &mut context.held())?;
-    Ok(found.map_or(0, |(at, _)| from + count_of(text, &haystack[begin..begin + at]) as i64))
+    Ok(found.map_or(0, |at| from + count_of(text, &haystack[begin..begin + at]) as i64))
 }
 
 fn instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

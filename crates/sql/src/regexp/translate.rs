@@ -1,7 +1,7 @@
 //! From ICU's syntax to that of our libraries, which is nearly the same. What is wrong with a pattern is found here, so that it gets
 //! MySQL's error number.
 
-use super::Options;
+use super::{Options, folding};
 use crate::error::{SqlError, SqlResult};
 
 /// A pattern for `regex`, or for `fancy-regex`.
@@ -12,6 +12,9 @@ pub(super) struct Translated {
     /// It has a `$` that matches at the end of the text, or before an end of line there.
     pub has_end: bool,
 }
+
+/// Bytes a translated pattern may take.
+const TRANSLATED_BYTES: usize = 4 << 20;
 
 /// What ends a line, as a class without its brackets.
 const LINE_ENDS: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
@@ -31,13 +34,25 @@ enum Group {
     LookBehind,
 }
 
+/// How letters are read at a place in the pattern.
+#[derive(Clone, Copy, PartialEq)]
+struct Reading {
+    ignores_case: bool,
+    /// White space does not count, and there are comments.
+    extended: bool,
+}
+
 struct Translator {
     pattern: Vec<char>,
     at: usize,
     options: Options,
     /// The text ends with an end of line.
     ended: bool,
-    groups: Vec<Group>,
+    /// Those that are open, with how letters are read behind them.
+    groups: Vec<(Group, Reading)>,
+    reading: Reading,
+    /// Letters that are to be matched without regard to case, one behind the other.
+    run: Vec<char>,
     captures: usize,
     /// Greatest number of a back-reference.
     referred: usize,
@@ -65,6 +80,8 @@ pub(super) fn translate(source: &str, options: Options, ended: bool) -> SqlResul
         options,
         ended,
         groups: Vec::new(),
+        reading: Reading { ignores_case: options.ignores_case, extended: false },
+        run: Vec::new(),
         captures: 0,
         referred: 0,
         repeatable: false,
@@ -72,7 +89,11 @@ pub(super) fn translate(source: &str, options: Options, ended: bool) -> SqlResul
     };
     while let Some(character) = translator.next() {
         translator.element(character)?;
+        if translator.out.text.len() > TRANSLATED_BYTES {
+            return Err(SqlError::regexp_too_big());
+        }
     }
+    translator.end_run();
     if !translator.groups.is_empty() {
         return Err(SqlError::regexp_mismatched_parenthesis());
     }
@@ -106,17 +127,39 @@ impl Translator {
     }
 
     fn push(&mut self, text: &str) {
+        self.end_run();
         self.out.text.push_str(text);
         self.repeatable = true;
     }
 
+    /// A letter that stands for itself; `plain` is how our libraries write it.
+    fn letter(&mut self, letter: char, plain: &str) {
+        self.repeatable = true;
+        match self.reading {
+            Reading { ignores_case: true, extended: false } => self.run.push(letter),
+            _ => self.out.text.push_str(plain),
+        }
+    }
+
+    /// Writes the letters that were read.
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if !run.is_empty() {
+            folding::append(&run, &mut self.out.text);
+        }
+    }
+
     fn element(&mut self, character: char) -> SqlResult<()> {
+        if matches!(character, '[' | '(' | ')' | '|') {
+            self.end_run();
+        }
         match character {
             '\\' => self.escape()?,
             '[' => self.class()?,
             '(' => self.open()?,
             ')' => {
-                self.groups.pop().ok_or_else(SqlError::regexp_mismatched_parenthesis)?;
+                let (_, before) = self.groups.pop().ok_or_else(SqlError::regexp_mismatched_parenthesis)?;
+                self.reading = before;
                 self.push(")");
             }
             '|' => {
@@ -133,12 +176,10 @@ impl Translator {
                 self.repeatable = true;
             }
             '^' | '$' if !self.options.unix_lines && self.options.lines => self.line_border(character == '^'),
-            '}' => self.push("\\}"),
-            ']' => self.push("\\]"),
-            other => {
-                self.out.text.push(other);
-                self.repeatable = true;
-            }
+            '}' => self.letter('}', "\\}"),
+            ']' => self.letter(']', "\\]"),
+            '.' | '^' | '$' => self.push(character.encode_utf8(&mut [0; 4])),
+            other => self.letter(other, other.encode_utf8(&mut [0; 4])),
         }
         Ok(())
     }
@@ -172,8 +213,13 @@ impl Translator {
         if !self.repeatable {
             return Err(self.syntax());
         }
-        if unbounded && self.groups.contains(&Group::LookBehind) {
+        if unbounded && self.groups.iter().any(|(group, _)| *group == Group::LookBehind) {
             return Err(SqlError::regexp_look_behind_limit());
+        }
+        // It repeats the last letter alone.
+        if let Some(last) = self.run.pop() {
+            self.end_run();
+            folding::append(&[last], &mut self.out.text);
         }
         self.out.text.push_str(text);
         match self.peek(0) {
@@ -228,6 +274,7 @@ impl Translator {
 
     fn open(&mut self) -> SqlResult<()> {
         let mut kind = Group::Other;
+        let before = self.reading;
         self.repeatable = false;
         if !self.follows("?") {
             self.captures += 1;
@@ -266,7 +313,7 @@ impl Translator {
                 return Ok(());
             }
         }
-        self.groups.push(kind);
+        self.groups.push((kind, before));
         Ok(())
     }
 
@@ -274,9 +321,18 @@ impl Translator {
     fn flags(&mut self) -> SqlResult<()> {
         self.out.text.push('?');
         self.at += 1;
+        let mut on = true;
         loop {
             match self.next() {
-                Some(letter @ ('i' | 's' | 'm' | 'x' | '-')) => self.out.text.push(letter),
+                Some(letter @ ('i' | 's' | 'm' | 'x' | '-')) => {
+                    self.out.text.push(letter);
+                    match letter {
+                        '-' => on = false,
+                        'i' => self.reading.ignores_case = on,
+                        'x' => self.reading.extended = on,
+                        _ => {}
+                    }
+                }
                 // Word boundaries by Unicode's rules, and Unix lines: nearly what we have.
                 Some('w' | 'd') => {}
                 Some(':') => {
@@ -321,6 +377,7 @@ impl Translator {
             'u' if self.peek(0).is_some_and(|digit| digit.is_ascii_hexdigit()) => self.push("\\u"),
             'A' | 'B' | 'b' | 'D' | 'd' | 'S' | 's' | 'W' | 'w' | 'z' | 'x' | 'p' | 'P' | 'n' | 'r' | 't'
             | 'f' | 'v' | 'U' => {
+                self.end_run();
                 self.out.text.push('\\');
                 self.out.text.push(letter);
                 self.repeatable = true;
@@ -337,9 +394,8 @@ impl Translator {
             'a' => self.push(r"\x07"),
             'e' => self.push(r"\x1B"),
             other => {
-                let mut one = [0; 4];
-                let text = regex::escape(other.encode_utf8(&mut one));
-                self.push(&text);
+                let text = regex::escape(other.encode_utf8(&mut [0; 4]));
+                self.letter(other, &text);
             }
         }
         Ok(())
@@ -347,16 +403,12 @@ impl Translator {
 
     /// `\Q...\E`: as it stands.
     fn quoted(&mut self) {
-        let mut text = String::new();
         while !self.follows("\\E") {
-            match self.next() {
-                Some(character) => text.push(character),
-                None => break,
-            }
+            let Some(letter) = self.next() else { break };
+            let text = regex::escape(letter.encode_utf8(&mut [0; 4]));
+            self.letter(letter, &text);
         }
         self.at = (self.at + 2).min(self.pattern.len());
-        let text = regex::escape(&text);
-        self.push(&text);
     }
 
     /// A bracket expression, with those inside it.
