@@ -18,6 +18,7 @@ mod condition;
 mod context;
 mod conversion;
 mod eval;
+mod given;
 mod infer;
 mod literal;
 mod lookup;
@@ -31,14 +32,15 @@ mod variable;
 
 pub use aggregate::AggregateKind;
 pub(crate) use build::source_of;
-pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds, given_to_number};
+pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};
 pub(crate) use choice::unified_agreed;
-pub(crate) use class::{gives_text_to_numbers, of_branch_taken, with_all_digits};
+pub(crate) use class::{of_branch_taken, with_all_digits};
 pub(crate) use context::Held;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,
 };
+pub(crate) use given::given;
 pub(crate) use infer::{arithmetic_type, decimal_shape};
 pub use infer::{coerce_value, unified_type};
 pub(crate) use literal::number_of_hex;

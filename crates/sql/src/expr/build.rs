@@ -111,23 +111,10 @@ pub fn bind_given(
     resolver: &mut dyn Resolver,
     settings: &EvalSettings,
 ) -> SqlResult<Typed> {
-    let typed = Builder { resolver, settings }.build_for(expr, kind)?;
-    Ok(match kind {
-        ColumnType::Bit { .. } | ColumnType::Json => typed,
-        kind if kind.is_numeric() => given_to_number(typed, super::gives_text_to_numbers(expr)),
-        kind if kind.is_string() => super::with_own_digits(typed),
-        _ => typed,
-    })
-}
-
-/// What a column of numbers takes of a value: of a date that is one of several values, the text.
-pub fn given_to_number(mut typed: Typed, chosen: bool) -> Typed {
-    if chosen && typed.kind.column.is_temporal() {
-        let to = ColumnType::varchar(typed.kind.column.text_length());
-        typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to: to.clone() };
-        typed.kind.column = to;
-    }
-    typed
+    let typed = super::given(Builder { resolver, settings }.build(expr)?, expr, kind);
+    let typed = if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed };
+    let is_text = kind.is_string() && *kind != ColumnType::Json;
+    Ok(if is_text { super::with_own_digits(typed) } else { typed })
 }
 
 /// Binds expressions against one resolver.
@@ -326,7 +313,7 @@ impl Builder<'_> {
             let typed = self.build(expr)?;
             Ok(functions::as_number(typed, Wanted::Integer, source_of(expr)))
         } else {
-            let typed = functions::as_given_to(self.build(expr)?, kind, source_of(expr));
+            let typed = functions::as_given_to(self.build(expr)?, kind, source_of(expr), false);
             Ok(if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed })
         }
     }

@@ -333,19 +333,6 @@ fn as_numbers(expr: Expr) -> Expr {
     }
 }
 
-/// Whether a column of numbers is given the text of an expression that is a date or a time: of everything that gives
-/// one of several values.
-pub(crate) fn gives_text_to_numbers(expr: &ast::Expr) -> bool {
-    match expr {
-        ast::Expr::Case { .. } | ast::Expr::Subquery(_) => true,
-        ast::Expr::Function(call) => matches!(
-            &*call.name,
-            "if" | "ifnull" | "coalesce" | "nullif" | "greatest" | "least" | "max" | "min"
-        ),
-        _ => false,
-    }
-}
-
 /// A decimal of CASE has the digits of the branch that was taken, unless something keeps it or computes with it: then
 /// it has those of its type.
 pub(crate) fn with_all_digits(typed: Typed) -> Typed {

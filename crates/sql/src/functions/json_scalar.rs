@@ -9,7 +9,9 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::json::{self, Json, Kind, write::MARKED};
 use crate::types::{BlobSize, ColumnType, ExprType};
-use crate::value::{Value, parse_double_prefix, to_bytes, to_double, to_text, to_u64_bits};
+use crate::value::{
+    Value, parse_double_prefix, parse_integer_prefix, to_bytes, to_double, to_text, to_u64_bits,
+};
 
 fn call(name: &'static str, function: ScalarFunction, arguments: Vec<Expr>, kind: ExprType) -> Typed {
     let call = Call {
@@ -95,9 +97,13 @@ fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
         Json::Decimal(number) => (Value::Decimal(number.clone()), true),
         Json::String(text) => match text.trim().parse::<i64>() {
             Ok(number) => (Value::Int(number), true),
+            Err(_) if call.name == "INTEGER" => {
+                let (number, whole) = parse_integer_prefix(text.as_bytes());
+                (i64::try_from(number).map_or(Value::UInt(number as u64), Value::Int), whole)
+            }
             Err(_) => {
                 let (number, whole) = parse_double_prefix(text.as_bytes());
-                (Value::Double(number), whole)
+                (Value::Double(number), whole || !exact && text.is_empty())
             }
         },
         _ => (Value::Int(0), false),
@@ -161,6 +167,11 @@ pub(crate) const TIME: &str = "TIME";
 
 /// A document as the text of a date or a time, a year as its first day; anything else as it is. `source`: the name of what it comes from, for the warning.
 pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> Typed {
+    read_as(typed, wanted, source, Value::Null)
+}
+
+/// The same, with what a document counts as that is no moment.
+fn read_as(typed: Typed, wanted: &'static str, source: &str, otherwise: Value) -> Typed {
     if is_year_column(&typed) {
         let column = if wanted == MOMENT { ColumnType::DateTime { fsp: 0 } } else { ColumnType::Date };
         let kind = ExprType::new(column, typed.kind.nullable);
@@ -170,18 +181,20 @@ pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> T
         return typed;
     }
     let kind = ExprType::nullable(ColumnType::varchar(64));
-    call(wanted, moment, vec![typed.expr, Expr::Literal(Value::text(source))], kind)
+    let arguments = vec![typed.expr, Expr::Literal(Value::text(source)), Expr::Literal(otherwise)];
+    call(wanted, moment, arguments, kind)
 }
 
 /// A document as what a column of dates or times takes; anything else, and for any other column, as it is.
-pub(crate) fn as_given_to(typed: Typed, column: &ColumnType, source: &str) -> Typed {
+/// Where errors are only warned of, the zero is taken of a column's document that is none, and NULL of one that is worked out.
+pub(crate) fn as_given_to(typed: Typed, column: &ColumnType, source: &str, is_column: bool) -> Typed {
     let wanted = match column {
         ColumnType::Date => DATE,
         ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => MOMENT,
         ColumnType::Time { .. } => TIME,
         _ => return typed,
     };
-    as_temporal(typed, wanted, source)
+    read_as(typed, wanted, source, if is_column { Value::Int(0) } else { Value::Null })
 }
 
 /// A column of years is read as days; years that are worked out are numbers.
@@ -212,18 +225,23 @@ fn first_day(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     Ok(if call.name == MOMENT { Value::DateTime(day.at_midnight()) } else { Value::Date(day) })
 }
 
-/// What is no moment of the wanted kind is NULL with warning 3156.
+/// What is no moment of the wanted kind is the third argument, with warning 3156.
 fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
+    if matches!(arguments[0], Value::Null) {
+        return Ok(Value::Null);
+    }
     let date = |text: &str| {
         datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some_and(|found| !found.truncated)
     };
     let found = match super::json::kept_or_null(&arguments[0], &mut context.held())? {
-        Json::Opaque(Kind::DateTime | Kind::Timestamp, text) => Some(text),
-        Json::Opaque(Kind::Date, text) if call.name != "TIME" => Some(text),
+        Json::Opaque(Kind::DateTime | Kind::Timestamp | Kind::Date, text) if call.name != "TIME" => {
+            Some(text)
+        }
         Json::Opaque(Kind::Time, text) if call.name == "TIME" => Some(text),
+        // Digits alone are no time here.
         Json::String(text) if call.name == "TIME" => {
-            datetime::parse_time(text.as_bytes()).filter(|(_, truncated)| !truncated).map(|_| text)
+            let found = datetime::parse_time(text.as_bytes()).filter(|(_, truncated)| !truncated);
+            found.filter(|_| text.contains(':')).map(|_| text)
         }
         Json::String(text) => date(&text).then_some(text),
         _ => None,
@@ -231,7 +249,7 @@ fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     if found.is_none() {
         context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1])))?;
     }
-    Ok(found.map_or(Value::Null, Value::from))
+    Ok(found.map_or_else(|| arguments[2].clone(), Value::from))
 }
 
 /// The number by which MySQL calls a type of bytes inside a document.

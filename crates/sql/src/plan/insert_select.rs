@@ -4,8 +4,7 @@
 use crate::ast::{self, QueryBody, SelectItem, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{given_to_number, gives_text_to_numbers, number_of_hex, source_of, with_own_digits};
-use crate::functions::as_given_to;
+use crate::expr::{Expr, given, with_own_digits};
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -103,23 +102,23 @@ pub fn into_columns(plan: &mut QueryPlan, query: &ast::Query, targets: &[usize],
     let is_plain = |item: &SelectItem| matches!(item, SelectItem::Expr { .. });
     let same_places = select.items.iter().all(is_plain);
     let passes_on = !plan.distinct && plan.group.is_none();
-    for (nth, (item, column)) in plan.items.iter_mut().zip(targets).enumerate() {
+    let columns = plan.columns.iter();
+    for (nth, ((item, of), column)) in plan.items.iter_mut().zip(columns).zip(targets).enumerate() {
         let kind = &table.columns()[*column].kind;
         let written = match select.items.get(nth) {
-            Some(SelectItem::Expr { expr, .. }) if same_places => Some(expr),
+            Some(SelectItem::Expr { expr, .. }) if same_places => Some(expr.clone()),
+            // What stands for `*` is columns.
+            _ if matches!(item.expr, Expr::Column(_)) => {
+                let column = ast::ColumnName { schema: None, table: None, column: of.name.clone() };
+                Some(ast::Expr::Column(column))
+            }
             _ => None,
         };
-        if kind.is_numeric() && !matches!(kind, ColumnType::Bit { .. }) {
-            let Some(written) = written else { continue };
-            if let Some(number) = number_of_hex(written) {
-                *item = number;
-            } else {
-                *item = given_to_number(item.clone(), gives_text_to_numbers(written));
-            }
-        } else if kind.is_string() && *kind != ColumnType::Json && passes_on {
+        if let Some(written) = &written {
+            *item = given(item.clone(), written, kind);
+        }
+        if kind.is_string() && *kind != ColumnType::Json && passes_on {
             *item = with_own_digits(item.clone());
-        } else if let Some(written) = written {
-            *item = as_given_to(item.clone(), kind, source_of(written));
         }
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn store(value: &Value, context: &StoreContext<'_>) -> SqlResult<Valu
             return Ok(value.clone());
         }
         Value::Str(text) => text,
+        Value::Enum(_) => &super::to_text(value),
         _ => {
             let why = "not a JSON text, may need CAST";
             return Err(SqlError::invalid_json_text(why, 0, context.column));

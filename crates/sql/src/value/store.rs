@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use super::convert::{apply_offset, shown};
+use super::convert::{shown, shown_bytes};
 use super::fitted::fitted_double;
-use super::{
-    EnumValue, Value, parse_double_prefix, tell_delimiter, to_bytes, to_date_time, to_decimal, to_double,
-    to_text, to_time,
-};
+use super::{EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text};
 use crate::collation::{Collation, trim_spaces};
-use crate::datetime::{self, DateRules, DateTime, Time};
+use crate::datetime::{DateRules, DateTime, Time};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, SqlMode, WarningLevel};
 use crate::types::{ColumnType, IntWidth};
+
+mod temporal;
+
+use temporal::{store_date, store_moment, store_time};
 
 /// Where a value goes.
 #[derive(Clone, Copy)]
@@ -59,13 +60,13 @@ impl StoreContext<'_> {
     }
 
     fn incorrect(&self, kind: &str, value: &Value) -> SqlError {
-        SqlError::incorrect_value_for_field(kind, shown(&to_bytes(value)), self.column, self.row)
+        SqlError::incorrect_value_for_field(kind, shown_value(value), self.column, self.row)
     }
 
     /// What is no moment of this kind: named in strict mode, otherwise told as truncated or as out of range.
-    fn misfit_moment(&self, kind: &str, value: &[u8], out_of_range: bool) -> SqlResult<()> {
+    fn misfit_moment(&self, kind: &str, value: &Value, out_of_range: bool) -> SqlResult<()> {
         self.misfit(if self.strict {
-            SqlError::incorrect_value_for_column(kind, shown(value), self.column, self.row)
+            SqlError::incorrect_value_for_column(kind, shown_value(value), self.column, self.row)
         } else if out_of_range {
             SqlError::out_of_range_column(self.column, self.row)
         } else {
@@ -80,6 +81,14 @@ impl StoreContext<'_> {
             zero_date: !mode.has(SqlMode::NO_ZERO_DATE),
             invalid: mode.has(SqlMode::ALLOW_INVALID_DATES),
         }
+    }
+}
+
+/// A value in a message.
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::Bytes(bytes) => shown_bytes(bytes),
+        other => shown(&to_bytes(other)),
     }
 }
 
@@ -185,7 +194,7 @@ fn rounded_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<(i128,
             let rest = &text[parsed.consumed..];
             let trouble = if parsed.consumed == 0 {
                 Some(context.incorrect("integer", value))
-            } else if !rest.iter().all(u8::is_ascii_whitespace) {
+            } else if !rest.iter().all(u8::is_ascii_whitespace) && !rest.eq_ignore_ascii_case(b"e") {
                 Some(SqlError::data_truncated(context.column, context.row))
             } else {
                 None
@@ -230,12 +239,17 @@ fn store_integer(
     };
     let clamped = number.clamp(low, high);
     // That it is too large is told in place of what follows the number.
-    if clamped != number {
+    if clamped != number || unsigned && is_below_zero(value) {
         context.out_of_range()?;
     } else if let Some(error) = trouble {
         context.misfit(error)?;
     }
     Ok(if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) })
+}
+
+/// A decimal below zero is out of range where nothing is, also one that is rounded to zero.
+fn is_below_zero(value: &Value) -> bool {
+    matches!(value, Value::Decimal(number) if number.is_negative())
 }
 
 fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
@@ -244,6 +258,8 @@ fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
         Value::Date(_) | Value::DateTime(_) | Value::Time(_) => {
             to_date_time(value, context.eval)?.map_or(0, |moment| i128::from(moment.date().year()))
         }
+        Value::Double(number) => number.trunc() as i128,
+        _ if is_below_zero(value) => -1,
         _ => whole_number(value, context)?,
     };
     // '0' and '00' are the year 2000; 0, '0000' and what is no number are none.
@@ -278,13 +294,20 @@ fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<
             }
         }
         Value::Int(number) => *number as u64,
+        Value::Double(number) => number.trunc() as i64 as u64,
+        other if is_below_zero(other) => {
+            context.out_of_range()?;
+            0
+        }
         other => whole_number(other, context)?.clamp(0, i128::from(u64::MAX)) as u64,
     };
     if number > largest || value.as_raw_bytes().is_some_and(|bytes| trim_zeros(bytes).len() > 8) {
-        if context.strict {
-            return Err(SqlError::data_too_long(context.column, context.row));
-        }
-        context.out_of_range()?;
+        // The mode alone says what it is called: IGNORE makes a warning of either.
+        let is_long = context.eval.settings.sql_mode.is_strict();
+        context.misfit(match is_long {
+            true => SqlError::data_too_long(context.column, context.row),
+            false => SqlError::out_of_range_column(context.column, context.row),
+        })?;
         return Ok(Value::UInt(largest));
     }
     Ok(Value::UInt(number))
@@ -308,7 +331,10 @@ fn store_decimal(
             if parsed.consumed == 0 {
                 context.misfit(context.incorrect("decimal", value))?;
             } else if !text[parsed.consumed..].iter().all(u8::is_ascii_whitespace) {
-                context.misfit(SqlError::data_truncated(context.column, context.row))?;
+                if context.strict {
+                    return Err(context.incorrect("decimal", value));
+                }
+                context.note_truncated();
             }
             parsed.value
         }
@@ -344,7 +370,7 @@ fn store_double(
         Value::Str(_) | Value::Bytes(_) => {
             let (number, complete) = parse_double_prefix(value.as_raw_bytes().unwrap_or(&[]));
             if !complete {
-                context.misfit(SqlError::data_truncated(context.column, context.row))?;
+                context.misfit(context.incorrect(if single { "FLOAT" } else { "DOUBLE" }, value))?;
             }
             number
         }
@@ -482,126 +508,6 @@ fn store_bytes(value: &Value, limit: u64, context: &StoreContext<'_>) -> SqlResu
     Ok(bytes)
 }
 
-/// Parses a moment under the rules of `sql_mode`; a misfit gives the zero date.
-fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlResult<DateTime> {
-    let rules = context.date_rules();
-    let moment = match value {
-        Value::DateTime(moment) => Some(*moment),
-        Value::Date(date) => Some(date.at_midnight()),
-        Value::Time(_) => to_date_time(value, context.eval)?,
-        Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
-            let text = to_bytes(value);
-            let parsed = datetime::parse_date_time(&text, rules);
-            if let Some(found) = parsed {
-                if found.truncated {
-                    context.misfit_moment(kind, &text, false)?;
-                }
-                tell_delimiter(&found, &text, context.row, context.eval);
-            }
-            parsed.map(|found| apply_offset(found.moment, found.offset_seconds, context.eval))
-        }
-        number => {
-            let exact = to_decimal(number, context.eval)?;
-            let whole = exact.truncate_places(0).to_i64();
-            match whole.and_then(|whole| datetime::parse_number(whole, rules)) {
-                Some(_) if exact.scale() > 0 => to_date_time(number, context.eval)?,
-                parsed => parsed.map(|found| found.moment),
-            }
-        }
-    };
-    match moment.filter(|moment| rules.allow(moment.date())) {
-        Some(moment) => Ok(moment),
-        None => {
-            let text = to_bytes(value);
-            let negative = matches!(value, Value::Int(number) if *number < 0);
-            let shaped = value.is_string() && is_shaped_as_moment(&text);
-            context.misfit_moment(kind, &text, moment.is_some() || negative || shaped)?;
-            Ok(DateTime::ZERO)
-        }
-    }
-}
-
-/// Numbers with separators between them: what is wrong with it are the numbers.
-fn is_shaped_as_moment(text: &[u8]) -> bool {
-    let numbers = text.trim_ascii().split(|byte| b"-/:. T".contains(byte));
-    numbers.clone().count() >= 3 && numbers.clone().all(|one| one.iter().all(u8::is_ascii_digit))
-}
-
-fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let written = parse_moment(value, "date", context)?;
-    let moment = context.eval.moment_to(written, 0).unwrap_or(written);
-    if moment.time_of_day_us() != 0 && value.is_string() {
-        context.note_truncated();
-    }
-    Ok(Value::Date(moment.date()))
-}
-
-fn store_moment(value: &Value, fsp: u8, timestamp: bool, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let exact = if timestamp { written_in_utc(value, context) } else { None };
-    let moment = match exact {
-        Some(utc) => utc,
-        None => parse_moment(value, "datetime", context)?,
-    };
-    let Some(mut rounded) = context.eval.moment_to(moment, fsp) else {
-        context.misfit_moment("datetime", &to_bytes(value), true)?;
-        return Ok(Value::DateTime(DateTime::ZERO));
-    };
-    if timestamp && rounded != DateTime::ZERO {
-        let zone = context.eval.settings.time_zone;
-        if exact.is_none() && zone.skips(rounded) {
-            context.misfit(match context.strict {
-                true => SqlError::incorrect_value_for_column(
-                    "datetime",
-                    shown(&to_bytes(value)),
-                    context.column,
-                    context.row,
-                ),
-                false => SqlError::invalid_timestamp(context.column, context.row),
-            })?;
-        }
-        if exact.is_none() {
-            rounded = zone.to_utc(rounded);
-        }
-        // 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999.
-        let seconds = rounded.to_unix_us().div_euclid(datetime::SECOND_US);
-        if !(1..=i64::from(i32::MAX)).contains(&seconds) {
-            context.misfit_moment("datetime", &to_bytes(value), true)?;
-            return Ok(Value::DateTime(DateTime::ZERO));
-        }
-    }
-    rounded.fsp = fsp;
-    Ok(Value::DateTime(rounded))
-}
-
-/// The UTC moment of a text that says its offset: exact also where the session's clock shows a reading twice.
-fn written_in_utc(value: &Value, context: &StoreContext<'_>) -> Option<DateTime> {
-    let (Value::Str(_) | Value::Bytes(_)) = value else { return None };
-    let parsed = datetime::parse_date_time(&to_bytes(value), context.date_rules())?;
-    Some(datetime::TimeZone::fixed(parsed.offset_seconds?).to_utc(parsed.moment))
-}
-
-fn store_time(value: &Value, fsp: u8, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let text = to_bytes(value);
-    let time = match value {
-        Value::Str(_)
-        | Value::Bytes(_)
-        | Value::Int(_)
-        | Value::UInt(_)
-        | Value::Decimal(_)
-        | Value::Double(_) => match datetime::parse_time(&text) {
-            Some((time, false)) => time,
-            other => {
-                let clamped = other.is_some_and(|(time, _)| time.us.abs() == datetime::TIME_MAX_US);
-                let is_clock = other.is_none() && text.contains(&b':');
-                context.misfit_moment("time", &text, clamped || is_clock || !value.is_string())?;
-                other.map_or(Time::default(), |(time, _)| time)
-            }
-        },
-        other => to_time(other, context.eval)?.unwrap_or_default(),
-    };
-    Ok(Value::Time(context.eval.time_to(time, fsp)))
-}
-
 fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> SqlResult<Value> {
     let (ColumnType::Enum { names, collation } | ColumnType::Set { names, collation }) = kind else {
         return Ok(Value::Null);
@@ -615,7 +521,13 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
     let by_number = |number: i128| u64::try_from(number).ok().filter(|number| *number <= limit);
     let number_in = |text: &[u8]| {
         let (number, complete) = super::parse_integer_prefix(text);
-        by_number(number).filter(|number| complete && *number > 0)
+        by_number(number).filter(|_| complete && !text.is_empty())
+    };
+    let chosen = |number: i128| match by_number(number) {
+        Some(bits) if bits > 0 || names.multiple => (bits, true),
+        // A SET keeps the bits that it has.
+        _ if names.multiple => (number as u64 & limit, false),
+        _ => (0, false),
     };
     // What is chosen, and whether that was all that was said.
     let (bits, whole) = match value {
@@ -639,14 +551,17 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
             };
             if found == (0, false) { number_in(&text).map_or(found, |bits| (bits, true)) } else { found }
         }
+        Value::Double(_) | Value::Decimal(_) => {
+            // Fractions are cut off here.
+            let number = match value {
+                Value::Decimal(number) => number.truncate_places(0).to_scaled_i128().unwrap_or(i128::MAX),
+                other => to_double(other, context.eval)?.trunc() as i128,
+            };
+            chosen(number)
+        }
         number => {
             let number = whole_number(number, context)?;
-            match by_number(number) {
-                Some(bits) if bits > 0 || names.multiple => (bits, true),
-                // A SET keeps the bits that it has.
-                _ if names.multiple => (number as u64 & limit, false),
-                _ => (0, false),
-            }
+            chosen(number)
         }
     };
     if !whole {

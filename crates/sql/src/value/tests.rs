@@ -67,7 +67,7 @@ fn strict_and_lenient_stores() {
         (text("839:00:00"), &ColumnType::Time { fsp: 0 }, "ERROR 1292", "838:59:59 #1264"),
         (Value::Int(70), &ColumnType::Year, "1970", "1970"),
         (Value::Int(1800), &ColumnType::Year, "ERROR 1264", "0000 #1264"),
-        (Value::Int(9), &ColumnType::Bit { bits: 3 }, "ERROR 1406", "\u{7} #1264"),
+        (Value::Int(9), &ColumnType::Bit { bits: 3 }, "ERROR 1406", "\u{7} #1406"),
         (text("abcd"), &ColumnType::Varbinary { length: 2 }, "ERROR 1406", "ab #1265"),
     ];
     for (value, kind, strict, lenient) in cases {

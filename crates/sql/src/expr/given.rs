@@ -1,0 +1,106 @@
+//! What a column takes of an expression. A column copies another column by the types of both; of what is one of several values it takes the
+//! text where that is a date or a time; of a document the number, the moment or the text that its own type asks for.
+
+use super::{Expr, Typed, class, number_of_hex, source_of};
+use crate::ast;
+use crate::functions::{self, Wanted};
+use crate::types::{ColumnType, ExprType};
+
+/// A value as a column of this type takes it from an expression that was written so.
+pub(crate) fn given(typed: Typed, written: &ast::Expr, column: &ColumnType) -> Typed {
+    let is_number = column.is_numeric() && !matches!(column, ColumnType::Bit { .. });
+    if is_number && let Some(number) = number_of_hex(written) {
+        return number;
+    }
+    if typed.kind.column == ColumnType::Json {
+        return of_document(typed, written, column);
+    }
+    let is_column = is_column(written);
+    if is_column && typed.kind.column == ColumnType::Year && column.is_temporal() {
+        return as_text(typed);
+    }
+    if !typed.kind.column.is_temporal() {
+        return typed;
+    }
+    if gives_text(written) && family(&typed.kind.column) != family(column) {
+        return as_text(typed);
+    }
+    match column {
+        ColumnType::Json if is_column => as_text(typed),
+        ColumnType::Bit { .. } if is_column => as_digits(typed),
+        ColumnType::Year if is_column && typed.kind.column != ColumnType::Date => as_digits(typed),
+        _ => typed,
+    }
+}
+
+/// Types of one family take each other's values as they are.
+fn family(column: &ColumnType) -> u8 {
+    match column {
+        ColumnType::Date => 1,
+        ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => 2,
+        ColumnType::Time { .. } => 3,
+        _ => 0,
+    }
+}
+
+fn as_text(typed: Typed) -> Typed {
+    let column = match typed.kind.column {
+        ColumnType::Year => ColumnType::varchar(4),
+        ref other => ColumnType::varchar(other.text_length()),
+    };
+    coerced(typed, column)
+}
+
+/// A date or a time as the number of its digits.
+fn as_digits(typed: Typed) -> Typed {
+    coerced(typed, ColumnType::BIGINT)
+}
+
+fn coerced(typed: Typed, to: ColumnType) -> Typed {
+    let kind = ExprType { column: to.clone(), ..typed.kind };
+    Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
+}
+
+fn of_document(typed: Typed, written: &ast::Expr, column: &ColumnType) -> Typed {
+    let source = source_of(written);
+    match column {
+        ColumnType::Int { .. } => functions::as_number(typed, Wanted::Integer, source),
+        ColumnType::Decimal { .. } => functions::as_number(typed, Wanted::Decimal, source),
+        ColumnType::Float { .. } | ColumnType::Double { .. } => {
+            functions::as_number(typed, Wanted::Double, source)
+        }
+        ColumnType::Year if is_column(written) => {
+            as_digits(functions::as_number(typed, Wanted::Integer, source))
+        }
+        ColumnType::Year | ColumnType::Bit { .. } => class::text_of_document(typed),
+        _ => functions::as_given_to(typed, column, source, is_column(written)),
+    }
+}
+
+/// The value of a sub-query without tables; anything else itself.
+fn value_of(expr: &ast::Expr) -> &ast::Expr {
+    let ast::Expr::Subquery(query) = expr else { return expr };
+    match &query.body {
+        ast::QueryBody::Select(select) if select.from.is_empty() => match select.items.as_slice() {
+            [ast::SelectItem::Expr { expr, .. }] => value_of(expr),
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
+fn is_column(written: &ast::Expr) -> bool {
+    matches!(value_of(written), ast::Expr::Column(_))
+}
+
+/// Whether a column takes the text of an expression that is a date or a time: of everything that gives one of several values.
+fn gives_text(written: &ast::Expr) -> bool {
+    match value_of(written) {
+        ast::Expr::Case { .. } | ast::Expr::Subquery(_) => true,
+        ast::Expr::Function(call) => matches!(
+            &*call.name,
+            "if" | "ifnull" | "coalesce" | "nullif" | "greatest" | "least" | "max" | "min" | "any_value"
+        ),
+        _ => false,
+    }
+}
