@@ -3,6 +3,7 @@
 use std::task::{Context, Poll};
 
 use turnstile_sql::cell::Cell;
+use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
 use turnstile_sql::error::SqlError;
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
@@ -22,6 +23,8 @@ pub struct WireSink<'a> {
     deprecate_eof: bool,
     status: u16,
     results: Option<Collation>,
+    /// What texts are converted to.
+    set: Option<Charset>,
     types: Vec<ColumnType>,
     scratch: Vec<u8>,
 }
@@ -36,7 +39,17 @@ impl<'a> WireSink<'a> {
         status: u16,
         results: Option<Collation>,
     ) -> Self {
-        WireSink { stream, binary, deprecate_eof, status, results, types: Vec::new(), scratch: Vec::new() }
+        let set = converted_set(results);
+        WireSink {
+            stream,
+            binary,
+            deprecate_eof,
+            status,
+            results,
+            set,
+            types: Vec::new(),
+            scratch: Vec::new(),
+        }
     }
 }
 
@@ -59,9 +72,9 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
-        self.stream.make_room(row.iter().map(|value| value.stored_bytes().map_or(0, <[u8]>::len)).sum())?;
+        self.stream.make_room(row.iter().map(Value::stored_len).sum())?;
         let converted;
-        let row = match converted_set(self.results) {
+        let row = match self.set {
             Some(set) => {
                 converted = convert_row(row, &self.types, set);
                 &converted
@@ -83,7 +96,7 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn cells(&mut self, row: &[Cell<'_>]) -> Result<(), SqlError> {
-        if self.binary || converted_set(self.results).is_some() {
+        if self.binary || self.set.is_some() {
             return self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>());
         }
         put_text_cells(self.stream.writer.begin(), row, &self.types, &mut self.scratch);

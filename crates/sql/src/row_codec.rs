@@ -108,7 +108,7 @@ impl RowLayout {
             .iter()
             .zip(values)
             .filter(|(column, _)| matches!(column.place, Place::Variable { .. }))
-            .map(|(_, value)| value.stored_bytes().map_or(0, <[u8]>::len))
+            .map(|(_, value)| value.stored_len())
             .sum();
         let wide = variable_bytes > usize::from(u16::MAX);
         out.push(if wide { VERSION | WIDE_OFFSETS } else { VERSION });

@@ -152,6 +152,17 @@ impl Value {
         }
     }
 
+    /// Length of what a row keeps of a string or a document; 0 for the others.
+    #[inline]
+    pub fn stored_len(&self) -> usize {
+        match self {
+            Value::Str(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            Value::Json(marked) => marked.len(),
+            _ => 0,
+        }
+    }
+
     /// Bytes of a string-like value without conversion; `None` for the others.
     pub fn as_raw_bytes(&self) -> Option<&[u8]> {
         match self {

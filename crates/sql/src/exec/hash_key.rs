@@ -68,7 +68,7 @@ pub fn append_held(
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     let mut held = context.held();
-    held.grow(value.stored_bytes().map_or(0, <[u8]>::len).saturating_mul(KEY_COPIES))?;
+    held.grow(value.stored_len().saturating_mul(KEY_COPIES))?;
     append(value, collation, out);
     Ok(())
 }

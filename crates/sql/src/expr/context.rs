@@ -404,21 +404,15 @@ impl<'c> Held<'c> {
     /// Keeps a value.
     #[inline]
     pub(crate) fn add(&mut self, value: &Value) -> SqlResult<()> {
-        match value.stored_bytes() {
-            Some(bytes) if bytes.len() >= LARGE_BYTES => self.add_bytes(bytes.len()),
-            _ => Ok(()),
-        }
+        let bytes = value.stored_len();
+        if bytes < LARGE_BYTES { Ok(()) } else { self.add_bytes(bytes) }
     }
 
     /// Keeps an argument of a call, and what the call makes of it while it works.
     #[inline]
     pub(crate) fn add_argument(&mut self, value: &Value) -> SqlResult<()> {
-        match value.stored_bytes() {
-            Some(bytes) if bytes.len() >= LARGE_BYTES => {
-                self.add_bytes(bytes.len().saturating_mul(ARGUMENT_COPIES))
-            }
-            _ => Ok(()),
-        }
+        let bytes = value.stored_len();
+        if bytes < LARGE_BYTES { Ok(()) } else { self.add_bytes(bytes.saturating_mul(ARGUMENT_COPIES)) }
     }
 
     /// Keeps so many bytes more, one small part after another: they are charged, and count as worked through, once they

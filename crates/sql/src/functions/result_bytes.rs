@@ -196,7 +196,7 @@ fn refused(name: &str, context: &EvalContext<'_>) -> SqlResult<()> {
 /// arguments by a factor at most and that therefore need no builder.
 #[inline]
 pub(crate) fn bounded(value: Value, call: &Call, context: &EvalContext<'_>) -> SqlResult<Value> {
-    let length = value.stored_bytes().map_or(0, <[u8]>::len);
+    let length = value.stored_len();
     if length as u64 <= context.settings.result_bytes_max {
         return Ok(value);
     }
