@@ -162,7 +162,7 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, C
     server.close()?;
     println!(
         "{} statements of seeds {first} to {}: {} refused, {} left out for their order of evaluation, for ONLY_FULL_GROUP_BY {} refused, of {} the second server has two \
-         answers, of {} two numbers of digits, {} differ",
+         answers, of {} two numbers of digits, {} by documents that it does not sort, {} differ",
         outcome.statements,
         seed - 1,
         outcome.refused,
@@ -170,6 +170,7 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, C
         outcome.stricter,
         outcome.contradicted,
         outcome.digits,
+        outcome.unsorted,
         outcome.differences.len()
     );
     Ok(outcome.differences.is_empty())

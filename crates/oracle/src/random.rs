@@ -4,6 +4,7 @@ use turnstile_sys::rng::Rng;
 
 mod change;
 pub mod compare;
+mod equal;
 mod expression;
 mod function;
 pub mod logic;

@@ -4,11 +4,11 @@ use turnstile_lab::client::{Client, ClientError, Target};
 use turnstile_lab::reply::Reply;
 use turnstile_sys::rng::Rng;
 
-use super::{Maker, Query, Schema, plain, prepared};
+use super::{Maker, Query, Schema, equal, plain, prepared};
 use crate::answer::row_text;
 
 /// Errors that a server raises or not depending on what it evaluates first; the order is its own affair.
-const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 1525, 3157];
+const BY_ORDER: &[u16] = &[1690, 1365, 1292, 1411, 1525, 3141, 3157];
 
 /// Texts whose collations do not fit, and columns or aggregates that do not fit groups: a statement with both faults is refused for
 /// the one that a server sees first.
@@ -34,6 +34,8 @@ pub struct Outcome {
     pub stricter: u64,
     /// Those whose decimals have as many digits as the second server's plan gives them.
     pub digits: u64,
+    /// Those of which LIMIT takes some by the order of documents, which the second server does not sort.
+    pub unsorted: u64,
     /// Differences, as text.
     pub differences: Vec<String>,
 }
@@ -105,9 +107,14 @@ impl Pair {
             && !self.contradicts_itself(statement)?)
     }
 
-    /// Whether the second server gives the first one's rows when it takes another plan.
+    /// Whether the second server gives the first one's rows when it takes another plan, or for the statement in other words.
     fn contradicts_itself(&mut self, statement: &str) -> Result<bool, ClientError> {
         let (one, two) = self.answers(statement)?;
+        for form in equal::forms(statement) {
+            if answer(&mut self.two, &form)? == one {
+                return Ok(true);
+            }
+        }
         if !matches!((&one, &two), (Answer::Rows(_), Answer::Rows(_))) {
             return Ok(false);
         }
@@ -152,6 +159,35 @@ impl Pair {
         Ok(one == none && two == none)
     }
 
+    /// Whether the second server has the first one's answer where parts of the query are said otherwise, or left away: it does not find that a
+    /// key of GROUP BY with INTERVAL() is the entry of the select list, and gives a third query's collation to two that it refuses to combine.
+    fn contradicts_in_parts(
+        &mut self,
+        query: &Query,
+        parameters: bool,
+        one: &Answer,
+        two: &Answer,
+    ) -> Result<bool, ClientError> {
+        let smaller = match (one, two) {
+            (Answer::Rows(_), Answer::Error(1055)) => query.grouped_by_positions(),
+            (Answer::Error(1271), Answer::Rows(_)) => query.without_last_member(),
+            _ => None,
+        };
+        match smaller {
+            Some(smaller) => Ok(answer(&mut self.two, &form(&smaller.text(), parameters))? == *one),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether LIMIT takes rows by the order of documents: the second server warns that it does not sort them.
+    fn is_unsorted(&mut self, query: &Query, statement: &str) -> Result<bool, ClientError> {
+        if query.limit.is_none() || !matches!(answer(&mut self.two, statement)?, Answer::Rows(_)) {
+            return Ok(false);
+        }
+        let Reply::Rows { rows, .. } = self.two.ask("SHOW WARNINGS")? else { return Ok(false) };
+        Ok(rows.iter().any(|row| row_text(row).contains("sorting of non-scalar JSON values")))
+    }
+
     /// Leaves parts out while the two still differ.
     fn shrink(&mut self, mut query: Query, parameters: bool) -> Result<Query, ClientError> {
         'again: loop {
@@ -191,8 +227,13 @@ impl Pair {
                 outcome.unordered += 1;
             } else if self.is_stricter(&text)? {
                 outcome.stricter += 1;
-            } else if self.contradicts_itself(&text)? || self.of_no_rows(&query, parameters, &one, &two)? {
+            } else if self.contradicts_itself(&text)?
+                || self.contradicts_in_parts(&query, parameters, &one, &two)?
+                || self.of_no_rows(&query, parameters, &one, &two)?
+            {
                 outcome.contradicted += 1;
+            } else if self.is_unsorted(&query, &text)? {
+                outcome.unsorted += 1;
             } else if digits_by_plan(&query, &one, &two) {
                 outcome.digits += 1;
             } else {
@@ -303,6 +344,7 @@ fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
                 for (value, column) in row.iter_mut().zip(&columns) {
                     *value = value.as_deref().map(|value| match column.kind {
                         4 | 5 => rounded(value),
+                        JSON => value.to_vec(),
                         _ if column.charset == 63 => value.to_vec(),
                         _ => folded(value),
                     });
@@ -314,6 +356,9 @@ fn answer(client: &mut Client, statement: &str) -> Result<Answer, ClientError> {
         }
     })
 }
+
+/// Documents differ in what equal texts do not.
+const JSON: u8 = 245;
 
 /// Ten digits of a double: sums come in the order in which a server reads its rows.
 fn rounded(text: &[u8]) -> Vec<u8> {

@@ -102,6 +102,20 @@ impl Query {
 }
 
 impl Query {
+    /// The same query with positions for the keys of GROUP BY, which are the first entries of the select list.
+    pub fn grouped_by_positions(&self) -> Option<Query> {
+        let positions = (1..=self.groups.len()).map(|nth| nth.to_string()).collect();
+        let query = Query { groups: positions, ..self.clone() };
+        (query.groups != self.groups).then_some(query)
+    }
+
+    /// Fewer queries combined, but at least two.
+    pub fn without_last_member(&self) -> Option<Query> {
+        let mut query = self.clone();
+        query.members.pop()?;
+        (!query.members.is_empty()).then_some(query)
+    }
+
     /// How many rows go into the groups.
     pub fn rows_grouped(&self) -> Query {
         Query {

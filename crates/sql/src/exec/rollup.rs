@@ -20,9 +20,13 @@ pub fn fill(
             frame[key.place] = computed.eval(&FrameRow(frame), context)?;
         }
     }
-    for key in keys.iter().skip(level) {
+    let (common, summed) = keys.split_at(level.min(keys.len()));
+    for key in summed {
         frame[key.flag] = Value::boolean(true);
-        frame[key.place] = Value::Null;
+        // A column that is a key twice is what the first of the two says.
+        if !common.iter().any(|first| first.place == key.place) {
+            frame[key.place] = Value::Null;
+        }
     }
     Ok(())
 }

@@ -13,9 +13,22 @@ use crate::expr::EvalContext;
 use crate::expr::coerce_value;
 use crate::memory::Charge;
 use crate::plan::query::SetPlan;
+use crate::types::ColumnType;
 use crate::value::Value;
 
 type Row = Vec<Value>;
+
+/// A value of BINARY as long as its column.
+fn padded(value: Value, kind: &ColumnType) -> Value {
+    match (&value, kind) {
+        (Value::Bytes(bytes), ColumnType::Binary { length }) if bytes.len() < *length as usize => {
+            let mut bytes = bytes.to_vec();
+            bytes.resize(*length as usize, 0);
+            Value::bytes(bytes)
+        }
+        _ => value,
+    }
+}
 
 /// What the members so far have given.
 struct Combined<'p> {
@@ -83,7 +96,7 @@ impl Exec<'_> {
             for row in &mut kept.rows {
                 self.pace().await?;
                 for (value, kind) in row.iter_mut().zip(&plan.kinds) {
-                    *value = coerce_value(std::mem::take(value), kind, self.eval)?;
+                    *value = padded(coerce_value(std::mem::take(value), kind, self.eval)?, kind);
                 }
             }
             let rows = std::mem::take(&mut kept.rows);

@@ -6,7 +6,7 @@ use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
 use super::variable::{self, VariableKind};
-use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, Source, SqlMode, Typed};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
@@ -268,9 +268,29 @@ impl Builder<'_> {
         Ok(bound)
     }
 
+    /// A hex literal as the number that it is among numbers, also one that NULLIF gives.
+    pub(super) fn hex_number(&mut self, expr: &ast::Expr) -> SqlResult<Option<Typed>> {
+        if let ast::Expr::Function(call) = expr
+            && &*call.name == "nullif"
+            && let [first, _] = call.arguments.as_slice()
+            && let Some(number) = self.hex_number(first)?
+        {
+            let operand = boxed(self.build(expr)?);
+            let absent = Expr::Is { operand, test: IsTest::Null, negated: false };
+            let kind = ExprType { nullable: true, ..number.kind.clone() };
+            let expr = Expr::Case {
+                branches: vec![(absent, Expr::Literal(Value::Null))],
+                otherwise: Some(boxed(number)),
+                kind: kind.column.clone(),
+            };
+            return Ok(Some(Typed { expr, kind }));
+        }
+        Ok(number_of_hex(expr))
+    }
+
     /// Binds what is no operand of arithmetic: hex literals are numbers here, documents documents.
     pub(super) fn plain(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
-        match number_of_hex(expr) {
+        match self.hex_number(expr)? {
             Some(number) => Ok(number),
             None => self.build(expr),
         }
@@ -282,7 +302,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn number_for(&mut self, expr: &ast::Expr, wanted: Wanted) -> SqlResult<Typed> {
-        if let Some(number) = number_of_hex(expr) {
+        if let Some(number) = self.hex_number(expr)? {
             return Ok(number);
         }
         let typed = super::class::of_branch_taken(self.build(expr)?);
@@ -291,7 +311,7 @@ impl Builder<'_> {
 
     /// Binds what is cast to a whole number: of a text, the one that it begins with.
     pub(super) fn whole_number(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
-        if let Some(number) = number_of_hex(expr) {
+        if let Some(number) = self.hex_number(expr)? {
             return Ok(number);
         }
         let typed = self.build(expr)?;

@@ -11,6 +11,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
+use crate::value::Value;
 
 impl Builder<'_> {
     /// `CASE` and `IF`, which is called `operation`.
@@ -97,8 +98,19 @@ impl Builder<'_> {
 
     /// `NULLIF`: the first value, unless it is equal to the second.
     pub(super) fn null_if(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
+        let written = (left, right);
         let (left, right) = (self.build(left)?, self.build(right)?);
         let mut kind = ExprType { nullable: true, ..left.kind.clone() };
+        let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
+        if is_document(&left) != is_document(&right) {
+            // What is compared with a document is none as the value that is given.
+            let (one, other) = self.beside_one_another(written, (left.clone(), right))?;
+            let equal = self.compare_typed(CompareOp::Equal, one, other)?;
+            let branches = vec![(equal.expr, Expr::Literal(Value::Null))];
+            let otherwise = Some(boxed(left));
+            let expr = Expr::Case { branches, otherwise, kind: kind.column.clone() };
+            return Ok(without_members(Typed { expr, kind }));
+        }
         // The first value is given as it is: only what it is compared with may become something else.
         let right = self.of_one_class(left.clone(), right).1;
         let parts = vec![left, right];

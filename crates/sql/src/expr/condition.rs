@@ -70,13 +70,22 @@ impl Builder<'_> {
 
     /// Two operands of a comparison, bound: a hex literal beside a number is a number.
     pub(super) fn compared(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<(Typed, Typed)> {
-        let (mut one, mut other) = (self.build(left)?, self.build(right)?);
+        let bound = (self.build(left)?, self.build(right)?);
+        self.beside_one_another((left, right), bound)
+    }
+
+    /// The same of operands that are bound.
+    pub(super) fn beside_one_another(
+        &mut self,
+        (left, right): (&ast::Expr, &ast::Expr),
+        (mut one, mut other): (Typed, Typed),
+    ) -> SqlResult<(Typed, Typed)> {
         if one.kind.column.is_numeric()
-            && let Some(number) = number_of_hex(right)
+            && let Some(number) = self.hex_number(right)?
         {
             other = number;
         } else if other.kind.column.is_numeric()
-            && let Some(number) = number_of_hex(left)
+            && let Some(number) = self.hex_number(left)?
         {
             one = number;
         }

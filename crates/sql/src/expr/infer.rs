@@ -138,6 +138,14 @@ fn unified_integers(left: &ColumnType, right: &ColumnType) -> ColumnType {
     }
 }
 
+/// What CHAR and BINARY hold at most.
+const MAX_FIXED_LENGTH: u32 = 255;
+
+/// CHAR, BINARY and what is no string: together they are CHAR or BINARY.
+fn is_of_fixed_length(kind: &ColumnType) -> bool {
+    matches!(kind, ColumnType::Char { .. } | ColumnType::Binary { .. }) || !kind.is_string()
+}
+
 /// The type that can show values of both.
 pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
     use ColumnType as T;
@@ -176,8 +184,12 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
             _ => T::DateTime { fsp },
         };
     }
-    let length = left.text_length().max(right.text_length());
+    let fixed = is_of_fixed_length(left) && is_of_fixed_length(right);
     if left.is_binary_string() || right.is_binary_string() {
+        let length = left.wire_length().max(right.wire_length());
+        if fixed && length <= MAX_FIXED_LENGTH {
+            return T::Binary { length };
+        }
         if left.is_blob() || right.is_blob() || length > 65_535 {
             return T::Blob { size: crate::types::BlobSize::Long };
         }
@@ -188,6 +200,11 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         (None, None) => Collation::DEFAULT,
         _ => common_collation(left, right),
     };
+    let length = left.text_length().max(right.text_length());
+    let padded = |kind: &ColumnType| matches!(kind, T::Char { .. });
+    if fixed && (padded(left) || padded(right)) && length <= MAX_FIXED_LENGTH {
+        return T::Char { length, collation };
+    }
     if left.is_blob() || right.is_blob() || length > 16_383 {
         return T::Text { size: crate::types::BlobSize::Long, collation };
     }

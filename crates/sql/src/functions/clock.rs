@@ -133,7 +133,11 @@ fn shift_time(call: &Call, arguments: &[Value], context: &EvalContext<'_>, sign:
         Some(MomentOrTime::Time(time)) => {
             let us = time.us + added;
             if us.unsigned_abs() > TIME_MAX_US.unsigned_abs() {
-                out_of_range(call, "TIME", arguments, context)?;
+                let nothing = out_of_range(call, "TIME", arguments, context)?;
+                // Of a text it is the nearest that there is.
+                if matches!(call.kind, ColumnType::Time { .. }) {
+                    return Ok(nothing);
+                }
             }
             Value::Time(Time::clamped(us, 0))
         }

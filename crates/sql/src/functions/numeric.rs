@@ -375,30 +375,42 @@ fn extreme_text(
     context: &EvalContext<'_>,
     wanted: std::cmp::Ordering,
 ) -> SqlResult<Value> {
-    let is_date = |value: &Value| matches!(value, Value::Date(_) | Value::DateTime(_));
-    let mut values: Vec<Value> = Vec::new();
-    if arguments.iter().any(is_date) {
-        let whole = arguments.iter().all(|value| !matches!(value, Value::DateTime(_)));
+    let is_moment = |value: &Value| matches!(value, Value::DateTime(_));
+    let best = if arguments.iter().any(is_moment) {
+        // What is no moment is told of and counts as the zero date. Where that one wins, the texts decide.
+        let moments = arguments.iter().map(|value| {
+            Ok(Value::DateTime(to_date_time(value, context)?.unwrap_or(crate::datetime::DateTime::ZERO)))
+        });
+        let best = extreme_of(moments.collect::<SqlResult<_>>()?, call, wanted);
+        best.filter(|best| !matches!(best, Value::DateTime(moment) if moment.packed() == 0))
+    } else if arguments.iter().any(|value| matches!(value, Value::Date(_))) {
+        let mut dates = Vec::new();
         for value in arguments {
-            // What is no moment is told of, and left out.
+            // What is no date is told of, and left out.
             let moment = to_date_time(value, context)?;
-            values.extend(moment.map(|moment| match whole {
-                true => Value::Date(moment.date()),
-                false => Value::DateTime(moment),
-            }));
+            dates.extend(moment.map(|moment| Value::Date(moment.date())));
         }
-    } else if call.kind.is_binary_string() {
-        values.extend(arguments.iter().map(|value| Value::bytes(to_bytes(value).into_owned())));
+        extreme_of(dates, call, wanted)
     } else {
-        values.extend(arguments.iter().map(|value| Value::Str(to_text(value))));
-    }
-    let Some(mut best) = values.first() else { return Ok(Value::Null) };
-    for candidate in &values[1..] {
-        if takes_over(compare(candidate, best, call.collation), wanted) {
-            best = candidate;
+        None
+    };
+    let best = best.or_else(|| {
+        let text = |value: &Value| match call.kind.is_binary_string() {
+            true => Value::bytes(to_bytes(value).into_owned()),
+            false => Value::Str(to_text(value)),
+        };
+        extreme_of(arguments.iter().map(text).collect(), call, wanted)
+    });
+    best.map_or(Ok(Value::Null), |best| coerce_value(best, &call.kind, context))
+}
+
+fn extreme_of(values: Vec<Value>, call: &Call, wanted: std::cmp::Ordering) -> Option<Value> {
+    values.into_iter().reduce(|best, candidate| {
+        match takes_over(compare(&candidate, &best, call.collation), wanted) {
+            true => candidate,
+            false => best,
         }
-    }
-    coerce_value(best.clone(), &call.kind, context)
+    })
 }
 
 fn greatest(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -149,7 +149,12 @@ pub(crate) fn is_text(typed: &Typed) -> bool {
 /// Values that meet, the texts among them converted to what these agree on. Of those that are compared the texts alone meet.
 pub(crate) fn met(parts: Vec<Typed>, meeting: &Meeting<'_>, usage: Use) -> SqlResult<(Vec<Typed>, Party)> {
     let counts = |part: &&Typed| meeting.purpose == Purpose::Result || is_text(part);
-    let agreed = meeting.agree(&parties(parts.iter().filter(counts)))?;
+    let agreed = meeting.agree(&parties(parts.iter().filter(counts)));
+    // The message names all operands, also those that are no text.
+    let agreed = agreed.map_err(|error| match error.code {
+        1267 | 1270 => meeting.refused(&parties(&parts)),
+        _ => error,
+    })?;
     let parts = parts.into_iter().map(|part| converted(part, agreed.collation, usage));
     Ok((parts.collect::<SqlResult<_>>()?, agreed))
 }

@@ -4,18 +4,9 @@ use crate::ast;
 use crate::error::{SqlError, SqlResult};
 
 use super::block::Block;
+use super::same::same;
 use super::select::Item;
 use super::{aggregate, walk};
-
-/// Whether two entries are the same column, or written the same way.
-fn same(block: &Block<'_, '_>, one: &ast::Expr, other: &ast::Expr) -> bool {
-    if let (ast::Expr::Column(one), ast::Expr::Column(other)) = (one, other)
-        && let (Ok(Some(one)), Ok(Some(other))) = (block.scope.find_here(one), block.scope.find_here(other))
-    {
-        return one.position == other.position;
-    }
-    one == other
-}
 
 /// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions replaced.
 pub fn check(block: &Block<'_, '_>, order: &[ast::Expr], items: &[Item]) -> SqlResult<()> {

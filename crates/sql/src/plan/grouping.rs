@@ -11,6 +11,7 @@ use crate::expr::Expr;
 
 use super::block::Block;
 use super::query::{GroupPlan, QueryPlan, SelectPlan, Source};
+use super::same::same;
 use super::scope::ScopeTable;
 use super::select::Item;
 use super::{aggregate, names, walk};
@@ -49,7 +50,7 @@ pub fn check(
     let columns = determined(block, select, &exprs);
     let mut fixed = Fixed { exprs, items: &[], columns };
     for (nth, item) in clauses.items.iter().enumerate() {
-        let free = if fixed.exprs.contains(&item.expr) {
+        let free = if fixed.exprs.iter().any(|key| same(block, key, &item.expr)) {
             None
         } else {
             free_column(
@@ -362,7 +363,8 @@ fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usiz
 
 /// A column that rows of one group may differ in, as `schema.table.column`.
 fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed<'_>) -> Option<String> {
-    if fixed.exprs.contains(expr) || fixed.items.iter().any(|item| item.expr == *expr) {
+    let listed = fixed.exprs.iter().chain(fixed.items.iter().map(|item| &item.expr));
+    if listed.into_iter().any(|one| same(block, one, expr)) {
         return None;
     }
     if let ast::Expr::Function(call) = expr

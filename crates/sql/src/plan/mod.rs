@@ -35,6 +35,7 @@ pub mod parameters;
 pub mod point;
 pub mod query;
 mod rollup;
+mod same;
 pub mod scope;
 mod select;
 mod steps;

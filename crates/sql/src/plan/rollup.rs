@@ -13,6 +13,7 @@ use crate::value::Value;
 
 use super::block::{Block, settled};
 use super::query::{OrderKey, RollupKey};
+use super::same::same;
 use super::scope::AggregateUse;
 
 /// A key as it is written, and what it means behind GROUP BY.
@@ -56,7 +57,7 @@ fn is_key(block: &Block<'_, '_>, key: &Key, expr: &ast::Expr) -> bool {
         let found = block.scope.find_here(one).ok().flatten();
         return found.is_some_and(|found| found.position == key.plan.place);
     }
-    key.expr == *expr
+    same(block, &key.expr, expr)
 }
 
 /// What an expression behind GROUP BY means if it is a key. Inside aggregates keys have the values of their rows.
@@ -97,14 +98,6 @@ pub fn grouping(block: &Block<'_, '_>, call: &FunctionCall) -> SqlResult<Typed> 
         }
     }
     Ok(Typed { expr: bits, kind })
-}
-
-fn same(block: &Block<'_, '_>, key: &ast::Expr, expr: &ast::Expr) -> bool {
-    let position = |name| block.scope.find_here(name).ok().flatten().map(|found| found.position);
-    match (key, expr) {
-        (ast::Expr::Column(key), ast::Expr::Column(name)) => position(key) == position(name),
-        (key, expr) => key == expr,
-    }
 }
 
 fn arithmetic(op: ArithmeticOp, left: Expr, right: Expr) -> Expr {
