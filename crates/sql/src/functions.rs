@@ -326,9 +326,9 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
     if !crate::value::is_shown_by_column(&typed.kind.column) {
         return typed;
     }
-    let length = typed.kind.column.wire_length();
+    let length = typed.kind.column.text_length();
     let column = match typed.kind.column {
-        ColumnType::Bit { bits } => ColumnType::Varbinary { length: u32::from(bits).div_ceil(8) },
+        ColumnType::Bit { bits } => ColumnType::Varbinary { length: u32::from(bits) },
         _ => ColumnType::varchar(length),
     };
     let call = Call {

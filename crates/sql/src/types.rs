@@ -35,6 +35,16 @@ impl IntWidth {
         }
     }
 
+    /// The next wider one; BIGINT has none.
+    pub fn wider(self) -> IntWidth {
+        match self {
+            IntWidth::Tiny => IntWidth::Small,
+            IntWidth::Small => IntWidth::Medium,
+            IntWidth::Medium => IntWidth::Int,
+            IntWidth::Int | IntWidth::Big => IntWidth::Big,
+        }
+    }
+
     /// Smallest and largest signed value.
     pub fn signed_range(self) -> (i64, i64) {
         let bits = self.bytes() as u32 * 8;
@@ -494,8 +504,12 @@ impl ColumnType {
     pub fn text_length(&self) -> u32 {
         match self {
             ColumnType::Char { length, .. } | ColumnType::Varchar { length, .. } => *length,
-            ColumnType::Text { size, .. } => (size.max_bytes() / 4) as u32,
+            ColumnType::Text { size, .. } => size.max_bytes() as u32,
             ColumnType::Enum { .. } | ColumnType::Set { .. } => self.wire_length() / 4,
+            // BOOL is announced as one digit, and takes as much as any TINYINT.
+            ColumnType::Int { width: IntWidth::Tiny, display: Some(1), unsigned, zerofill: false } => {
+                ColumnType::int(IntWidth::Tiny, *unsigned).wire_length()
+            }
             other => other.wire_length(),
         }
     }

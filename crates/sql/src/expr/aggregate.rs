@@ -37,6 +37,11 @@ impl AggregateKind {
         }
     }
 
+    /// Whether it computes with whole numbers as bits.
+    pub(crate) fn reads_bits(self) -> bool {
+        matches!(self, AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor)
+    }
+
     /// The aggregate a call means; `None` for scalar functions.
     pub fn of(call: &FunctionCall) -> Option<AggregateKind> {
         if call.schema.is_some() {

@@ -5,6 +5,7 @@ use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex};
+use super::long_text::read_silently;
 use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
@@ -67,6 +68,11 @@ pub trait Resolver {
 
     /// Whether a place of the row is a column of a stored table, and not what something was computed into.
     fn is_stored(&self, _position: usize) -> bool {
+        true
+    }
+
+    /// Whether a place of the row is a column of some table, or one of the table that groups are collected in.
+    fn is_kept(&self, _position: usize) -> bool {
         true
     }
 
@@ -306,7 +312,10 @@ impl Builder<'_> {
             return Ok(number);
         }
         let typed = super::class::of_branch_taken(self.build(expr)?);
-        Ok(functions::as_number(typed, wanted, source_of(expr)))
+        if matches!(typed.expr, Expr::Column(at) if !self.resolver.is_kept(at)) {
+            return Ok(functions::as_number(typed, wanted, source_of(expr)));
+        }
+        Ok(read_silently(functions::as_number(typed, wanted, source_of(expr)), wanted))
     }
 
     /// Binds what is cast to a whole number: of a text, the one that it begins with.
@@ -331,7 +340,14 @@ impl Builder<'_> {
                 return Ok(number);
             }
             let typed = self.build(expr)?;
-            Ok(functions::as_number(typed, Wanted::Integer, source_of(expr)))
+            let wanted = match kind {
+                ColumnType::Float { .. } | ColumnType::Double { .. } => Wanted::Double,
+                ColumnType::Decimal { .. } => Wanted::Decimal,
+                // A year is read from the document's text.
+                ColumnType::Year if typed.kind.column == ColumnType::Json => return Ok(self.as_text(typed)),
+                _ => Wanted::Integer,
+            };
+            Ok(functions::as_number(typed, wanted, source_of(expr)))
         } else {
             let typed = functions::as_given_to(self.build(expr)?, kind, source_of(expr), false);
             Ok(if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed })
@@ -424,7 +440,7 @@ impl Builder<'_> {
                         unsigned: false,
                         zerofill: false,
                     },
-                    kind if kind.is_integer() => ColumnType::BIGINT,
+                    kind if kind.is_integer() => negated_integer(kind),
                     kind if kind.is_temporal() => ColumnType::DOUBLE,
                     kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0),
                 };
@@ -695,10 +711,10 @@ pub(crate) fn source_of(expr: &ast::Expr) -> &str {
     }
 }
 
-/// A document as a condition: true unless it is the number 0. Anything else is its own condition.
+/// A document as a condition: true unless it is the number 0. Anything else is its own condition, a long text the number it begins with.
 pub fn document_holds(typed: Typed) -> Typed {
     if typed.kind.column != ColumnType::Json {
-        return typed;
+        return read_silently(typed, Wanted::Double);
     }
     let nullable = typed.kind.nullable;
     let zero = Typed { expr: Expr::int(0), kind: ExprType::not_null(ColumnType::BIGINT) };
@@ -711,6 +727,12 @@ fn as_real(number: Typed) -> Typed {
     let Expr::Literal(Value::UInt(value)) = number.expr else { return number };
     let kind = ExprType { column: ColumnType::DOUBLE, ..number.kind };
     Typed { expr: Expr::Literal(Value::Double(value as f64)), kind }
+}
+
+/// The type of a whole number with a sign before it.
+fn negated_integer(kind: &ColumnType) -> ColumnType {
+    let display = u8::try_from(kind.wire_length() + 1).ok().filter(|digits| *digits <= 20);
+    ColumnType::Int { width: IntWidth::Big, unsigned: false, display, zerofill: false }
 }
 
 /// A negative literal that is negated again, or one that no BIGINT holds: a decimal.

@@ -18,7 +18,7 @@ use crate::collation::Collation;
 use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType};
-use crate::value::{Value, apply_offset, parse_integer_prefix, shown, to_bytes, to_i64, to_time};
+use crate::value::{Value, apply_offset, parse_integer_prefix, shown_value, to_bytes, to_i64, to_time};
 
 /// What texts beside dates are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,7 +184,7 @@ fn whole(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
     };
     let (number, complete) = parse_integer_prefix(text);
     if !complete {
-        context.warn(SqlError::truncated_wrong_value("INTEGER", shown(text)))?;
+        context.warn(SqlError::truncated_wrong_value("INTEGER", shown_value(value)))?;
     }
     let signed = i64::try_from(number).map(Value::Int);
     Ok(signed.unwrap_or(if number < 0 {
@@ -209,7 +209,7 @@ fn moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
     Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
         Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
         None => {
-            context.warn(SqlError::incorrect_value_for_column("datetime", shown(&written), name, 1))?;
+            context.warn(SqlError::incorrect_value_for_column("datetime", shown_value(text), name, 1))?;
             datetime::DateTime::ZERO
         }
     }))

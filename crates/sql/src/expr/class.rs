@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::build::{Builder, source_of};
 use super::literal::number_of_hex;
+use super::long_text::read_silently;
 use super::{Call, EvalContext, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
@@ -42,6 +43,7 @@ pub(super) fn text_of_document(typed: Typed) -> Typed {
 }
 
 fn as_double(typed: Typed) -> Typed {
+    let typed = read_silently(typed, Wanted::Double);
     if typed.kind.column.is_numeric() { typed } else { coerced(typed, ColumnType::DOUBLE) }
 }
 

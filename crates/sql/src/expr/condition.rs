@@ -4,6 +4,7 @@
 use super::build::{Builder, boxed, truth};
 use super::class::of_branch_taken;
 use super::literal::number_of_hex;
+use super::long_text::read_silently;
 use super::{CompareOp, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp};
 use crate::collation::Collation;
@@ -95,9 +96,9 @@ impl Builder<'_> {
             other = functions::truth_document(*value);
         }
         if one.kind.column.is_numeric() {
-            other = of_branch_taken(other);
+            other = read_silently(of_branch_taken(other), functions::Wanted::Double);
         } else if other.kind.column.is_numeric() {
-            one = of_branch_taken(one);
+            one = read_silently(of_branch_taken(one), functions::Wanted::Double);
         }
         Ok((one, other))
     }

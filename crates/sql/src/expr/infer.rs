@@ -26,6 +26,7 @@ pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
             },
         },
         ColumnType::Year => (4, 0),
+        ColumnType::Bit { bits } => (*bits, 0),
         ColumnType::Date => (8, 0),
         ColumnType::Time { fsp } => (7 + fsp, *fsp),
         ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (14 + fsp, *fsp),
@@ -41,8 +42,7 @@ fn decimal(integer_digits: u8, scale: u8, unsigned: bool) -> ColumnType {
 }
 
 fn is_double_class(kind: &ColumnType) -> bool {
-    matches!(kind, ColumnType::Double { .. } | ColumnType::Float { .. })
-        || kind.is_string() && !matches!(kind, ColumnType::Enum { .. } | ColumnType::Set { .. })
+    matches!(kind, ColumnType::Double { .. } | ColumnType::Float { .. }) || kind.is_string()
 }
 
 fn is_decimal_class(kind: &ColumnType) -> bool {
@@ -119,6 +119,14 @@ pub(crate) fn arithmetic_type(
     }
 }
 
+/// A whole number that is one of several ones is announced with the digits of the longest.
+fn announced<'t>(all: ColumnType, parts: impl Iterator<Item = &'t Typed>) -> ColumnType {
+    let ColumnType::Int { width: IntWidth::Big, unsigned, display: None, zerofill } = all else { return all };
+    let digits = parts.map(|part| part.kind.column.wire_length()).max();
+    let display = digits.filter(|digits| *digits < 20).map(|digits| digits as u8);
+    ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill }
+}
+
 fn unified_integers(left: &ColumnType, right: &ColumnType) -> ColumnType {
     let width = |kind: &ColumnType| match kind {
         ColumnType::Int { width, .. } => *width,
@@ -126,15 +134,17 @@ fn unified_integers(left: &ColumnType, right: &ColumnType) -> ColumnType {
         _ => IntWidth::Big,
     };
     let (one, other) = (width(left), width(right));
+    let whole = ColumnType::int;
+    let exact = || decimal(decimal_shape(left).0.max(decimal_shape(right).0), 0, false);
     match (left.is_unsigned(), right.is_unsigned()) {
         (one_unsigned, other_unsigned) if one_unsigned == other_unsigned => {
-            ColumnType::int(one.max(other), one_unsigned)
+            whole(one.max(other), one_unsigned)
         }
-        (true, false) if one < other => ColumnType::int(other, false),
-        (false, true) if other < one => ColumnType::int(one, false),
-        (true, false) if one == IntWidth::Big => decimal(20, 0, false),
-        (false, true) if other == IntWidth::Big => decimal(20, 0, false),
-        _ => ColumnType::BIGINT,
+        (true, false) if one < other => whole(other, false),
+        (false, true) if other < one => whole(one, false),
+        (true, false) if one == IntWidth::Big => exact(),
+        (false, true) if other == IntWidth::Big => exact(),
+        _ => whole(one.wider(), false),
     }
 }
 
@@ -161,7 +171,15 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
     if left.is_numeric() && right.is_numeric() {
         let float = |kind: &ColumnType| matches!(kind, T::Float { .. });
         if float(left) && right.is_integer() || float(right) && left.is_integer() {
-            return T::Float { unsigned: false, digits: None, zerofill: false };
+            return match (left, right) {
+                (T::Float { digits: Some((total, scale)), .. }, whole)
+                | (whole, T::Float { digits: Some((total, scale)), .. })
+                    if whole.wire_length() <= u32::from(*total - *scale) =>
+                {
+                    T::Float { unsigned: false, digits: Some((*total, *scale)), zerofill: false }
+                }
+                _ => T::Float { unsigned: false, digits: None, zerofill: false },
+            };
         }
         if is_double_class(left) || is_double_class(right) {
             return T::DOUBLE;
@@ -234,9 +252,9 @@ pub(super) fn common_collation(left: &ColumnType, right: &ColumnType) -> Collati
 }
 
 /// The common type of several expressions.
-pub(super) fn unified_all<'t>(parts: impl IntoIterator<Item = &'t Typed>) -> ColumnType {
-    let all = parts.into_iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
-    text_of_members(&all)
+pub(super) fn unified_all(parts: &[Typed]) -> ColumnType {
+    let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
+    announced(text_of_members(&all), parts.iter())
 }
 
 /// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a column, MIN and MAX have members.

@@ -9,8 +9,8 @@ use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::regexp::{self, Options};
 use crate::value::{
-    Comparison, Value, apply_offset, compare, order_of_doubles, shown, to_bytes, to_date_time, to_double,
-    to_text, to_time,
+    Comparison, Value, apply_offset, compare, order_of_doubles, shown_value, to_bytes, to_date_time,
+    to_double, to_text, to_time,
 };
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
@@ -53,8 +53,8 @@ pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>)
         Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
         None => {
             context.warn(match kind {
-                "DATETIME" => SqlError::incorrect_value("datetime", shown(&written)),
-                kind => SqlError::truncated_wrong_value(kind, shown(&written)),
+                "DATETIME" => SqlError::incorrect_value("datetime", shown_value(text)),
+                kind => SqlError::truncated_wrong_value(kind, shown_value(text)),
             })?;
             datetime::DateTime::ZERO
         }

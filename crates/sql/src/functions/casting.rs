@@ -188,7 +188,7 @@ fn cast_signed(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
         let (number, _) = parse_integer_prefix(text);
         if number > i128::from(i64::MAX) {
             // Read as unsigned and reinterpreted, as MySQL does.
-            context.warn(SqlError::truncated_wrong_value("INTEGER", crate::value::shown(text)))?;
+            context.warn(SqlError::truncated_wrong_value("INTEGER", crate::value::shown_value(value)))?;
             return Ok(Value::Int(number.min(i128::from(u64::MAX)) as u64 as i64));
         }
     }
@@ -230,11 +230,11 @@ fn cast_year(value: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
             let text = to_bytes(value);
             let (number, complete) = parse_integer_prefix(&text);
             if !text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
-                context.warn(SqlError::wrong_value("YEAR", crate::value::shown(&text)))?;
+                context.warn(SqlError::wrong_value("YEAR", crate::value::shown_value(value)))?;
                 return Ok(Value::Null);
             }
             if !complete {
-                context.warn(SqlError::truncated_wrong_value("YEAR", crate::value::shown(&text)))?;
+                context.warn(SqlError::truncated_wrong_value("YEAR", crate::value::shown_value(value)))?;
             }
             i64::try_from(number).unwrap_or(i64::MAX)
         }

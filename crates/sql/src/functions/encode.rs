@@ -9,7 +9,7 @@ use super::written::refused;
 use super::{Entry, VOLATILE, digest, entry, text_of, unsigned};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr};
-use crate::value::{Value, to_bool, to_bytes, to_i64, to_text, to_u64_bits};
+use crate::value::{Value, to_bool, to_bytes, to_i64, to_text};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("hex", (1, 1), hex, super::hex_type, 0),
@@ -42,8 +42,15 @@ pub(super) fn hex_text(bytes: &[u8]) -> String {
 
 fn hex(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    if let value @ (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) = &arguments[0] {
-        return Ok(Value::from(format!("{:X}", to_u64_bits(value, context)?)));
+    let number = match &arguments[0] {
+        Value::Double(number) => Some(whole_of(*number, call, context)?),
+        decimal @ Value::Decimal(_) => Some(to_i64(decimal, context)?),
+        Value::Int(number) => Some(*number),
+        Value::UInt(number) => Some(*number as i64),
+        _ => None,
+    };
+    if let Some(number) = number {
+        return Ok(Value::from(format!("{number:X}")));
     }
     build_text(call.name, context, |out| {
         let bytes = to_bytes(&arguments[0]);
@@ -52,6 +59,26 @@ fn hex(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
             .iter()
             .try_for_each(|byte| out.push(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]))
     })
+}
+
+/// A double as a whole number. One that no BIGINT holds is cut if it is kept or written as it is, and refused if it is computed.
+fn whole_of(number: f64, call: &Call, context: &EvalContext<'_>) -> SqlResult<i64> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if (-BEYOND..BEYOND).contains(&number) {
+        return Ok(number.round_ties_even() as i64);
+    }
+    match &call.arguments[0] {
+        Expr::Column(_) => {
+            context.warn(SqlError::truncated_wrong_value("INTEGER", to_text(&Value::Double(number))))?;
+        }
+        Expr::Literal(_) => {}
+        _ => {
+            let source = call.sources.as_ref().and_then(|sources| sources.first());
+            let shown = source.map(|source| source.text(context)).unwrap_or_default();
+            return Err(SqlError::value_out_of_range("BIGINT", shown));
+        }
+    }
+    Ok(number as i64)
 }
 
 fn hex_bytes(text: &[u8]) -> Option<Vec<u8>> {

@@ -40,7 +40,9 @@ pub(crate) enum Wanted {
 /// What a function that takes numbers wants a document for.
 pub(crate) fn wanted_number(name: &str, nth: usize) -> Wanted {
     match (name, nth) {
-        ("from_days" | "makedate" | "period_add" | "period_diff", _) | ("maketime", 0 | 1) => Wanted::Integer,
+        ("from_days" | "makedate" | "bit_count" | "period_add" | "period_diff", _) | ("maketime", 0 | 1) => {
+            Wanted::Integer
+        }
         ("sec_to_time" | "from_unixtime" | "maketime", _) => Wanted::Decimal,
         _ => Wanted::Double,
     }

@@ -472,7 +472,7 @@ fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     let unsigned = text.trim_ascii_start();
     let unsigned = unsigned.strip_prefix(b"-").or(unsigned.strip_prefix(b"+")).unwrap_or(unsigned);
     if !unsigned.first().is_some_and(digit) {
-        context.warn(SqlError::truncated_wrong_value("DECIMAL", crate::value::shown(&text)))?;
+        context.warn(SqlError::truncated_wrong_value("DECIMAL", crate::value::shown_value(&arguments[0])))?;
     }
     Ok(convert_base(&text, from, to).map_or(Value::Null, Value::from))
 }

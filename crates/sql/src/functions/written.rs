@@ -27,7 +27,7 @@ pub(super) fn written(expr: &Expr, value: &Value) -> String {
 /// A call as it stands in the statement, where its arguments are known.
 pub(crate) fn text_of_call(call: &Call, context: &EvalContext<'_>) -> Option<String> {
     let sources = call.sources.as_ref()?;
-    if let ("digits", [whole]) = (call.name, &sources[..]) {
+    if let ("digits" | "hex", [whole]) = (call.name, &sources[..]) {
         return Some(whole.text(context));
     }
     let mut text = format!("{}(", printed_name(call.name));
@@ -60,6 +60,7 @@ pub(crate) fn tells_of_arguments(name: &str) -> bool {
         "inet6_aton",
         "inet_ntoa",
         "inet6_ntoa",
+        "hex",
         "unhex",
         "from_base64",
     ];

@@ -4,11 +4,12 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalSettings, Typed, decimal_shape, of_branch_taken};
+use crate::expr::{EvalSettings, Typed, decimal_shape, of_branch_taken, read_silently};
+use crate::functions::Wanted;
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
-use super::block::{Block, settled};
+use super::block::Block;
 use super::query::{Aggregate, AggregateKind, OrderKey};
 
 /// Whether a call is an aggregate.
@@ -32,7 +33,8 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         }
         AggregateKind::Count | AggregateKind::CountRows | AggregateKind::Min | AggregateKind::Max => None,
         AggregateKind::JsonArray | AggregateKind::JsonObject => None,
-        _ => Some(ColumnType::BIGINT),
+        kind if kind.reads_bits() => Some(ColumnType::BIGINT),
+        _ => Some(ColumnType::DOUBLE),
     };
     let bound = call.arguments.iter().map(|one| match &fed {
         Some(fed) => block.bind_for(one, fed, clause),
@@ -97,7 +99,9 @@ fn typed_result(
 ) -> SqlResult<(ColumnType, ExprType)> {
     let connection = settings.connection_collation;
     if kind.reads_numbers() {
-        *arguments = std::mem::take(arguments).into_iter().map(of_branch_taken).collect();
+        let wanted = if kind.reads_bits() { Wanted::Integer } else { Wanted::Double };
+        let read = |typed| read_silently(of_branch_taken(typed), wanted);
+        *arguments = std::mem::take(arguments).into_iter().map(read).collect();
     }
     let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), |one| one.kind.clone());
     if kind != AggregateKind::GroupConcat {
@@ -147,7 +151,7 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
         AggregateKind::Average => ExprType::nullable(sum_type(argument, division_digits, division_digits)),
         AggregateKind::JsonArray | AggregateKind::JsonObject => ExprType::nullable(ColumnType::Json),
         AggregateKind::Min | AggregateKind::Max => {
-            ExprType::nullable(settled(argument).unfilled()).with_traits(of.traits)
+            ExprType::nullable(argument.clone().unfilled()).with_traits(of.traits)
         }
         AggregateKind::GroupConcat
         | AggregateKind::StdDevPopulation

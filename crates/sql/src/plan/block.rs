@@ -198,6 +198,10 @@ impl Resolver for Block<'_, '_> {
         self.scope.column_at(position).is_some_and(|(table, _)| !table.name.is_empty())
     }
 
+    fn is_kept(&self, position: usize) -> bool {
+        self.scope.column_at(position).is_some() || !self.group_keys.is_empty()
+    }
+
     fn known(&mut self, expr: &ast::Expr) -> Option<Typed> {
         if let ast::Expr::Parameter(at) = expr {
             let (at, parameters) = (*at as usize, self.context.parameters);

@@ -68,13 +68,21 @@ pub fn parse_integer_prefix(text: &[u8]) -> (i128, bool) {
     (if negative { -number } else { number }, complete)
 }
 
-fn warn_truncated(context: &EvalContext<'_>, kind: &str, text: &[u8]) -> SqlResult<()> {
-    context.warn(SqlError::truncated_wrong_value(kind, shown(text)))
+fn warn_truncated(context: &EvalContext<'_>, kind: &str, value: &Value) -> SqlResult<()> {
+    context.warn(SqlError::truncated_wrong_value(kind, shown_value(value)))
 }
 
-/// Text of a value for an error message: at most 128 characters.
+/// Text for an error message: at most 128 characters, and none from a NUL byte on.
 pub(crate) fn shown(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).chars().take(128).collect()
+    String::from_utf8_lossy(text).chars().take(128).take_while(|one| *one != '\0').collect()
+}
+
+/// A value for an error message: bytes that are no characters by their codes.
+pub(crate) fn shown_value(value: &Value) -> String {
+    match value {
+        Value::Bytes(bytes) => shown_bytes(bytes),
+        other => shown(&to_bytes(other)),
+    }
 }
 
 /// Bytes in a message: those that are no printable ASCII by their codes.
@@ -99,7 +107,7 @@ pub fn to_numeric(value: &Value, context: &EvalContext<'_>) -> SqlResult<Numeric
         Value::Time(time) if time.fsp == 0 => Numeric::Int(time.to_number()),
         Value::DateTime(moment) if moment.fsp == 0 => Numeric::Int(moment.to_number()),
         Value::Time(_) | Value::DateTime(_) => Numeric::Decimal(to_decimal(value, context)?),
-        Value::Enum(chosen) => Numeric::UInt(chosen.bits),
+        Value::Enum(chosen) => Numeric::Double(chosen.bits as f64),
         Value::Json(_) => Numeric::Double(to_double(value, context)?),
     })
 }
@@ -116,7 +124,7 @@ pub fn to_double(value: &Value, context: &EvalContext<'_>) -> SqlResult<f64> {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let (number, complete) = parse_double_prefix(text);
             if !complete && !text.iter().all(u8::is_ascii_whitespace) {
-                warn_truncated(context, "DOUBLE", text)?;
+                warn_truncated(context, "DOUBLE", value)?;
             }
             number
         }
@@ -145,7 +153,7 @@ pub fn to_decimal(value: &Value, context: &EvalContext<'_>) -> SqlResult<Decimal
                 || parsed.consumed == 0
                 || !text[parsed.consumed..].iter().all(u8::is_ascii_whitespace)
             {
-                warn_truncated(context, "DECIMAL", text)?;
+                warn_truncated(context, "DECIMAL", value)?;
             }
             parsed.value
         }
@@ -180,7 +188,7 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
         Value::Decimal(number) => match number.to_i64() {
             Some(whole) => whole,
             None => {
-                warn_truncated(context, "DECIMAL", number.to_string().as_bytes())?;
+                warn_truncated(context, "DECIMAL", value)?;
                 if number.is_negative() { i64::MIN } else { i64::MAX }
             }
         },
@@ -189,7 +197,7 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
             let (number, complete) = parse_integer_prefix(text);
             let clamped = number.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
             if !complete || clamped != number {
-                warn_truncated(context, "INTEGER", text)?;
+                warn_truncated(context, "INTEGER", value)?;
             }
             clamped as i64
         }
@@ -211,7 +219,7 @@ pub fn to_u64_bits(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let (number, complete) = parse_integer_prefix(text);
             if !complete {
-                warn_truncated(context, "INTEGER", text)?;
+                warn_truncated(context, "INTEGER", value)?;
             }
             if number < 0 {
                 number.max(i128::from(i64::MIN)) as i64 as u64
@@ -277,14 +285,14 @@ pub fn to_date_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Optio
             if let Some(found) = parsed
                 && found.truncated
             {
-                warn_truncated(context, "datetime", &text)?;
+                warn_truncated(context, "datetime", value)?;
             }
             parsed.map(|found| apply_offset(found.moment, found.offset_seconds, context))
         }
         number => number_to_date_time(number, context)?,
     };
     if parsed.is_none() {
-        context.warn(SqlError::incorrect_value("datetime", shown(&to_bytes(value))))?;
+        context.warn(SqlError::incorrect_value("datetime", shown_value(value)))?;
     }
     Ok(parsed)
 }
@@ -306,7 +314,8 @@ fn number_to_date_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Op
     let Some(parsed) = whole.and_then(|whole| datetime::parse_number(whole, context.date_rules())) else {
         return Ok(None);
     };
-    if exact.scale() == 0 {
+    // A day has no fraction.
+    if exact.scale() == 0 || !parsed.has_time {
         return Ok(Some(parsed.moment));
     }
     let fraction = exact.sub(&exact.truncate_places(0)).unwrap_or(Decimal::ZERO).round_to(6);
@@ -330,7 +339,7 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
     match parsed {
         Some((time, truncated)) => {
             if truncated {
-                warn_truncated(context, "time", &to_bytes(value))?;
+                warn_truncated(context, "time", value)?;
             }
             if let Some(text) = value.as_raw_bytes()
                 && datetime::is_shaped_as_moment(text)
@@ -341,7 +350,7 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
             Ok(Some(time))
         }
         None => {
-            warn_truncated(context, "time", &to_bytes(value))?;
+            warn_truncated(context, "time", value)?;
             Ok(None)
         }
     }

@@ -2,7 +2,7 @@
 //! is done with them, and a text is judged more strictly than a number; what does not pass is NULL with warning 1292. A
 //! column's own dates do not warn.
 
-use super::convert::{apply_offset, shown};
+use super::convert::{apply_offset, shown, shown_value};
 use super::{Value, to_bytes, to_date_time, to_decimal, to_text};
 use crate::datetime::{self, Date, DateRules, DateTime, Temporal, Time};
 use crate::decimal::Decimal;
@@ -87,12 +87,12 @@ fn read(
             let text = to_bytes(value);
             let parsed = datetime::parse_date_time(&text, purpose.rules(true, mode));
             match parsed {
-                None => context.warn(misread_text(kind, &text))?,
+                None => context.warn(misread_text(kind, shown_value(value)))?,
                 Some(found) => {
                     if found.truncated {
                         let is_day = kind == Kind::Date || !found.has_time;
                         let word = if is_day { "date" } else { "datetime" };
-                        context.warn(SqlError::truncated_wrong_value(word, shown(&text)))?;
+                        context.warn(SqlError::truncated_wrong_value(word, shown_value(value)))?;
                     }
                     tell_delimiter(&found, &text, 1, context);
                 }
@@ -109,10 +109,10 @@ fn read(
     }
 }
 
-fn misread_text(kind: Kind, text: &[u8]) -> SqlError {
+fn misread_text(kind: Kind, text: String) -> SqlError {
     match kind {
-        Kind::Date => SqlError::truncated_wrong_value("date", shown(text)),
-        Kind::Moment => SqlError::incorrect_value("datetime", shown(text)),
+        Kind::Date => SqlError::truncated_wrong_value("date", text),
+        Kind::Moment => SqlError::incorrect_value("datetime", text),
     }
 }
 
@@ -124,7 +124,7 @@ fn misread_number(kind: Kind, number: &Value) -> SqlError {
         Value::Double(double) if double.abs() < i64::MAX as f64 => {
             SqlError::incorrect_value("datetime", to_text(number))
         }
-        other => misread_text(kind, to_text(other).as_bytes()),
+        other => misread_text(kind, shown_value(other)),
     }
 }
 
@@ -177,7 +177,9 @@ fn number_as_moment(
         return Ok(rules.allow(day).then(|| day.at_midnight()));
     }
     let Some(parsed) = datetime::parse_number(whole, rules) else { return Ok(None) };
-    let (us, fsp) = fraction_of(number, context)?;
+    // A day has no fraction.
+    let (us, fsp) =
+        if parsed.has_time { fraction_of(number, context)? } else { (0, fraction_of(number, context)?.1) };
     let mut moment = parsed.moment;
     moment.fsp = fsp;
     Ok(if us == 0 { Some(moment) } else { DateTime::from_linear_us(moment.to_linear_us() + us, fsp) })
@@ -238,8 +240,8 @@ pub(crate) fn read_moment_or_time(
                 return Ok(Some(MomentOrTime::Moment(moment)));
             }
             context.warn(match time {
-                Some(_) => SqlError::truncated_wrong_value("time", shown(&text)),
-                None => SqlError::incorrect_value("datetime", shown(&text)),
+                Some(_) => SqlError::truncated_wrong_value("time", shown_value(value)),
+                None => SqlError::incorrect_value("datetime", shown_value(value)),
             })?;
             Ok(time.map(|(time, _)| MomentOrTime::Time(time)))
         }
@@ -273,7 +275,7 @@ pub(crate) fn read_clock(value: &Value, context: &EvalContext<'_>) -> SqlResult<
                     Ok(Some(MomentOrTime::Moment(moment)))
                 }
                 Some(_) => {
-                    context.warn(SqlError::incorrect_value("datetime", shown(&text)))?;
+                    context.warn(SqlError::incorrect_value("datetime", shown_value(value)))?;
                     Ok(None)
                 }
                 None => Ok(super::to_time(value, context)?.map(MomentOrTime::Time)),

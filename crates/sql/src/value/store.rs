@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::convert::{shown, shown_bytes};
+use super::convert::shown_value;
 use super::fitted::fitted_double;
 use super::{EnumValue, Value, parse_double_prefix, to_bytes, to_date_time, to_decimal, to_double, to_text};
 use crate::collation::{Collation, trim_spaces};
@@ -81,14 +81,6 @@ impl StoreContext<'_> {
             zero_date: !mode.has(SqlMode::NO_ZERO_DATE),
             invalid: mode.has(SqlMode::ALLOW_INVALID_DATES),
         }
-    }
-}
-
-/// A value in a message.
-fn shown_value(value: &Value) -> String {
-    match value {
-        Value::Bytes(bytes) => shown_bytes(bytes),
-        other => shown(&to_bytes(other)),
     }
 }
 

@@ -14,7 +14,7 @@ use super::super::reads::ReadsLock;
 use super::super::show::Collected;
 use super::super::statement::{Outcome, PlanKind, RowPlan};
 use super::super::tables::of_statement;
-use crate::ast::{CreateTable, OnDuplicate, Query, Statement};
+use crate::ast::{CreateTable, Expr, OnDuplicate, Query, QueryBody, SelectItem, Statement};
 use crate::collation::Collation;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
@@ -33,6 +33,9 @@ const VARCHAR_LENGTH_MAX: u32 = 512;
 
 /// Digits and sign of an expression that becomes an INT; longer ones become a BIGINT.
 const INT_DIGITS_MAX: u8 = 11;
+
+/// Digits of a computed DOUBLE that shows a fixed number of places.
+const DOUBLE_DIGITS: u8 = 22;
 
 impl Session {
     /// Makes a table of a query's columns and rows. The caller has found its name to be free.
@@ -78,7 +81,7 @@ impl Session {
             let context = self.plan_context(current.as_deref(), eval, &uses, &parameters, locks_reads);
             let source = crate::plan::plan_query(&context, query, None);
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
-            let selected = self.selected_columns(&source, eval)?;
+            let selected = self.selected_columns(&source, query, eval)?;
             self.warn_of_types(selected.iter());
             let definition = definition::build(create, selected, (schema, id), default, eval)?;
             Ok::<_, SqlError>((definition, source))
@@ -138,13 +141,26 @@ impl Session {
         }
     }
 
-    fn selected_columns(&self, source: &QueryPlan, eval: &EvalContext<'_>) -> SqlResult<Vec<Column>> {
-        source.columns().iter().map(|meta| self.selected_column(meta, eval)).collect()
+    fn selected_columns(
+        &self,
+        source: &QueryPlan,
+        query: &Query,
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<Vec<Column>> {
+        let written = written_values(query);
+        let written = written.iter().copied().chain(std::iter::repeat(None));
+        let columns = source.columns().iter().zip(written);
+        columns.map(|(meta, written)| self.selected_column(meta, written, eval)).collect()
     }
 
     /// A column for one of a query's: a table's column keeps what its definition says of single values; whatever else
     /// cannot be NULL gets its type's zero as its default.
-    fn selected_column(&self, meta: &ColumnMeta, eval: &EvalContext<'_>) -> SqlResult<Column> {
+    fn selected_column(
+        &self,
+        meta: &ColumnMeta,
+        written: Option<&Expr>,
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<Column> {
         let name: Box<str> = meta.name.trim().into();
         if name.is_empty() || name.chars().count() > 64 {
             return Err(SqlError::wrong_column_name(&meta.name));
@@ -166,7 +182,9 @@ impl Session {
             let default = if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
             return Ok(Column { name, default, invisible: false, ..base.clone() });
         }
-        let kind = stored_type(&meta.column_type);
+        let computed = base.is_none() && written.is_some_and(is_computed);
+        let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
+        let kind = stored_type(&kind);
         let comment = base.map_or("".into(), |base| base.comment.clone());
         let default =
             if nullable { DefaultValue::Value(Value::Null) } else { zero_default(&name, &kind, eval)? };
@@ -180,6 +198,50 @@ impl Session {
             comment,
             invisible: false,
         })
+    }
+}
+
+/// The values of a select list; None for one that is not known to be the column's at its place.
+fn written_values(query: &Query) -> Vec<Option<&Expr>> {
+    let QueryBody::Select(select) = &query.body else { return Vec::new() };
+    let items = select.items.iter().map_while(|item| match item {
+        SelectItem::Expr { expr, .. } => Some(Some(expr)),
+        SelectItem::Wildcard { .. } => None,
+    });
+    items.collect()
+}
+
+/// Whether a value is more than one that a table keeps: aggregates and IFNULL have types of their own.
+fn is_computed(written: &Expr) -> bool {
+    match written {
+        Expr::Function(call) => {
+            let own = matches!(&*call.name, "ifnull" | "group_concat" | "sum" | "avg" | "min" | "max");
+            !own
+        }
+        Expr::Case { .. } | Expr::Binary { .. } | Expr::Unary { .. } => true,
+        _ => false,
+    }
+}
+
+/// What a computed value becomes: whole numbers an INT at least, texts of a fixed length those of a variable one.
+fn computed_type(kind: &ColumnType) -> ColumnType {
+    match kind {
+        ColumnType::Int { width, unsigned, zerofill: false, .. } if *width < IntWidth::Int => {
+            ColumnType::int(IntWidth::Int, *unsigned)
+        }
+        ColumnType::Char { length, collation } => {
+            ColumnType::Varchar { length: *length, collation: *collation }
+        }
+        ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
+        ColumnType::Double { unsigned, digits: Some((total, scale)), .. } => ColumnType::Double {
+            unsigned: *unsigned,
+            digits: Some(((*total).max(DOUBLE_DIGITS), *scale)),
+            zerofill: false,
+        },
+        ColumnType::Text { collation, .. } => {
+            ColumnType::Text { size: BlobSize::Long, collation: *collation }
+        }
+        other => other.clone(),
     }
 }
 
@@ -212,15 +274,9 @@ fn size_for(bytes: u64) -> BlobSize {
 }
 
 fn zero_default(name: &str, kind: &ColumnType, eval: &EvalContext<'_>) -> SqlResult<DefaultValue> {
-    let temporal = matches!(
-        kind,
-        ColumnType::Date
-            | ColumnType::Time { .. }
-            | ColumnType::DateTime { .. }
-            | ColumnType::Timestamp { .. }
-    );
+    let dated = matches!(kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. });
     let listed = matches!(kind, ColumnType::Enum { .. } | ColumnType::Set { .. });
-    if kind.is_blob() || temporal || listed {
+    if kind.is_blob() || dated || listed {
         return Ok(DefaultValue::None);
     }
     let zero = if kind.is_string() { Value::text("") } else { Value::Int(0) };
