@@ -513,6 +513,8 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
     let by_number = |number: i128| u64::try_from(number).ok().filter(|number| *number <= limit);
     let number_in = |text: &[u8]| {
         let (number, complete) = super::parse_integer_prefix(text);
+        // Behind the number of a SET not even a space may follow.
+        let complete = complete && !(names.multiple && text.last().is_some_and(u8::is_ascii_whitespace));
         by_number(number).filter(|_| complete && !text.is_empty())
     };
     let chosen = |number: i128| match by_number(number) {

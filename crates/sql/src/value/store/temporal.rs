@@ -5,11 +5,15 @@ use crate::datetime::{self, DateRules, DateTime, Time};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::value::convert::apply_offset;
-use crate::value::{Value, tell_delimiter, to_bytes, to_date_time, to_decimal, to_time};
+use crate::value::{Value, tell_delimiter, to_bytes, to_date_time, to_decimal, to_double, to_time};
 
 /// Parses a moment under the rules of `sql_mode`; a misfit gives the zero date.
-fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlResult<DateTime> {
-    let rules = context.date_rules();
+fn parse_moment(
+    value: &Value,
+    kind: &str,
+    rules: DateRules,
+    context: &StoreContext<'_>,
+) -> SqlResult<DateTime> {
     let moment = match value {
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),
@@ -29,17 +33,23 @@ fn parse_moment(value: &Value, kind: &str, context: &StoreContext<'_>) -> SqlRes
             let exact = to_decimal(number, context.eval)?;
             let whole = exact.truncate_places(0).to_i64();
             match whole.and_then(|whole| datetime::parse_number(whole, rules)) {
-                Some(_) if exact.scale() > 0 => to_date_time(number, context.eval)?,
-                parsed => parsed.map(|found| found.moment),
+                Some(found) if exact.scale() > 0 && found.has_time => to_date_time(number, context.eval)?,
+                Some(found) => {
+                    // A day has no fraction.
+                    if exact != exact.truncate_places(0) {
+                        context.misfit_moment(kind, value, false)?;
+                    }
+                    Some(found.moment)
+                }
+                None => None,
             }
         }
     };
     match moment.filter(|moment| rules.allow(moment.date())) {
         Some(moment) => Ok(moment),
         None => {
-            let text = to_bytes(value);
-            let shaped = value.is_string() && is_shaped_as_moment(&text);
-            context.misfit_moment(kind, value, moment.is_some() || says_no_day(value, context)? || shaped)?;
+            let beyond = moment.is_some() || says_no_day(value, context)? || is_beyond(value, context)?;
+            context.misfit_moment(kind, value, beyond)?;
             Ok(DateTime::ZERO)
         }
     }
@@ -59,14 +69,20 @@ fn says_no_day(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
     })
 }
 
-/// Numbers with separators between them: what is wrong with it are the numbers.
-fn is_shaped_as_moment(text: &[u8]) -> bool {
-    let numbers = text.trim_ascii().split(|byte| b"-/:. T".contains(byte));
-    numbers.clone().count() >= 3 && numbers.clone().all(|one| one.iter().all(u8::is_ascii_digit))
+/// A text whose parts are those of a moment, on a day that is none, as the 30th of February; a number with more digits than any moment.
+fn is_beyond(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
+    if value.is_string() {
+        let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+        return Ok(datetime::parse_date_time(&to_bytes(value), rules).is_some());
+    }
+    Ok(!value.is_temporal() && to_double(value, context.eval)? > MOMENT_MAX)
 }
 
+/// The largest number that may be a moment.
+const MOMENT_MAX: f64 = 99_999_999_999_999.0;
+
 pub(super) fn store_date(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
-    let written = parse_moment(value, "date", context)?;
+    let written = parse_moment(value, "date", context.date_rules(), context)?;
     let moment = context.eval.moment_to(written, 0).unwrap_or(written);
     if moment.time_of_day_us() != 0 {
         note_lost_part("date", value, context);
@@ -98,7 +114,12 @@ pub(super) fn store_moment(
     let exact = if timestamp { written_in_utc(value, context) } else { None };
     let moment = match exact {
         Some(utc) => utc,
-        None => parse_moment(value, "datetime", context)?,
+        None => {
+            let mut rules = context.date_rules();
+            // What counts seconds has a place for whole dates only.
+            rules.zero_in_date &= !timestamp;
+            parse_moment(value, "datetime", rules, context)?
+        }
     };
     let Some(mut rounded) = context.eval.moment_to(moment, fsp) else {
         context.misfit_moment("datetime", value, true)?;
@@ -153,12 +174,17 @@ fn clock_of_text(value: &Value, context: &StoreContext<'_>) -> SqlResult<Time> {
     let text = to_bytes(value);
     match datetime::parse_time(&text) {
         Some((time, false)) => {
+            if text.first() == Some(&b' ') {
+                let shown = shown_value(value);
+                context.eval.note(SqlError::superfluous_delimiter(" ", 0, shown, context.row));
+            }
             // The day of a moment is not kept.
-            if text.iter().skip(1).any(|byte| *byte == b'-') {
+            if has_day(&text) {
                 note_lost_part("time", value, context);
             }
             Ok(time)
         }
+        _ if has_exponent(&text) => Ok(Time::default()),
         // What says nothing is midnight.
         None if [&b""[..], b"-", b"."].contains(&text.trim_ascii()) => Ok(Time::default()),
         other => {
@@ -168,6 +194,23 @@ fn clock_of_text(value: &Value, context: &StoreContext<'_>) -> SqlResult<Time> {
             Ok(other.map_or(Time::default(), |(time, _)| time))
         }
     }
+}
+
+/// Whether what is read as a time says a day as well.
+fn has_day(text: &[u8]) -> bool {
+    let day = |text| Some(datetime::parse_date_time(text, DateRules::LENIENT)?.moment.date());
+    datetime::is_shaped_as_moment(text) && day(text).is_some_and(|day| day != DateTime::ZERO.date())
+}
+
+/// Whether a text is a number with an exponent, which MySQL gives up on without a word.
+fn has_exponent(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let exponent = match &text[digits..] {
+        [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    };
+    digits > 0 && exponent
 }
 
 /// The least number that is read as a day and a time.
@@ -181,8 +224,10 @@ fn clock_of_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<Time>
     let whole = number.truncate_places(0).to_i64();
     let moment = whole.filter(|whole| *whole >= LEAST_MOMENT);
     if let Some(found) = moment.and_then(|whole| datetime::parse_number(whole, DateRules::LENIENT)) {
-        context.note_truncated();
-        return Ok(Time::clamped(found.moment.time_of_day_us(), 0));
+        note_lost_part("time", value, context);
+        let fine = if number.scale() > 0 { to_date_time(value, context.eval)? } else { None };
+        let moment = fine.unwrap_or(found.moment);
+        return Ok(Time::clamped(moment.time_of_day_us(), moment.fsp));
     }
     match datetime::parse_time(&to_bytes(value)) {
         Some((time, false)) => Ok(time),
