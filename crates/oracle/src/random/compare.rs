@@ -96,15 +96,17 @@ impl Pair {
         Ok((answer(&mut self.one, statement)?, answer(&mut self.two, statement)?))
     }
 
-    /// Whether the two differ on a statement in a way that counts.
-    fn differ(&mut self, statement: &str) -> Result<bool, ClientError> {
+    /// Whether the two differ on a query in a way that counts.
+    fn differ(&mut self, query: &Query, parameters: bool) -> Result<bool, ClientError> {
+        let statement = &form(&query.text(), parameters);
         let (one, two) = self.answers(statement)?;
         Ok(one != two
             && !two_faults(&one, &two)
             && !by_order(&one)
             && !by_order(&two)
             && !self.is_stricter(statement)?
-            && !self.contradicts_itself(statement)?)
+            && !self.contradicts_itself(statement)?
+            && !self.contradicts_in_parts(query, parameters, &one, &two)?)
     }
 
     /// Whether the second server gives the first one's rows when it takes another plan, or for the statement in other words.
@@ -118,15 +120,7 @@ impl Pair {
         if !matches!((&one, &two), (Answer::Rows(_), Answer::Rows(_))) {
             return Ok(false);
         }
-        for plan in PLANS {
-            self.two.query(&format!("SET optimizer_switch = '{plan}'"))?;
-            let other = answer(&mut self.two, statement)?;
-            self.two.query("SET optimizer_switch = DEFAULT")?;
-            if other == one {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        self.another_plan(statement, &one)
     }
 
     /// Whether ONLY_FULL_GROUP_BY alone makes the difference: without it the first server gives the second one's rows.
@@ -160,7 +154,7 @@ impl Pair {
     }
 
     /// Whether the second server has the first one's answer where parts of the query are said otherwise, or left away: it does not find that a
-    /// key of GROUP BY with INTERVAL() is the entry of the select list, and gives a third query's collation to two that it refuses to combine.
+    /// key of GROUP BY with INTERVAL() is the entry of the select list.
     fn contradicts_in_parts(
         &mut self,
         query: &Query,
@@ -170,13 +164,50 @@ impl Pair {
     ) -> Result<bool, ClientError> {
         let smaller = match (one, two) {
             (Answer::Rows(_), Answer::Error(1055)) => query.grouped_by_positions(),
-            (Answer::Error(1271), Answer::Rows(_)) => query.without_last_member(),
             _ => None,
         };
         match smaller {
             Some(smaller) => Ok(answer(&mut self.two, &form(&smaller.text(), parameters))? == *one),
-            None => Ok(false),
+            None => self.answers_otherwise(query, parameters, one),
         }
+    }
+
+    /// Whether the second server has this answer for the query with literals in place of parameters or the other way round, with its
+    /// condition where no join is made simpler by it, or for all rows of the query as a derived table.
+    fn answers_otherwise(
+        &mut self,
+        query: &Query,
+        parameters: bool,
+        one: &Answer,
+    ) -> Result<bool, ClientError> {
+        for (other, parameters) in [
+            (query.text(), !parameters),
+            (query.hidden().text(), parameters),
+            (query.hidden().text(), !parameters),
+            (query.whole(), parameters),
+            (query.whole(), !parameters),
+        ] {
+            let other = form(&other, parameters);
+            for said in std::iter::once(other.clone()).chain(equal::forms(&other)) {
+                if answer(&mut self.two, &said)? == *one || self.another_plan(&said, one)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the second server answers so when it takes another plan.
+    fn another_plan(&mut self, statement: &str, one: &Answer) -> Result<bool, ClientError> {
+        for plan in PLANS {
+            self.two.query(&format!("SET optimizer_switch = '{plan}'"))?;
+            let other = answer(&mut self.two, statement)?;
+            self.two.query("SET optimizer_switch = DEFAULT")?;
+            if other == *one {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether LIMIT takes rows by the order of documents: the second server warns that it does not sort them.
@@ -192,7 +223,7 @@ impl Pair {
     fn shrink(&mut self, mut query: Query, parameters: bool) -> Result<Query, ClientError> {
         'again: loop {
             for smaller in query.smaller() {
-                if self.differ(&form(&smaller.text(), parameters))? {
+                if self.differ(&smaller, parameters)? {
                     query = smaller;
                     continue 'again;
                 }

@@ -4,6 +4,7 @@
 //! | form | what the second server does otherwise |
 //! |---|---|
 //! | `COALESCE(x)` for `x`, a CASE, IF or NULLIF | reads the branch that was taken as a date, a time or a number, and not as the text that the whole is; shows a BIT among decimals as bytes |
+//! | `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST | takes what is no date for the latest one, 16383-15-31 |
 //! | `IF(x IS NULL, NULL, JSON_VALID(x))` for `JSON_VALID(x)` | gives 0 for NULL of a number or a date |
 
 /// A call of each name, `IF(` not being the end of another name, as `change` makes it of its argument list.
@@ -57,10 +58,49 @@ fn validity_of_values(text: &str) -> String {
     calls(text, "JSON_VALID(", &|inside| format!("IF(({inside}) IS NULL, NULL, JSON_VALID({inside}))"))
 }
 
+/// The arguments of a call. Literals hold commas, but no quotes.
+fn arguments(inside: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut start) = (0usize, false, 0);
+    let mut found = Vec::new();
+    for (at, c) in inside.char_indices() {
+        match c {
+            '\'' => quoted = !quoted,
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 && !quoted => {
+                found.push(inside[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(inside[start..].trim());
+    found
+}
+
+fn extremes_compared(text: &str) -> String {
+    let of = |name: &str, operator: &str| {
+        let (name, operator) = (name.to_string(), operator.to_string());
+        move |inside: &str| match arguments(inside).as_slice() {
+            [x, y] => {
+                format!("IF(({x}) IS NULL OR ({y}) IS NULL, NULL, IF(({x}) {operator} ({y}), {x}, {y}))")
+            }
+            _ => format!("{name}{inside})"),
+        }
+    };
+    let text = calls(text, "GREATEST(", &of("GREATEST(", ">="));
+    calls(&text, "LEAST(", &of("LEAST(", "<="))
+}
+
 /// The statement in other words.
 pub fn forms(statement: &str) -> Vec<String> {
     let valid = validity_of_values(statement);
-    let mut forms = vec![choices_inside_coalesce(statement), choices_inside_coalesce(&valid), valid];
+    let mut forms = vec![
+        choices_inside_coalesce(statement),
+        choices_inside_coalesce(&valid),
+        extremes_compared(&valid),
+        valid,
+    ];
     forms.retain(|form| form != statement);
     forms.dedup();
     forms
@@ -82,6 +122,15 @@ mod tests {
             "COALESCE(CASE WHEN COALESCE(CASE WHEN a THEN b ELSE c END) THEN d ELSE e END)"
         );
         assert_eq!(validity_of_values("(JSON_VALID(f(a)))"), "(IF((f(a)) IS NULL, NULL, JSON_VALID(f(a))))");
+    }
+
+    #[test]
+    fn extremes_are_written_out() {
+        assert_eq!(
+            extremes_compared("LEAST(f('a,b', 1), b)"),
+            "IF((f('a,b', 1)) IS NULL OR (b) IS NULL, NULL, IF((f('a,b', 1)) <= (b), f('a,b', 1), b))"
+        );
+        assert_eq!(extremes_compared("GREATEST(a, b, c)"), "GREATEST(a, b, c)");
     }
 
     #[test]

@@ -109,11 +109,17 @@ impl Query {
         (query.groups != self.groups).then_some(query)
     }
 
-    /// Fewer queries combined, but at least two.
-    pub fn without_last_member(&self) -> Option<Query> {
-        let mut query = self.clone();
-        query.members.pop()?;
-        (!query.members.is_empty()).then_some(query)
+    /// The same with its condition inside IF: joins are not made simpler by what it refuses.
+    pub fn hidden(&self) -> Query {
+        let condition = self.condition.as_ref().map(|condition| format!("IF({condition}, TRUE, FALSE)"));
+        Query { condition, ..self.clone() }
+    }
+
+    /// All its rows, read from it as a derived table.
+    pub fn whole(&self) -> String {
+        let named = self.list.iter().enumerate().map(|(at, item)| format!("{item} AS r{at}"));
+        let query = Query { list: named.collect(), ..self.clone() };
+        format!("SELECT * FROM ({}) AS whole", query.text())
     }
 
     /// How many rows go into the groups.

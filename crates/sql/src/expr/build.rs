@@ -4,7 +4,7 @@
 use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::arithmetic_type;
-use super::literal::{bind_literal, number_of_hex};
+use super::literal::{bind_literal, number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
@@ -310,6 +310,10 @@ impl Builder<'_> {
     pub(super) fn number_for(&mut self, expr: &ast::Expr, wanted: Wanted) -> SqlResult<Typed> {
         if let Some(number) = self.hex_number(expr)? {
             return Ok(number);
+        }
+        if let Some(chosen) = with_numbers_of_hex(expr) {
+            let typed = super::class::of_branch_taken(self.build(&chosen)?);
+            return Ok(super::class::coerced(typed, ColumnType::DOUBLE));
         }
         let typed = super::class::of_branch_taken(self.build(expr)?);
         if matches!(typed.expr, Expr::Column(at) if !self.resolver.is_kept(at)) {

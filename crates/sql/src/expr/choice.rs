@@ -177,12 +177,23 @@ fn with_agreed(kind: ColumnType, agreed: Party, nullable: bool) -> ExprType {
 
 /// The common type of two columns of a set operation whose texts have agreed.
 pub(crate) fn unified_agreed(left: &ColumnType, right: &ColumnType, agreed: Party) -> ExprType {
+    let has_bits = [left, right].iter().any(|kind| matches!(kind, ColumnType::Bit { .. }));
     let kind = match unified_type(left, right) {
         ColumnType::Varbinary { length } if agreed.collation != Collation::Binary => {
             ColumnType::Varchar { length, collation: agreed.collation }
         }
         ColumnType::Blob { size } if agreed.collation != Collation::Binary => {
             ColumnType::Text { size, collation: agreed.collation }
+        }
+        // Bits are bytes beside text.
+        ColumnType::Varchar { length, collation } | ColumnType::Char { length, collation }
+            if has_bits && agreed.collation == Collation::Binary =>
+        {
+            let bytes = length.saturating_mul(collation.set().max_char_bytes());
+            ColumnType::Varbinary { length: bytes }
+        }
+        ColumnType::Text { size, .. } if has_bits && agreed.collation == Collation::Binary => {
+            ColumnType::Blob { size }
         }
         kind => kind,
     };

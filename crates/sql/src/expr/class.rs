@@ -32,7 +32,7 @@ fn is_column(typed: &Typed) -> bool {
 }
 
 /// The same value in another type.
-fn coerced(typed: Typed, to: ColumnType) -> Typed {
+pub(super) fn coerced(typed: Typed, to: ColumnType) -> Typed {
     let kind = ExprType { column: to.clone(), ..typed.kind };
     Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
 }

@@ -3,7 +3,7 @@
 
 use super::build::{Builder, boxed, truth};
 use super::class::of_branch_taken;
-use super::literal::number_of_hex;
+use super::literal::{number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::{CompareOp, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp};
@@ -89,6 +89,15 @@ impl Builder<'_> {
             && let Some(number) = self.hex_number(left)?
         {
             one = number;
+        }
+        if one.kind.column.is_numeric()
+            && let Some(chosen) = with_numbers_of_hex(right)
+        {
+            other = self.build(&chosen)?;
+        } else if other.kind.column.is_numeric()
+            && let Some(chosen) = with_numbers_of_hex(left)
+        {
+            one = self.build(&chosen)?;
         }
         if let ast::Expr::Literal(ast::Literal::Bool(value)) = right
             && one.kind.column == ColumnType::Json

@@ -1,10 +1,11 @@
 //! What a column takes of an expression. A column copies another column by the types of both; of what is one of several values it takes the
 //! text where that is a date or a time; of a document the number, the moment or the text that its own type asks for.
 
-use super::{Expr, Typed, class, number_of_hex, source_of};
+use super::class::{coerced, text_of_document};
+use super::{Typed, number_of_hex, source_of};
 use crate::ast;
 use crate::functions::{self, Wanted};
-use crate::types::{ColumnType, ExprType};
+use crate::types::ColumnType;
 
 /// A value as a column of this type takes it from an expression that was written so.
 pub(crate) fn given(typed: Typed, written: &ast::Expr, column: &ColumnType) -> Typed {
@@ -56,11 +57,6 @@ fn as_digits(typed: Typed) -> Typed {
     coerced(typed, ColumnType::BIGINT)
 }
 
-fn coerced(typed: Typed, to: ColumnType) -> Typed {
-    let kind = ExprType { column: to.clone(), ..typed.kind };
-    Typed { expr: Expr::Coerce { operand: Box::new(typed.expr), to }, kind }
-}
-
 fn of_document(typed: Typed, written: &ast::Expr, column: &ColumnType) -> Typed {
     let source = source_of(written);
     match column {
@@ -72,7 +68,7 @@ fn of_document(typed: Typed, written: &ast::Expr, column: &ColumnType) -> Typed 
         ColumnType::Year if is_column(written) => {
             as_digits(functions::as_number(typed, Wanted::Integer, source))
         }
-        ColumnType::Year | ColumnType::Bit { .. } => class::text_of_document(typed),
+        ColumnType::Year | ColumnType::Bit { .. } => text_of_document(typed),
         _ => functions::as_given_to(typed, column, source, is_column(written)),
     }
 }

@@ -160,6 +160,42 @@ pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> 
     Some(Typed { expr: Expr::Parameter(at), kind: ExprType::new(kind, false).with_traits(traits) })
 }
 
+/// IF or CASE with the hex literals that it may give as numbers: what it is where a number is wanted. None where there are none.
+pub(super) fn with_numbers_of_hex(expr: &ast::Expr) -> Option<ast::Expr> {
+    let chooses = match expr {
+        ast::Expr::Case { .. } => true,
+        ast::Expr::Function(call) => &*call.name == "if",
+        _ => false,
+    };
+    if !chooses {
+        return None;
+    }
+    let mut changed = expr.clone();
+    numbers_in_branches(&mut changed).then_some(changed)
+}
+
+fn numbers_in_branches(expr: &mut ast::Expr) -> bool {
+    let mut found = false;
+    let mut branch = |branch: &mut ast::Expr| match number_of_hex(branch).map(|typed| typed.expr) {
+        Some(Expr::Literal(Value::UInt(number))) => {
+            *branch = ast::Expr::Literal(ast::Literal::Int(number));
+            found = true;
+        }
+        _ => found |= numbers_in_branches(branch),
+    };
+    match expr {
+        ast::Expr::Case { branches, otherwise, .. } => {
+            branches.iter_mut().for_each(|(_, then)| branch(then));
+            otherwise.iter_mut().for_each(|otherwise| branch(otherwise));
+        }
+        ast::Expr::Function(call) if &*call.name == "if" => {
+            call.arguments.iter_mut().skip(1).for_each(branch);
+        }
+        _ => {}
+    }
+    found
+}
+
 /// A hex or bit literal read as a number, as numeric context wants it.
 pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
     let ast::Expr::Literal(ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes)) = literal else {

@@ -6,7 +6,7 @@ use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed, unified_agreed, unified_type, with_own_digits};
-use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, converted};
+use crate::mixing::{Derivation, Meeting, Party, Purpose, Traits, Use, converted};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
 
@@ -109,6 +109,10 @@ pub fn assemble(
             }
         }
     }
+    let disagrees = |kind: &ExprType| kind.column.is_string() && kind.traits.derivation == Derivation::None;
+    if members.len() > 1 && kinds.iter().any(disagrees) {
+        return Err(SqlError::mix_of_collations("UNION"));
+    }
     let columns: Arc<[ColumnMeta]> = head
         .iter()
         .zip(&kinds)
@@ -152,13 +156,32 @@ fn common_kind(context: &PlanContext<'_>, one: &ExprType, other: &ExprType) -> S
     }
     let connection = context.eval.settings.connection_collation;
     let meeting = Meeting { operation: "UNION", purpose: Purpose::Result, connection };
-    let parties = [Party::of(one), Party::of(other)];
-    let agreed = meeting.agree(&parties)?;
-    if agreed.traits.derivation == Derivation::None {
-        return Err(SqlError::mix_of_collations("UNION"));
-    }
+    let parties = [party(one), party(other)];
+    // Texts that do not agree are refused, unless a column behind them says in which collation all are compared.
+    let agreed = match one.column.is_string() && one.traits.derivation == Derivation::None {
+        true if settles(parties[1]) => parties[1],
+        true => parties[0],
+        false => meeting.agree(&parties)?,
+    };
     let kind = unified_agreed(&one.column, &other.column, agreed);
     Ok(ExprType { nullable, ..kind })
+}
+
+/// What a column brings to a common type: bits are bytes beside text.
+fn party(kind: &ExprType) -> Party {
+    let of = Party::of(kind);
+    if !matches!(kind.column, ColumnType::Bit { .. }) {
+        return of;
+    }
+    let traits = Traits { derivation: Derivation::Implicit, ..of.traits };
+    Party { collation: Collation::Binary, traits }
+}
+
+/// Whether a text has a collation of its own that ends a disagreement: that of a column or an explicit one, but not the one
+/// that a disagreement is left with.
+fn settles(party: Party) -> bool {
+    matches!(party.traits.derivation, Derivation::Explicit | Derivation::Implicit)
+        && party.collation != Collation::Utf8mb4Bin
 }
 
 /// Plans VALUES.
