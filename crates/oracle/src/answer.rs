@@ -10,6 +10,8 @@ pub enum Detail {
     Names,
     /// Name and type.
     Types,
+    /// Name, type and NOT NULL.
+    Nulls,
     /// Name, type, length, decimals, NOT NULL and whether it is text.
     Full,
 }
@@ -20,6 +22,7 @@ impl Detail {
         match text {
             "names" => Some(Detail::Names),
             "types" => Some(Detail::Types),
+            "nulls" => Some(Detail::Nulls),
             "full" => Some(Detail::Full),
             _ => None,
         }
@@ -138,7 +141,22 @@ fn heading(column: &Column, detail: Detail) -> String {
     if column.flags & UNSIGNED > 0 {
         text += " UNSIGNED";
     }
-    if detail == Detail::Full && column.flags & NOT_NULL > 0 {
+    if matches!(detail, Detail::Nulls | Detail::Full) && column.flags & NOT_NULL > 0 {
+        text += " NOT NULL";
+    }
+    text
+}
+
+/// A column's type, its digits behind the point if it is a number with a fixed number of these or a time, and NOT NULL.
+pub fn type_text(column: &Column) -> String {
+    let mut text = kind_name(column).to_string();
+    if column.decimals > 0 && column.decimals < 31 {
+        text += &format!("({})", column.decimals);
+    }
+    if column.flags & UNSIGNED > 0 && !matches!(column.kind, 249..=255) {
+        text += " UNSIGNED";
+    }
+    if column.flags & NOT_NULL > 0 {
         text += " NOT NULL";
     }
     text

@@ -13,7 +13,7 @@ mod answer;
 mod random;
 mod script;
 
-use random::compare::{Outcome, Pair};
+use random::compare::{Besides, Outcome, Pair};
 
 const USAGE: &str = "\
 usage: oracle record mysql://USER@HOST:PORT FILE...       writes the answers of that server into the scripts
@@ -30,9 +30,9 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["record", target, files @ ..] if !files.is_empty() => record(target, files),
         ["replay", server, rest @ ..] => replay(server, rest),
-        ["compare", server, other, rest @ ..] => at_random(server, Some(other), rest),
+        ["compare", server, other, rest @ ..] => at_random(server, Some(other), rest, &words),
         ["schema", seed] => schema(seed),
-        ["logic", server, rest @ ..] => at_random(server, None, rest),
+        ["logic", server, rest @ ..] => at_random(server, None, rest, &words),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
@@ -132,7 +132,9 @@ fn replay(server: &str, rest: &[&str]) -> Result<bool, ClientError> {
 }
 
 /// Random statements, at two servers or checked against each other at one.
-fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, ClientError> {
+fn at_random(server: &str, other: Option<&str>, rest: &[&str], words: &[&str]) -> Result<bool, ClientError> {
+    let besides = Besides { columns: words.contains(&"--columns"), warnings: words.contains(&"--warnings") };
+    let rest: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with("--")).collect();
     let number = |at: usize, default: u64| rest.get(at).map_or(Some(default), |word| word.parse().ok());
     let (Some(count), Some(first)) = (number(0, 20_000), number(1, 1)) else {
         return Err(ClientError::Protocol("N and SEED are numbers"));
@@ -145,7 +147,7 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, C
     let server = Server::open(server)?;
     let mut outcome = Outcome::default();
     let mut shown = 0;
-    let mut pair = other.map(|other| Pair::open(&server.target, &other)).transpose()?;
+    let mut pair = other.map(|other| Pair::open(&server.target, &other, besides)).transpose()?;
     let mut client = Client::connect(&server.target)?;
     let mut seed = first;
     while outcome.statements < count {
@@ -154,6 +156,7 @@ fn at_random(server: &str, other: Option<&str>, rest: &[&str]) -> Result<bool, C
             None => random::logic::seed(&mut client, seed, &mut outcome)?,
         }
         outcome.differences[shown..].iter().for_each(|text| println!("{text}"));
+        outcome.columns.drain(..).chain(outcome.warnings.drain(..)).for_each(|text| println!("{text}"));
         shown = outcome.differences.len();
         seed += 1;
     }

@@ -2,6 +2,7 @@
 
 use turnstile_sys::rng::Rng;
 
+mod besides;
 mod change;
 pub mod compare;
 mod equal;

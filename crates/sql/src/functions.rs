@@ -27,6 +27,7 @@ mod interval;
 mod json;
 mod json_scalar;
 mod json_value;
+mod nullable;
 mod numeric;
 mod regexp;
 pub(crate) mod result_bytes;
@@ -83,8 +84,6 @@ pub(crate) struct Entry {
 const VOLATILE: u8 = 2;
 /// Hex literals among the arguments are numbers.
 const NUMBERS: u8 = 4;
-/// The result is never NULL.
-const NEVER_NULL: u8 = 8;
 
 const fn entry(
     name: &'static str,
@@ -191,7 +190,8 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     let settled = mixing::settle(entry.name, arguments, settings.connection_collation)?;
     let (arguments, collation) = (settled.arguments, settled.collation);
     let kind = settled.result.of((entry.result)(&arguments), settings.connection_collation);
-    let nullable = entry.traits & NEVER_NULL == 0;
+    let nullable = nullable::may_be_null(entry.name, &arguments)
+        || kind.column.is_string() && nullable::may_be_too_long(entry.name, settings);
     let call = Call {
         name: entry.name,
         function: entry.function,

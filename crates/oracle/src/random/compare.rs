@@ -4,7 +4,7 @@ use turnstile_lab::client::{Client, ClientError, Target};
 use turnstile_lab::reply::Reply;
 use turnstile_sys::rng::Rng;
 
-use super::{Maker, Query, Schema, equal, plain, prepared};
+use super::{Maker, Query, Schema, besides, equal, plain, prepared};
 use crate::answer::row_text;
 
 /// Errors that a server raises or not depending on what it evaluates first; the order is its own affair.
@@ -38,6 +38,10 @@ pub struct Outcome {
     pub unsorted: u64,
     /// Differences, as text.
     pub differences: Vec<String>,
+    /// Columns that differ where the rows do not.
+    pub columns: Vec<String>,
+    /// Warnings that differ where the rows do not.
+    pub warnings: Vec<String>,
 }
 
 /// Ways to run a statement that must not change its rows. Where the second server's rows are other ones then, and ours, it contradicts
@@ -50,10 +54,20 @@ const PLANS: &[&str] = &[
     "block_nested_loop=off,hash_join=off,index_condition_pushdown=off,index_merge=off,use_index_extensions=off",
 ];
 
+/// What of an answer is compared besides its rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Besides {
+    /// Types, signs, decimals and NOT NULL of columns.
+    pub columns: bool,
+    /// Numbers of warnings.
+    pub warnings: bool,
+}
+
 /// Two servers with the same data.
 pub struct Pair {
     one: Client,
     two: Client,
+    besides: Besides,
 }
 
 /// An answer with all that depends on chance taken out.
@@ -69,7 +83,7 @@ impl Pair {
     ///
     /// # Errors
     /// When a connection fails.
-    pub fn open(one: &Target, two: &Target) -> Result<Pair, ClientError> {
+    pub fn open(one: &Target, two: &Target, besides: Besides) -> Result<Pair, ClientError> {
         let open = |target: &Target| -> Result<Client, ClientError> {
             let mut client = Client::connect(target)?;
             for statement in ["SET NAMES utf8mb4", "SET time_zone = '+00:00'"] {
@@ -77,7 +91,7 @@ impl Pair {
             }
             Ok(client)
         };
-        Ok(Pair { one: open(one)?, two: open(two)? })
+        Ok(Pair { one: open(one)?, two: open(two)?, besides })
     }
 
     fn both(&mut self, statement: &str) -> Result<(), ClientError> {
@@ -254,6 +268,9 @@ impl Pair {
             let (one, two) = self.answers(&text)?;
             if one == two || two_faults(&one, &two) {
                 outcome.refused += u64::from(matches!(one, Answer::Error(_)));
+                if matches!(one, Answer::Rows(_)) {
+                    self.compare_besides(seed, &query, &text, outcome)?;
+                }
             } else if by_order(&one) || by_order(&two) {
                 outcome.unordered += 1;
             } else if self.is_stricter(&text)? {
@@ -271,6 +288,31 @@ impl Pair {
                 let text = form(&self.shrink(query, parameters)?.text(), parameters);
                 let (one, two) = self.answers(&text)?;
                 outcome.differences.push(difference(seed, &text, &one, &two));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the columns of a query are, and what is warned of, where its rows are the same.
+    fn compare_besides(
+        &mut self,
+        seed: u64,
+        query: &Query,
+        text: &str,
+        outcome: &mut Outcome,
+    ) -> Result<(), ClientError> {
+        if self.besides.columns {
+            let (one, two) = (besides::columns(&mut self.one, text)?, besides::columns(&mut self.two, text)?);
+            for (nth, (one, two)) in one.iter().zip(&two).enumerate().filter(|(_, (one, two))| one != two) {
+                let item = plain(&query.list[nth]);
+                outcome.columns.push(format!("seed {seed}: {one} for {two}: {item} in {text}"));
+            }
+        }
+        if self.besides.warnings {
+            let (one, two) =
+                (besides::warnings(&mut self.one, text)?, besides::warnings(&mut self.two, text)?);
+            if one != two {
+                outcome.warnings.push(format!("seed {seed}: warnings {one:?} for {two:?}: {text}"));
             }
         }
         Ok(())
@@ -327,7 +369,7 @@ fn form(text: &str, parameters: bool) -> String {
 }
 
 /// Between the steps of a prepared statement.
-const STEP: &str = ";\n";
+pub(super) const STEP: &str = ";\n";
 
 /// A decimal of IF or CASE is shown with the digits of the branch that was taken, or with those of its type once it has gone through a
 /// table of MySQL's own; whether sorting, grouping or DISTINCT make it go through one is a matter of the plan.

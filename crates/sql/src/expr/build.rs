@@ -139,6 +139,12 @@ fn truth_type(nullable: bool) -> ExprType {
     )
 }
 
+/// Whether the value of one of them may be NULL.
+pub(super) fn any_nullable(parts: &[Typed]) -> bool {
+    parts.iter().any(|part| part.kind.nullable)
+}
+
+/// A truth value.
 pub(super) fn truth(expr: Expr, nullable: bool) -> Typed {
     Typed { expr, kind: truth_type(nullable) }
 }
@@ -176,11 +182,13 @@ impl Builder<'_> {
             ast::Expr::Binary { op, left, right } => self.binary(*op, left, right),
             ast::Expr::And(parts) => {
                 let parts = self.conditions(parts)?;
-                Ok(truth(Expr::And(parts.into_iter().map(|part| part.expr).collect()), true))
+                let nullable = any_nullable(&parts);
+                Ok(truth(Expr::And(parts.into_iter().map(|part| part.expr).collect()), nullable))
             }
             ast::Expr::Or(parts) => {
                 let parts = self.conditions(parts)?;
-                Ok(truth(Expr::Or(parts.into_iter().map(|part| part.expr).collect()), true))
+                let nullable = any_nullable(&parts);
+                Ok(truth(Expr::Or(parts.into_iter().map(|part| part.expr).collect()), nullable))
             }
             ast::Expr::Is { operand, test, negated } => {
                 let truth_test = matches!(test, ast::IsTest::True | ast::IsTest::False);
@@ -492,7 +500,8 @@ impl Builder<'_> {
         match written {
             BinaryOp::Xor => {
                 let (left, right) = (self.condition(left)?, self.condition(right)?);
-                Ok(truth(Expr::Xor(boxed(left), boxed(right)), true))
+                let nullable = left.kind.nullable || right.kind.nullable;
+                Ok(truth(Expr::Xor(boxed(left), boxed(right)), nullable))
             }
             BinaryOp::Concat => {
                 let arguments = vec![self.build(left)?, self.build(right)?];

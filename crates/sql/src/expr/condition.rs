@@ -1,7 +1,7 @@
 //! From syntax to bound comparisons: operators, BETWEEN, IN, LIKE and REGEXP. Texts that are compared agree on a collation here
 //! (`mixing`).
 
-use super::build::{Builder, boxed, truth};
+use super::build::{Builder, any_nullable, boxed, truth};
 use super::class::of_branch_taken;
 use super::literal::{number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
@@ -161,8 +161,9 @@ impl Builder<'_> {
                 let parts = parts.into_iter().collect::<SqlResult<Vec<_>>>()?;
                 not_bytes_and_text("regexp_like", &parts)?;
                 let (parts, collation) = self.agreed("regexp_like", Purpose::Comparison, parts)?;
+                let nullable = any_nullable(&parts);
                 let [operand, pattern] = exactly(parts).map(boxed);
-                Ok(truth(Expr::Regexp { operand, pattern, collation, negated: *negated }, true))
+                Ok(truth(Expr::Regexp { operand, pattern, collation, negated: *negated }, nullable))
             }
             _ => Err(SqlError::not_supported_yet("this predicate")),
         }
@@ -172,8 +173,9 @@ impl Builder<'_> {
         let bound = self.build_alike(parts)?;
         let bound = self.between_class(parts, bound)?;
         let (bound, collation) = self.agreed("between", Purpose::Comparison, bound)?;
+        let nullable = any_nullable(&bound);
         let [operand, low, high] = exactly(bound).map(boxed);
-        Ok(truth(Expr::Between { operand, low, high, collation, negated }, true))
+        Ok(truth(Expr::Between { operand, low, high, collation, negated }, nullable))
     }
 
     fn like(
@@ -201,8 +203,9 @@ impl Builder<'_> {
             None if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
             None => Some(Box::new(Expr::Literal(Value::text("\\")))),
         };
+        let nullable = any_nullable(&parts);
         let [operand, pattern] = exactly(parts).map(boxed);
-        Ok(truth(Expr::Like { operand, pattern, escape, collation, negated }, true))
+        Ok(truth(Expr::Like { operand, pattern, escape, collation, negated }, nullable))
     }
 
     fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Typed> {
@@ -236,9 +239,10 @@ impl Builder<'_> {
             parts.insert(0, operand);
         }
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
+        let nullable = any_nullable(&parts);
         let mut parts = parts.into_iter().map(|part| part.expr);
         let operand = Box::new(parts.next().expect("the operand is the first"));
-        Ok(truth(Expr::InList { operand, list: parts.collect(), collation, negated }, true))
+        Ok(truth(Expr::InList { operand, list: parts.collect(), collation, negated }, nullable))
     }
 }
 

@@ -53,14 +53,22 @@ impl Builder<'_> {
         let operand = if to.is_binary_string() { functions::in_own_bytes(operand) } else { operand };
         let document = operand.kind.column == ColumnType::Json;
         // The value is as long as was asked for; its type is one of any length.
-        let kind = ExprType::nullable(match &to {
+        let moment = to.is_temporal() || to == ColumnType::Year;
+        let nullable = moment || self.text_may_be_null(&to, &operand);
+        let column = match &to {
             ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
             ColumnType::Varchar { length: u32::MAX, collation } if document => {
                 ColumnType::Text { size: BlobSize::Long, collation: *collation }
             }
             other => other.clone(),
-        });
+        };
+        let kind = ExprType::new(column, nullable);
         Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })
+    }
+
+    /// Whether what becomes a text may be NULL: in strict mode every text that is made may be too long.
+    fn text_may_be_null(&self, to: &ColumnType, operand: &Typed) -> bool {
+        operand.kind.nullable || to.is_string() && self.settings.sql_mode.is_strict()
     }
 
     /// Error 1425 or 1426 about a DECIMAL names what is cast.
@@ -109,7 +117,7 @@ impl Builder<'_> {
                     let operand = functions::in_other_set(operand, collation);
                     (ColumnType::Varchar { length, collation }, operand)
                 };
-                let kind = ExprType::new(to.clone(), operand.kind.nullable);
+                let kind = ExprType::new(to.clone(), self.text_may_be_null(&to, &operand));
                 Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })
             }
             ast::Expr::Collate { operand, collation } => {
@@ -128,7 +136,8 @@ impl Builder<'_> {
                     ColumnType::Varchar { length, collation: wanted }
                 };
                 let traits = Traits { derivation: Derivation::Explicit, ..operand.kind.traits };
-                let kind = ExprType::new(column.clone(), operand.kind.nullable).with_traits(traits);
+                let nullable = self.text_may_be_null(&column, &operand);
+                let kind = ExprType::new(column.clone(), nullable).with_traits(traits);
                 let to = column;
                 let expr = if operand.kind.column.is_character() {
                     operand.expr

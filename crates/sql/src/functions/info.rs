@@ -1,30 +1,30 @@
 //! Functions that report on the session and on values.
 
-use super::{Entry, NEVER_NULL, VOLATILE, bigint, entry, text_short, unsigned};
+use super::{Entry, VOLATILE, bigint, entry, text_short, unsigned};
 use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("database", (0, 0), database, text_short, 0),
-    entry("user", (0, 0), user, text_short, NEVER_NULL),
-    entry("session_user", (0, 0), user, text_short, NEVER_NULL),
-    entry("system_user", (0, 0), user, text_short, NEVER_NULL),
-    entry("current_user", (0, 0), current_user, text_short, NEVER_NULL),
-    entry("current_role", (0, 0), current_role, text_short, NEVER_NULL),
-    entry("version", (0, 0), version, text_short, NEVER_NULL),
-    entry("connection_id", (0, 0), connection_id, unsigned, NEVER_NULL),
+    entry("user", (0, 0), user, text_short, 0),
+    entry("session_user", (0, 0), user, text_short, 0),
+    entry("system_user", (0, 0), user, text_short, 0),
+    entry("current_user", (0, 0), current_user, text_short, 0),
+    entry("current_role", (0, 0), current_role, text_short, 0),
+    entry("version", (0, 0), version, text_short, 0),
+    entry("connection_id", (0, 0), connection_id, unsigned, 0),
     entry("last_insert_id", (0, 1), last_insert_id, unsigned, VOLATILE),
-    entry("row_count", (0, 0), row_count, bigint, NEVER_NULL),
-    entry("found_rows", (0, 0), found_rows, bigint, NEVER_NULL),
+    entry("row_count", (0, 0), row_count, bigint, 0),
+    entry("found_rows", (0, 0), found_rows, bigint, 0),
     entry("release_lock", (1, 1), release_lock, bigint, VOLATILE),
-    entry("release_all_locks", (0, 0), release_all_locks, unsigned, VOLATILE | NEVER_NULL),
+    entry("release_all_locks", (0, 0), release_all_locks, unsigned, VOLATILE),
     entry("is_free_lock", (1, 1), is_free_lock, bigint, VOLATILE),
     entry("is_used_lock", (1, 1), is_used_lock, unsigned, VOLATILE),
     entry("load_file", (1, 1), load_file, text_short, 0),
-    entry("charset", (1, 1), of_expression, text_short, NEVER_NULL),
-    entry("collation", (1, 1), of_expression, text_short, NEVER_NULL),
-    entry("coercibility", (1, 1), of_expression, bigint, NEVER_NULL),
+    entry("charset", (1, 1), of_expression, text_short, 0),
+    entry("collation", (1, 1), of_expression, text_short, 0),
+    entry("coercibility", (1, 1), of_expression, bigint, 0),
 ];
 
 fn release_lock(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

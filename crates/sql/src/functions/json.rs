@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::result_bytes::build_text;
-use super::{Entry, NEVER_NULL, bigint, entry, json_scalar, text_long};
+use super::{Entry, bigint, entry, json_scalar, text_long};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, Held, ScalarFunction, Typed};
@@ -20,8 +20,8 @@ fn document(_: &[Typed]) -> ColumnType {
 }
 
 pub(super) static FUNCTIONS: &[Entry] = &[
-    entry("json_array", (0, MANY), json_array, document, NEVER_NULL),
-    entry("json_object", (0, MANY), json_object, document, NEVER_NULL),
+    entry("json_array", (0, MANY), json_array, document, 0),
+    entry("json_object", (0, MANY), json_object, document, 0),
     entry("json_quote", (1, 1), json_quote, super::json_quoted_type, 0),
     entry("json_unquote", (1, 1), json_unquote, super::text_always, 0),
     entry("json_valid", (1, 1), json_valid, bigint, 0),
@@ -132,9 +132,14 @@ pub(crate) fn as_order(typed: Typed) -> Typed {
 pub(crate) fn cast_as_document(typed: Typed) -> Typed {
     let named = matches!(typed.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });
     if typed.kind.column.is_character() && typed.kind.column != ColumnType::Json && !named {
-        return called("cast_as_json", of_text, typed, ColumnType::Json);
+        return maybe_null(called("cast_as_json", of_text, typed, ColumnType::Json));
     }
-    as_value(typed)
+    maybe_null(as_value(typed))
+}
+
+/// What CAST says of its documents.
+fn maybe_null(typed: Typed) -> Typed {
+    Typed { kind: ExprType { nullable: true, ..typed.kind }, ..typed }
 }
 
 fn value_of(value: &Value, held: &mut Held<'_>) -> SqlResult<Json> {

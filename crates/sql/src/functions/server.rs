@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ring::digest as sha;
 
 use super::result_bytes::build_text;
-use super::{Entry, NEVER_NULL, VOLATILE, entry, text_long, text_of, truth, unsigned, unsigned_length};
+use super::{Entry, VOLATILE, entry, text_long, text_of, truth, unsigned, unsigned_length};
 use crate::ast::VariableScope;
 use crate::digest;
 use crate::error::{SqlError, SqlResult};
@@ -20,7 +20,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("format_pico_time", (1, 1), format_pico_time, text_of::<11>, 0),
     entry("statement_digest", (1, 1), statement_digest, text_of::<64>, 0),
     entry("statement_digest_text", (1, 1), statement_digest_text, text_long, 0),
-    entry("uuid_short", (0, 0), uuid_short, unsigned, VOLATILE | NEVER_NULL),
+    entry("uuid_short", (0, 0), uuid_short, unsigned, VOLATILE),
     entry("validate_password_strength", (1, 1), validate_password_strength, unsigned_length, 0),
 ];
 

@@ -2,7 +2,7 @@
 
 use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
 use super::search::{self, characters, nth_character};
-use super::{Entry, MANY, NEVER_NULL, bigint, entry, text_like_first, text_long, text_short, text_sum};
+use super::{Entry, MANY, bigint, entry, text_like_first, text_long, text_short, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_turkish_lower, to_turkish_upper, to_upper};
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
@@ -35,18 +35,18 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("lpad", (3, 3), pad_left, super::padded_type, 0),
     entry("rpad", (3, 3), pad_right, super::padded_type, 0),
     entry("space", (1, 1), space, super::spaces_type, 0),
-    entry("field", (2, MANY), super::field::field, bigint, NEVER_NULL),
+    entry("field", (2, MANY), super::field::field, bigint, 0),
     entry("elt", (2, MANY), elt, text_sum, 0),
     entry("find_in_set", (2, 2), find_in_set, bigint, 0),
     entry("make_set", (2, MANY), make_set, text_sum, 0),
     entry("format", (2, 3), format_number, text_short, 0),
     entry("ascii", (1, 1), ascii, bigint, 0),
     entry("ord", (1, 1), ord, bigint, 0),
-    entry("char", (1, MANY), char_of, super::bytes_long, NEVER_NULL | super::NUMBERS),
+    entry("char", (1, MANY), char_of, super::bytes_long, super::NUMBERS),
     entry("char using utf16", (1, MANY), char_decoded, text_long, super::NUMBERS),
     entry("char using utf32", (1, MANY), char_decoded, text_long, super::NUMBERS),
     entry("char using latin1", (1, MANY), char_decoded, text_long, super::NUMBERS),
-    entry("quote", (1, 1), quote, super::quoted_type, NEVER_NULL),
+    entry("quote", (1, 1), quote, super::quoted_type, 0),
     entry("strcmp", (2, 2), strcmp, bigint, 0),
     entry("substring_index", (3, 3), substring_index, text_like_first, 0),
     entry("insert", (4, 4), insert, super::inserted_type, 0),

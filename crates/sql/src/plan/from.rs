@@ -320,6 +320,12 @@ fn join(block: &mut Block<'_, '_>, join: &Join) -> SqlResult<Joined> {
         }
     };
     let sight = (start, block.scope.tables.len());
+    let optional = match join.kind {
+        JoinKind::Left => middle..sight.1,
+        JoinKind::Right => start..middle,
+        _ => start..start,
+    };
+    block.scope.tables[optional].iter_mut().for_each(|table| table.optional = true);
     let on = on.into_iter().map(|expr| On { expr, sight }).collect::<Vec<_>>();
     let columns = star(&block.scope.merged[before..], &left.columns, &right.columns, join.kind);
     let joined = match join.kind {

@@ -69,6 +69,8 @@ pub struct ScopeTable {
     pub own_names: Vec<Box<str>>,
     /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is one.
     pub keeps_names: bool,
+    /// An outer join may fill its columns with NULL, as the query is written.
+    pub optional: bool,
 }
 
 /// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique key.
@@ -110,6 +112,7 @@ impl ScopeTable {
             facts: Facts::default(),
             own_names: Vec::new(),
             keeps_names: false,
+            optional: false,
         }
     }
 
@@ -605,7 +608,11 @@ fn resolved(table: &ScopeTable, at: usize) -> Resolved {
     let column = &table.columns[at];
     Resolved {
         position: table.base + at,
-        kind: ExprType { column: column.kind.clone(), nullable: column.nullable, traits: column.traits },
+        kind: ExprType {
+            column: column.kind.clone(),
+            nullable: column.nullable || table.optional,
+            traits: column.traits,
+        },
     }
 }
 

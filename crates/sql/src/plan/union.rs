@@ -95,7 +95,7 @@ pub fn assemble(
 ) -> SqlResult<QueryPlan> {
     let head = members[0].1.columns().clone();
     let mut kinds: Vec<ExprType> = Vec::new();
-    for (_, member) in &members {
+    for (operator, member) in &members {
         let columns = member.columns();
         if columns.len() != head.len() {
             return Err(SqlError::wrong_number_of_columns_in_select());
@@ -104,7 +104,16 @@ pub fn assemble(
             let nullable = column.flags & column_flag::NOT_NULL == 0;
             let own = ExprType::new(settled(&column.column_type), nullable).with_traits(column.traits);
             match kinds.get_mut(nth) {
-                Some(kind) => *kind = common_kind(context, kind, &own)?,
+                Some(kind) => {
+                    let nullable = match operator {
+                        SetOperator::ExceptAll | SetOperator::ExceptDistinct => kind.nullable,
+                        SetOperator::IntersectAll | SetOperator::IntersectDistinct => {
+                            kind.nullable && own.nullable
+                        }
+                        _ => kind.nullable || own.nullable,
+                    };
+                    *kind = ExprType { nullable, ..common_kind(context, kind, &own)? };
+                }
                 None => kinds.push(own),
             }
         }
