@@ -4,6 +4,7 @@
 //! | form | what the second server does otherwise |
 //! |---|---|
 //! | `COALESCE(x)` for `x`, a CASE, IF or NULLIF | reads the branch that was taken as a date, a time or a number, and not as the text that the whole is; shows a BIT among decimals as bytes |
+//! | `CASE WHEN x = y THEN NULL ELSE x END` for `NULLIF(x, y)` | makes a date in it a number once it has compared it with one |
 //! | `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST | takes what is no date for the latest one, 16383-15-31 |
 //! | `IF(x IS NULL, NULL, JSON_VALID(x))` for `JSON_VALID(x)` | gives 0 for NULL of a number or a date |
 
@@ -54,6 +55,13 @@ fn choices_inside_coalesce(text: &str) -> String {
     calls(&text, "NULLIF(", &of("NULLIF("))
 }
 
+fn nothings_compared(text: &str) -> String {
+    calls(text, "NULLIF(", &|inside| match arguments(inside).as_slice() {
+        [x, y] => format!("CASE WHEN ({x}) = ({y}) THEN NULL ELSE {x} END"),
+        _ => format!("NULLIF({inside})"),
+    })
+}
+
 fn validity_of_values(text: &str) -> String {
     calls(text, "JSON_VALID(", &|inside| format!("IF(({inside}) IS NULL, NULL, JSON_VALID({inside}))"))
 }
@@ -99,6 +107,7 @@ pub fn forms(statement: &str) -> Vec<String> {
         choices_inside_coalesce(statement),
         choices_inside_coalesce(&valid),
         extremes_compared(&valid),
+        nothings_compared(&valid),
         valid,
     ];
     forms.retain(|form| form != statement);

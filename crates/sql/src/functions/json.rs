@@ -76,7 +76,13 @@ pub(super) fn arguments(name: &str, arguments: Vec<Typed>) -> SqlResult<Vec<Type
     if odd {
         return Err(SqlError::wrong_parameter_count(name));
     }
-    let one = |(nth, typed)| if takes_value(name, nth) { as_value(typed) } else { typed };
+    let one = |(nth, typed): (usize, Typed)| match takes_value(name, nth) {
+        true => as_value(typed),
+        false if takes_document(name, nth) && !may_be_document(&typed.kind.column) => {
+            no_document(name, nth, typed)
+        }
+        false => typed,
+    };
     Ok(arguments.into_iter().enumerate().map(one).collect())
 }
 
@@ -91,6 +97,41 @@ fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: C
         sources: None,
     };
     Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(kind, argument.kind.nullable) }
+}
+
+/// Arguments that are documents, or the text of one.
+fn takes_document(name: &str, nth: usize) -> bool {
+    match name {
+        "json_merge" | "json_merge_patch" | "json_merge_preserve" => true,
+        "json_contains" | "json_overlaps" => nth < 2,
+        "json_keys" | "json_length" | "json_extract" | "json_depth" | "json_set" | "json_insert"
+        | "json_replace" | "json_remove" | "json_array_append" | "json_array_insert" | "json_type"
+        | "json_contains_path" | "json_search" => nth == 0,
+        _ => false,
+    }
+}
+
+fn may_be_document(kind: &ColumnType) -> bool {
+    kind.is_string() || *kind == ColumnType::Null
+}
+
+/// What can be no document by its type is refused wherever it is read, NULL as well.
+fn no_document(name: &str, nth: usize, typed: Typed) -> Typed {
+    let call = Call {
+        name: "no document",
+        function: refuse_document,
+        arguments: vec![typed.expr, Expr::int(nth as i64 + 1), Expr::Literal(Value::text(name))],
+        collation: Collation::Utf8mb4Bin,
+        kind: ColumnType::Json,
+        deterministic: true,
+        sources: None,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(ColumnType::Json, true) }
+}
+
+fn refuse_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let nth = if let Value::Int(nth) = arguments[1] { nth as usize } else { 1 };
+    Err(SqlError::invalid_json_type(nth, crate::value::to_text(&arguments[2])))
 }
 
 /// A value as a document: a text is a string, TRUE and comparisons are `true` and `false`.

@@ -169,7 +169,20 @@ pub(crate) const TIME: &str = "TIME";
 
 /// A document as the text of a date or a time, a year as its first day; anything else as it is. `source`: the name of what it comes from, for the warning.
 pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> Typed {
+    if let ColumnType::Bit { bits } = typed.kind.column {
+        let width = u32::from(bits.div_ceil(8));
+        let kind = ExprType::new(ColumnType::Varbinary { length: width }, typed.kind.nullable);
+        return call("bits as bytes", bytes_of_bits, vec![typed.expr, Expr::int(i64::from(width))], kind);
+    }
     read_as(typed, wanted, source, Value::Null)
+}
+
+/// Bits as the text that a date or a time is read from: the bytes of their number.
+fn bytes_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    null_guard!(arguments);
+    let number = to_u64_bits(&arguments[0], context)?.to_be_bytes();
+    let width = to_u64_bits(&arguments[1], context)?.min(8) as usize;
+    Ok(Value::bytes(number[8 - width..].to_vec()))
 }
 
 /// The same, with what a document counts as that is no moment.

@@ -33,6 +33,8 @@ pub struct InsertPlan {
     pub targets: Vec<usize>,
     /// The rows.
     pub source: InsertSource,
+    /// What the columns take of a query's values that is not these values, over the query's row.
+    pub conversions: Vec<Option<Expr>>,
     /// REPLACE
     pub replace: bool,
     /// IGNORE
@@ -145,7 +147,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
         block.scope.note_use(0, *at, Privileges::INSERT, insert.columns.is_empty());
     }
     let new_base = block.scope.reserve(table.columns().len());
-    let mut given = Vec::new();
+    let (mut given, mut conversions) = (Vec::new(), Vec::new());
     let source = match &insert.source {
         ast::InsertSource::Query(query) => {
             let mut plan = super::plan_query(context, query, None)?;
@@ -154,7 +156,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             {
                 (plan, given) = (wider, tables);
             }
-            insert_select::into_columns(&mut plan, query, &targets, &table);
+            conversions = insert_select::into_columns(&mut plan, query, &targets, &table);
             InsertSource::Query(plan)
         }
         ast::InsertSource::Literals(rows) => {
@@ -185,6 +187,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     Ok(InsertPlan {
         targets,
         source,
+        conversions,
         replace: insert.replace,
         ignore: insert.ignore,
         light: assigns_lightly(&table, &on_duplicate),

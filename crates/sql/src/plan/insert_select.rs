@@ -4,7 +4,7 @@
 use crate::ast::{self, QueryBody, SelectItem, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, given, with_own_digits};
+use crate::expr::{Expr, Typed, given, with_own_digits};
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -95,32 +95,40 @@ fn table_names(one: &TableRef, into: &mut Vec<(Option<ast::Name>, ast::Name)>) {
     }
 }
 
-/// The values of a query as what the columns take that they are given to: a column of numbers takes the text of a date that is one of
-/// several values, and the number of a hexadecimal literal; a column of text takes a decimal with the digits of its value.
-pub fn into_columns(plan: &mut QueryPlan, query: &ast::Query, targets: &[usize], table: &Table) {
-    let (QueryPlan::Select(plan), QueryBody::Select(select)) = (plan, &query.body) else { return };
+/// The values of a query as what the columns take that they are given to: a column of text takes a decimal with the digits of its value.
+/// What else a value becomes, a document a number or a date a text, is worked out when its column's turn has come: these expressions, over
+/// the query's row.
+pub fn into_columns(
+    plan: &mut QueryPlan,
+    query: &ast::Query,
+    targets: &[usize],
+    table: &Table,
+) -> Vec<Option<Expr>> {
+    let (QueryPlan::Select(plan), QueryBody::Select(select)) = (plan, &query.body) else { return Vec::new() };
     let is_plain = |item: &SelectItem| matches!(item, SelectItem::Expr { .. });
     let same_places = select.items.iter().all(is_plain);
     let passes_on = !plan.distinct && plan.group.is_none();
     let columns = plan.columns.iter();
+    let mut conversions = Vec::with_capacity(targets.len());
     for (nth, ((item, of), column)) in plan.items.iter_mut().zip(columns).zip(targets).enumerate() {
         let kind = &table.columns()[*column].kind;
         let written = match select.items.get(nth) {
             Some(SelectItem::Expr { expr, .. }) if same_places => Some(expr.clone()),
             // What stands for `*` is columns.
-            _ if matches!(item.expr, Expr::Column(_)) => {
+            _ if matches!(item.expr, Expr::Column(_) | Expr::TimestampColumn(_)) => {
                 let column = ast::ColumnName { schema: None, table: None, column: of.name.clone() };
                 Some(ast::Expr::Column(column))
             }
             _ => None,
         };
-        if let Some(written) = &written {
-            *item = given(item.clone(), written, kind);
-        }
+        let value = Typed { expr: Expr::Column(nth), kind: item.kind.clone() };
+        let taken = written.map(|written| given(value, &written, kind).expr);
+        conversions.push(taken.filter(|taken| !matches!(taken, Expr::Column(_))));
         if kind.is_string() && *kind != ColumnType::Json && passes_on {
             *item = with_own_digits(item.clone());
         }
     }
+    conversions
 }
 
 /// The sub-queries of VALUES that read the row.

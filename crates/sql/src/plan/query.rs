@@ -499,6 +499,8 @@ pub struct SetPlan {
     pub columns: Arc<[ColumnMeta]>,
     /// Types that members' values become.
     pub kinds: Vec<ColumnType>,
+    /// Columns whose texts do not agree on a collation; where this is a member of another set operation, that one may settle it.
+    pub undecided: Vec<bool>,
     /// ORDER BY, over the result's columns.
     pub order: Vec<OrderKey>,
     /// LIMIT

@@ -27,11 +27,39 @@ pub fn plan(
     if around.order_by.iter().any(|item| walk::any(&item.expr, &ast::Expr::is_query)) {
         return sorted(context, first, rest, around, parent);
     }
-    let mut members = vec![(SetOperator::UnionAll, super::plan_query(context, first, parent)?)];
-    for (operator, query) in rest {
-        members.push((*operator, super::plan_query(context, query, parent)?));
-    }
+    let members = planned(context, first, rest, parent)?;
     assemble(context, members, around, parent)
+}
+
+fn planned(
+    context: &PlanContext<'_>,
+    first: &ast::Query,
+    rest: &[(SetOperator, ast::Query)],
+    parent: Option<Outside<'_>>,
+) -> SqlResult<Vec<(SetOperator, QueryPlan)>> {
+    let mut members = vec![(SetOperator::UnionAll, member(context, first, parent)?)];
+    for (operator, query) in rest {
+        members.push((*operator, member(context, query, parent)?));
+    }
+    Ok(members)
+}
+
+/// A member. One that is a set operation itself need not agree on collations, if the whole does.
+fn member(
+    context: &PlanContext<'_>,
+    query: &ast::Query,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<QueryPlan> {
+    match &query.body {
+        ast::QueryBody::SetOperation { first, rest }
+            if query.with.is_none() && query.order_by.is_empty() && query.limit.is_none() =>
+        {
+            let around = Around { order_by: &[], limit: None, locking: &[] };
+            let members = planned(context, first, rest, parent)?;
+            Ok(QueryPlan::Set(Box::new(combined(context, members, around, parent)?)))
+        }
+        _ => super::plan_query(context, query, parent),
+    }
 }
 
 /// ORDER BY with sub-queries: `SELECT * FROM (the set operation) ORDER BY ..`, whose block can run them.
@@ -86,15 +114,29 @@ fn refuse_order(order: &[OrderItem]) -> SqlResult<()> {
     Ok(())
 }
 
-/// A set operation over queries that are planned.
+/// A set operation over queries that are planned. Error 1271 if texts of a column do not agree on a collation.
 pub fn assemble(
+    context: &PlanContext<'_>,
+    members: Vec<(SetOperator, QueryPlan)>,
+    around: Around<'_>,
+    parent: Option<Outside<'_>>,
+) -> SqlResult<QueryPlan> {
+    let plan = combined(context, members, around, parent)?;
+    if plan.undecided.contains(&true) {
+        return Err(SqlError::mix_of_collations("UNION"));
+    }
+    Ok(QueryPlan::Set(Box::new(plan)))
+}
+
+fn combined(
     context: &PlanContext<'_>,
     mut members: Vec<(SetOperator, QueryPlan)>,
     around: Around<'_>,
     parent: Option<Outside<'_>>,
-) -> SqlResult<QueryPlan> {
+) -> SqlResult<SetPlan> {
     let head = members[0].1.columns().clone();
     let mut kinds: Vec<ExprType> = Vec::new();
+    let mut undecided: Vec<bool> = Vec::new();
     for (operator, member) in &members {
         let columns = member.columns();
         if columns.len() != head.len() {
@@ -103,6 +145,7 @@ pub fn assemble(
         for (nth, column) in columns.iter().enumerate() {
             let nullable = column.flags & column_flag::NOT_NULL == 0;
             let own = ExprType::new(settled(&column.column_type), nullable).with_traits(column.traits);
+            let open = matches!(member, QueryPlan::Set(plan) if plan.undecided[nth]);
             match kinds.get_mut(nth) {
                 Some(kind) => {
                     let nullable = match operator {
@@ -112,15 +155,15 @@ pub fn assemble(
                         }
                         _ => kind.nullable || own.nullable,
                     };
-                    *kind = ExprType { nullable, ..common_kind(context, kind, &own)? };
+                    let (common, open) = common_kind(context, (kind, undecided[nth]), (&own, open))?;
+                    (*kind, undecided[nth]) = (ExprType { nullable, ..common }, open);
                 }
-                None => kinds.push(own),
+                None => {
+                    kinds.push(own);
+                    undecided.push(open);
+                }
             }
         }
-    }
-    let disagrees = |kind: &ExprType| kind.column.is_string() && kind.traits.derivation == Derivation::None;
-    if members.len() > 1 && kinds.iter().any(disagrees) {
-        return Err(SqlError::mix_of_collations("UNION"));
     }
     let columns: Arc<[ColumnMeta]> = head
         .iter()
@@ -136,7 +179,7 @@ pub fn assemble(
     }
     let (order, limit) = tail(context, &columns, around, parent)?;
     let kinds = kinds.into_iter().map(|kind| kind.column).collect();
-    Ok(QueryPlan::Set(Box::new(SetPlan { members, columns, kinds, order, limit })))
+    Ok(SetPlan { members, columns, kinds, undecided, order, limit })
 }
 
 /// Literals and bytes of a member that become text of the character set of their column, and decimals that become text.
@@ -156,24 +199,34 @@ fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()>
     Ok(())
 }
 
-/// The type of a column of which one query's values are of one type, another's of another.
-fn common_kind(context: &PlanContext<'_>, one: &ExprType, other: &ExprType) -> SqlResult<ExprType> {
+/// The type of a column of which one query's values are of one type, another's of another, each with whether its texts do not agree on a
+/// collation; and whether they do not now.
+fn common_kind(
+    context: &PlanContext<'_>,
+    (one, one_open): (&ExprType, bool),
+    (other, other_open): (&ExprType, bool),
+) -> SqlResult<(ExprType, bool)> {
     let nullable = one.nullable || other.nullable;
     let kind = unified_type(&one.column, &other.column);
     if !kind.is_string() {
-        return Ok(ExprType::new(kind, nullable));
+        return Ok((ExprType::new(kind, nullable), false));
     }
     let connection = context.eval.settings.connection_collation;
     let meeting = Meeting { operation: "UNION", purpose: Purpose::Result, connection };
     let parties = [party(one), party(other)];
     // Texts that do not agree are refused, unless a column behind them says in which collation all are compared.
-    let agreed = match one.column.is_string() && one.traits.derivation == Derivation::None {
-        true if settles(parties[1]) => parties[1],
-        true => parties[0],
-        false => meeting.agree(&parties)?,
+    let (agreed, open) = match (one_open, other_open) {
+        (false, false) => {
+            let agreed = meeting.agree(&parties)?;
+            (agreed, agreed.traits.derivation == Derivation::None)
+        }
+        (true, false) if settles(parties[1]) => (parties[1], false),
+        (false, true) if settles(parties[0]) => (parties[0], false),
+        (false, true) => (parties[1], true),
+        _ => (parties[0], true),
     };
     let kind = unified_agreed(&one.column, &other.column, agreed);
-    Ok(ExprType { nullable, ..kind })
+    Ok((ExprType { nullable, ..kind }, open))
 }
 
 /// What a column brings to a common type: bits are bytes beside text.

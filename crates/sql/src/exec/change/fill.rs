@@ -105,7 +105,7 @@ impl Exec<'_> {
     pub(super) fn fill_from_query(
         &self,
         plan: &InsertPlan,
-        row: Vec<Value>,
+        mut row: Vec<Value>,
         frame: &mut [Value],
         number: u64,
     ) -> SqlResult<()> {
@@ -114,7 +114,11 @@ impl Exec<'_> {
         let InsertSource::Query(query) = &plan.source else { return Ok(()) };
         let given = &row[plan.targets.len().min(row.len())..];
         frame[plan.source_base..plan.source_base + given.len()].clone_from_slice(given);
-        for ((column, value), from) in plan.targets.iter().zip(row).zip(query.columns().iter()) {
+        for (nth, (column, from)) in plan.targets.iter().zip(query.columns().iter()).enumerate() {
+            let value = match plan.conversions.get(nth) {
+                Some(Some(conversion)) => conversion.eval(&FrameRow(&row), self.eval)?,
+                _ => row.get_mut(nth).map(std::mem::take).unwrap_or_default(),
+            };
             let value = into_column(value, &from.column_type, &plan.table.columns()[*column].kind);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
         }

@@ -102,6 +102,7 @@ impl Session {
             table: Arc::new(table),
             targets,
             source: InsertSource::Query(source),
+            conversions: Vec::new(),
             replace: create.on_duplicate == OnDuplicate::Replace,
             ignore: create.on_duplicate == OnDuplicate::Ignore,
             on_duplicate: Vec::new(),
