@@ -10,6 +10,7 @@ mod expression;
 mod function;
 pub mod logic;
 mod query;
+mod rare;
 mod schema;
 mod with;
 

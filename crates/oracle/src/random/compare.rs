@@ -18,6 +18,9 @@ const BY_GROUP: &[u16] = &[1140, 1055, 1056, 1111];
 /// Statements over one schema.
 const STATEMENTS_A_SEED: u64 = 25;
 
+/// Statements of rare forms over one schema, behind the others.
+const RARE_A_SEED: u64 = 5;
+
 /// What came out of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -254,16 +257,20 @@ impl Pair {
         let mut rng = Rng::new(seed);
         let schema = Schema::make(&mut rng);
         self.prepare(&schema)?;
-        for nth in 0..STATEMENTS_A_SEED {
+        for nth in 0..STATEMENTS_A_SEED + RARE_A_SEED {
             let mut rng = rng.fork();
             outcome.statements += 1;
-            let parameters = rng.below(4) == 0;
-            if nth % 4 == 3 {
+            let rare = nth >= STATEMENTS_A_SEED;
+            let parameters = rng.below(4) == 0 && !rare;
+            if nth % 4 == 3 && !rare {
                 let (change, tables) = Maker::of_all_kinds(&mut rng, &schema).change();
                 self.compare_change(seed, &form(&change, parameters), &tables, outcome)?;
                 continue;
             }
-            let query = Maker::of_all_kinds(&mut rng, &schema).query();
+            let query = match rare {
+                true => Maker::new(&mut rng, &schema).rare_query(),
+                false => Maker::of_all_kinds(&mut rng, &schema).query(),
+            };
             let text = form(&query.text(), parameters);
             let (one, two) = self.answers(&text)?;
             if one == two || two_faults(&one, &two) {

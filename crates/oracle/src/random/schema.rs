@@ -146,6 +146,14 @@ const GENERATED: &[(Kind, &str, Kind, &str)] = &[
 ];
 
 impl Schema {
+    /// Whether some table has a column of this name, without its alias, that is an ENUM or a SET.
+    pub fn has_members(&self, name: &str) -> bool {
+        let column = name.split_once('.').map_or(name, |(_, column)| column);
+        let with_members =
+            |c: &Column| c.name == column && (c.sql.starts_with("ENUM") || c.sql.starts_with("SET"));
+        self.tables.iter().any(|table| table.columns.iter().any(with_members))
+    }
+
     /// Three or four tables; in most schemas all texts are of one collation.
     pub fn make(rng: &mut Rng) -> Schema {
         let count = 3 + rng.index(2);
