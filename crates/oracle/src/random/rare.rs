@@ -76,6 +76,9 @@ impl Maker<'_> {
     fn value_in_list(&mut self) -> String {
         let outer = self.scopes[0].iter().filter(|column| column.kind == Kind::Number).cloned();
         let outer: Vec<_> = outer.collect();
+        if outer.is_empty() {
+            return self.condition(1);
+        }
         let around = self.pick(&outer).name.clone();
         let mut subquery = |list: &str| {
             self.inside(|maker| {

@@ -115,8 +115,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column is
-    /// compared with constants.
+    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column of
+    /// whole numbers or dates is compared with a constant.
     pub(super) fn between_class(
         &mut self,
         parts: &[&ast::Expr],
@@ -127,7 +127,7 @@ impl Builder<'_> {
         if any(&bound, is_document) {
             self.resolver.warn(SqlError::documents_between());
         }
-        let of_column = is_column(&bound[0]) && bound[1..].iter().all(|part| is_settled(&part.expr));
+        let of_column = is_column(&bound[0]) && bound[1..].iter().any(|part| is_settled(&part.expr));
         let simple = |kind: &ColumnType| kind.is_integer() || kind.is_temporal();
         if any(&bound, ColumnType::is_numeric) {
             if self.is_year(&bound[0]) {
