@@ -53,7 +53,14 @@ pub struct Parsed {
     pub overflow: bool,
     /// Non-zero fraction digits were lost.
     pub rounded: bool,
+    /// More digits than MySQL reads: nine groups of nine, which the point divides.
+    pub beyond: bool,
+    /// Bytes used without the exponent.
+    pub mantissa: usize,
 }
+
+/// Groups of nine digits that MySQL reads.
+const GROUPS_READ: i64 = 9;
 
 impl Decimal {
     /// Zero with scale 0.
@@ -160,14 +167,26 @@ impl Decimal {
             at += 1;
         }
         if !seen {
-            return Parsed { value: Decimal::ZERO, consumed: 0, overflow: false, rounded: false };
+            return Parsed {
+                value: Decimal::ZERO,
+                consumed: 0,
+                overflow: false,
+                rounded: false,
+                beyond: false,
+                mantissa: 0,
+            };
         }
+        let mantissa = at;
         if let Some((exponent, used)) = parse_exponent(&text[at..]) {
             scale = scale.saturating_sub(exponent);
             at += used;
         }
         let (value, overflow, rounded) = Decimal::assemble(negative, &digits, scale);
-        Parsed { value, consumed: at, overflow, rounded }
+        let zeros = digits.iter().take_while(|digit| **digit == 0).count();
+        let whole = (digits.len() - zeros) as i64 - i64::from(scale);
+        let groups = |digits: i64| (digits.max(0) + 8) / 9;
+        let beyond = zeros < digits.len() && groups(whole) + groups(i64::from(scale)) > GROUPS_READ;
+        Parsed { value, consumed: at, overflow, rounded, beyond, mantissa }
     }
 
     fn assemble(negative: bool, digits: &[u8], scale: i32) -> (Decimal, bool, bool) {

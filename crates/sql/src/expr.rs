@@ -23,6 +23,7 @@ mod infer;
 mod literal;
 mod long_text;
 mod lookup;
+mod misfit;
 mod own_digits;
 mod predicate;
 mod row;

@@ -50,7 +50,8 @@ pub(crate) use json::{
 };
 pub(crate) use json_scalar::{
     DATE, MOMENT, TIME, Wanted, as_given_to, as_number, as_summand, as_temporal,
-    of_truth as truth_as_document, reads_document, temporal_argument, text_as_number, wanted_number,
+    of_truth as truth_as_document, or_beginning, reads_count_twice, reads_document, temporal_argument,
+    text_as_number, wanted_amount, wanted_number,
 };
 pub(crate) use json_value::json_value;
 pub(crate) use numeric::CONV_OF_BITS;

@@ -6,6 +6,7 @@ use super::condition::exactly;
 use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
+use super::misfit::{told_once, untold_text};
 use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
@@ -15,7 +16,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
-use crate::value::Value;
+use crate::value::{Value, parse_integer_prefix, shown};
 
 /// What the builder cannot know: where columns are, and how aggregates and subqueries are computed.
 pub trait Resolver {
@@ -254,8 +255,9 @@ impl Builder<'_> {
         parts.iter().map(|part| self.build(part)).collect()
     }
 
+    /// What AND and OR join: constants among them are told of once.
     fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
-        parts.iter().map(|part| self.condition(part)).collect()
+        parts.iter().map(|part| self.condition(part).map(told_once)).collect()
     }
 
     /// Binds what is true or false: a document is true unless it is the number 0.
@@ -323,7 +325,12 @@ impl Builder<'_> {
             let typed = super::class::of_branch_taken(self.build(&chosen)?);
             return Ok(super::class::coerced(typed, ColumnType::DOUBLE));
         }
-        let typed = super::class::of_branch_taken(self.build(expr)?);
+        let mut typed = super::class::of_branch_taken(self.build(expr)?);
+        if let ast::Expr::Function(call) = expr
+            && matches!(&*call.name, "max" | "min" | "any_value")
+        {
+            typed = untold_text(typed);
+        }
         if matches!(typed.expr, Expr::Column(at) if !self.resolver.is_kept(at)) {
             return Ok(functions::as_number(typed, wanted, source_of(expr)));
         }
@@ -413,7 +420,7 @@ impl Builder<'_> {
         let written = operand;
         let operand = match op {
             UnaryOp::Binary => self.build(operand)?,
-            UnaryOp::Not => self.condition(operand)?,
+            UnaryOp::Not => told_once(self.condition(operand)?),
             UnaryOp::BitNot => self.number_for(operand, Wanted::Integer)?,
             UnaryOp::Negate => match number_of_hex(operand) {
                 Some(number) => as_real(number),
@@ -515,7 +522,10 @@ impl Builder<'_> {
         let (expr, column) = match expr {
             ast::Expr::DateArithmetic { date, amount, unit, subtract } => {
                 let date = functions::as_summand(self.build(date)?, source_of(date));
-                let amount = self.build(amount)?;
+                let amount = match functions::wanted_amount(*unit) {
+                    Some(wanted) => self.number_for(amount, wanted)?,
+                    None => self.build(amount)?,
+                };
                 let column = functions::date_arithmetic_type(&date.kind.column, *unit);
                 let (date, amount) = (boxed(date), boxed(amount));
                 (Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract }, column)
@@ -698,15 +708,30 @@ impl Builder<'_> {
                 arguments.push(functions::truth_as_document(self.build(argument)?));
                 continue;
             }
-            let wanted = functions::wanted_number(name, nth);
             let bits = nth == 0 && functions::writes_digits(name) && number_of_hex(argument).is_some();
-            let mut bound = if numeric || bits {
-                with_all_digits(self.number_for(argument, wanted)?)
-            } else {
-                self.build(argument)?
+            let mut bound = match functions::wanted_number(name, nth, numeric || bits) {
+                Some(wanted) if numeric || bits => with_all_digits(self.number_for(argument, wanted)?),
+                Some(wanted) => self.number_for(argument, wanted)?,
+                None => self.build(argument)?,
             };
+            if functions::reads_count_twice(
+                name,
+                nth,
+                arguments.first().map(|first: &Typed| &first.kind.column),
+            ) && let Expr::Literal(Value::Str(text)) = &bound.expr
+            {
+                let (number, whole) = parse_integer_prefix(text.as_bytes());
+                if !whole || i64::try_from(number).is_err() && u64::try_from(number).is_err() {
+                    self.resolver.warn(SqlError::truncated_wrong_value("INTEGER", shown(text.as_bytes())));
+                }
+            }
             if let Some(wanted) = functions::temporal_argument(name, nth) {
+                let document = (name == "unix_timestamp" && bound.kind.column == ColumnType::Json)
+                    .then(|| bound.expr.clone());
                 bound = functions::as_temporal(bound, wanted, source_of(argument));
+                if let Some(document) = document {
+                    bound = functions::or_beginning(bound, document);
+                }
             }
             arguments.push(bound);
         }

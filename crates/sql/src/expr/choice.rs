@@ -99,7 +99,8 @@ impl Builder<'_> {
     /// `NULLIF`: the first value, unless it is equal to the second.
     pub(super) fn null_if(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Typed> {
         let written = (left, right);
-        let (left, right) = (self.build(left)?, self.build(right)?);
+        let left = self.build(left)?;
+        let right = if left.kind.column.is_numeric() { self.plain(right)? } else { self.build(right)? };
         let mut kind = ExprType { nullable: true, ..left.kind.clone() };
         let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
         if is_document(&left) != is_document(&right) {

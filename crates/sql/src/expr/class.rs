@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::build::{Builder, source_of};
 use super::literal::number_of_hex;
 use super::long_text::read_silently;
+use super::misfit::{constants_told_once, told_once};
 use super::{Call, EvalContext, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
@@ -75,6 +76,11 @@ impl Builder<'_> {
             let right = self.as_text(right);
             return (left, right);
         }
+        let (left, right) = self.of_years_and_moments(left, right);
+        constants_told_once(left, right)
+    }
+
+    fn of_years_and_moments(&self, left: Typed, right: Typed) -> (Typed, Typed) {
         if is_moment(&left.kind.column) {
             let right = self.given_moment(right);
             return (left, right);
@@ -179,12 +185,21 @@ impl Builder<'_> {
     /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column of whole
     /// numbers, texts that spell one are that; a long list finds them by their keys all the same.
     pub(super) fn in_class(&self, operand: Typed, candidates: &mut [Typed]) -> Typed {
-        if is_whole(&operand) {
+        // MySQL reads candidates of one type once.
+        let texts = candidates.len() < super::LOOKED_UP_MIN
+            && candidates.iter().all(|one| one.kind.column.is_character() && is_settled(&one.expr));
+        let whole = is_whole(&operand);
+        if whole {
             let short = candidates.len() < super::LOOKED_UP_MIN;
             for candidate in candidates.iter_mut().filter(|one| short || matches!(one.expr, Expr::Literal(_)))
             {
                 *candidate = as_whole(candidate.clone());
             }
+        }
+        if texts && is_column(&operand) && operand.kind.column.is_numeric() {
+            candidates.iter_mut().for_each(|one| *one = told_once(one.clone()));
+        }
+        if whole {
             return operand;
         }
         let kind = &operand.kind.column;
@@ -256,7 +271,7 @@ fn full_year(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
         _ if value.is_null() => return Ok(Value::Null),
         Some(text) => match parse_double_prefix(text) {
             (number, true) => number,
-            _ => return Ok(value.clone()),
+            (number, false) => return Ok(Value::Double(number)),
         },
         None => to_double(value, context)?,
     };
@@ -291,6 +306,7 @@ fn moment_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 
 /// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text begins with.
 pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
+    let typed = super::misfit::untold(typed);
     let column = &typed.kind.column;
     if !(column.is_string() || column.is_temporal()) || *column == ColumnType::Json {
         return typed;

@@ -242,6 +242,12 @@ pub trait SessionView: Sync {
     }
     /// Keeps one until the statement ends.
     fn keep_lookup(&self, _place: usize, _lookup: &Arc<Lookup>) {}
+    /// True if a warning of a place was given during this statement.
+    fn was_told(&self, _place: usize) -> bool {
+        false
+    }
+    /// Notes that it was.
+    fn note_told(&self, _place: usize) {}
     /// What the session's statements hold in memory.
     fn memory(&self) -> Option<&Arc<Account>> {
         None

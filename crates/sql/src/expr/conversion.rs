@@ -63,7 +63,9 @@ impl Builder<'_> {
             other => other.clone(),
         };
         let kind = ExprType::new(column, nullable);
-        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })
+        let name = matches!(to, ColumnType::Float { .. })
+            .then(|| format!("cast({} as float)", Source::of(expr, &*self.resolver).plain_text()).into());
+        Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name }, kind })
     }
 
     /// Whether what becomes a text may be NULL: in strict mode every text that is made may be too long.

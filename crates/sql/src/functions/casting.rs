@@ -101,16 +101,23 @@ pub(crate) fn cast_named(
         ColumnType::Int { .. } => Value::UInt(cast_unsigned(value, context)?),
         ColumnType::Decimal { precision, scale, .. } => {
             let number = to_decimal(value, context)?;
+            let overflows = value.as_raw_bytes().is_some_and(|text| Decimal::parse_prefix(text).overflow);
             Value::Decimal(match number.fit(*precision, *scale) {
-                Ok(number) => number,
-                Err(_) => {
+                Ok(number) if !overflows => number,
+                _ => {
                     context.warn(SqlError::out_of_range_column(name.unwrap_or("(null)"), 1))?;
                     let largest = Decimal::max_value(*precision, *scale);
                     if number.is_negative() { largest.negate() } else { largest }
                 }
             })
         }
-        ColumnType::Float { .. } => Value::Double(f64::from(to_double(value, context)? as f32)),
+        ColumnType::Float { .. } => {
+            let number = to_double(value, context)? as f32;
+            if !number.is_finite() {
+                return Err(SqlError::value_out_of_range("DOUBLE", name.unwrap_or("cast")));
+            }
+            Value::Double(f64::from(number))
+        }
         ColumnType::Double { .. } => Value::Double(to_double(value, context)?),
         ColumnType::Year => cast_year(value, context)?,
         ColumnType::Date => read_date(value, ReadFor::Keeping, context)?.map_or(Value::Null, Value::Date),
@@ -204,10 +211,13 @@ fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
             }
             Ok(whole.unwrap_or(i64::MIN) as u64)
         }
-        Value::Decimal(number) if number.to_u64().is_none() => {
-            context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
-            Ok(u64::MAX)
-        }
+        Value::Decimal(number) => match number.to_u64() {
+            Some(whole) => Ok(whole),
+            None => {
+                context.warn(SqlError::truncated_wrong_value("DECIMAL", number))?;
+                Ok(u64::MAX)
+            }
+        },
         Value::Str(_) | Value::Bytes(_) => {
             let bits = to_u64_bits(value, context)?;
             if parse_integer_prefix(value.as_raw_bytes().unwrap_or(&[])).0 < 0 {
@@ -215,7 +225,6 @@ fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
             }
             Ok(bits)
         }
-        Value::Double(number) if *number < 0.0 => Ok(to_i64(value, context)? as u64),
         other => to_u64_bits(other, context),
     }
 }

@@ -324,23 +324,49 @@ date_parts! {
     weekofyear Calendar |date| week_number(date, 3);
 }
 
-fn week_argument(arguments: &[Value], default: u8, context: &EvalContext<'_>) -> SqlResult<u32> {
-    match arguments.get(1) {
-        Some(mode) => Ok(to_i64(mode, context)? as u32 & 7),
-        None => Ok(u32::from(default)),
+/// How a week is numbered.
+enum Weeks {
+    Mode(u32),
+    /// The mode is NULL: there is no number.
+    Unknown,
+    /// The mode is negative: mode 0, of the date's own year.
+    OfYear,
+}
+
+impl Weeks {
+    fn of(arguments: &[Value], default: u8, context: &EvalContext<'_>) -> SqlResult<Weeks> {
+        Ok(match arguments.get(1) {
+            Some(Value::Null) => Weeks::Unknown,
+            // Its lower 32 bits count, with their sign.
+            Some(mode) => match to_i64(mode, context)? as i32 {
+                ..0 => Weeks::OfYear,
+                mode => Weeks::Mode(mode as u32 & 7),
+            },
+            None => Weeks::Mode(u32::from(default)),
+        })
     }
 }
 
 fn week(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mode = week_argument(arguments, context.settings.default_week_format, context)?;
-    real_date(&arguments[0], context, |date| Value::Int(i64::from(week_number(date, mode))))
+    let weeks = Weeks::of(arguments, context.settings.default_week_format, context)?;
+    real_date(&arguments[0], context, |date| {
+        Value::Int(match weeks {
+            Weeks::Mode(mode) => i64::from(week_number(date, mode)),
+            Weeks::OfYear => i64::from(week_number(date, 0)),
+            Weeks::Unknown => 0,
+        })
+    })
 }
 
 fn yearweek(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let mode = week_argument(arguments, 0, context)?;
-    real_date(&arguments[0], context, |date| Value::Int(i64::from(datetime::year_week(date, mode))))
+    let weeks = Weeks::of(arguments, 0, context)?;
+    real_date(&arguments[0], context, |date| {
+        Value::Int(match weeks {
+            Weeks::Mode(mode) => i64::from(datetime::year_week(date, mode)),
+            Weeks::OfYear => i64::from(date.year()) * 100 + i64::from(week_number(date, 0)),
+            Weeks::Unknown => 0,
+        })
+    })
 }
 
 /// Applies a function to a day of the calendar; what is none gives NULL.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::encode::base64_line;
+use crate::ast::IntervalUnit;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
@@ -37,14 +38,60 @@ pub(crate) enum Wanted {
     Decimal,
 }
 
-/// What a function that takes numbers wants a document for.
-pub(crate) fn wanted_number(name: &str, nth: usize) -> Wanted {
-    match (name, nth) {
-        ("from_days" | "makedate" | "bit_count" | "period_add" | "period_diff", _) | ("maketime", 0 | 1) => {
-            Wanted::Integer
-        }
+/// What number a function reads an argument as, where hex literals are numbers and documents no texts; None where it reads no number.
+/// `numbers`: it takes nothing else.
+pub(crate) fn wanted_number(name: &str, nth: usize, numbers: bool) -> Option<Wanted> {
+    let whole = match name {
+        "from_days" | "makedate" | "period_add" | "period_diff" | "char" => true,
+        "space" | "elt" | "bit_count" | "inet_ntoa" | "make_set" | "rand" | "random_bytes" => nth == 0,
+        "left" | "right" | "repeat" | "lpad" | "rpad" | "sha2" | "week" | "yearweek" | "round"
+        | "truncate" => nth == 1,
+        "maketime" => nth < 2,
+        "substring" | "insert" | "conv" => matches!(nth, 1 | 2),
+        "locate" | "substring_index" => nth == 2,
+        "regexp_instr" => matches!(nth, 2..=4),
+        "regexp_substr" => matches!(nth, 2 | 3),
+        "regexp_replace" => matches!(nth, 3 | 4),
+        "export_set" => matches!(nth, 0 | 4),
+        "format" => nth == 1,
+        _ => false,
+    };
+    Some(match (name, nth) {
+        _ if whole => Wanted::Integer,
         ("sec_to_time" | "from_unixtime" | "maketime", _) => Wanted::Decimal,
-        _ => Wanted::Double,
+        ("format" | "format_bytes" | "format_pico_time", 0) | ("uuid_to_bin" | "bin_to_uuid", 1) => {
+            Wanted::Double
+        }
+        _ if numbers => Wanted::Double,
+        _ => return None,
+    })
+}
+
+/// What number so many units are; None for units of several parts, which are read as texts.
+pub(crate) fn wanted_amount(unit: IntervalUnit) -> Option<Wanted> {
+    use IntervalUnit as Unit;
+    match unit {
+        Unit::Second => Some(Wanted::Decimal),
+        Unit::Microsecond
+        | Unit::Minute
+        | Unit::Hour
+        | Unit::Day
+        | Unit::Week
+        | Unit::Month
+        | Unit::Quarter
+        | Unit::Year => Some(Wanted::Integer),
+        _ => None,
+    }
+}
+
+/// Whether MySQL reads a count that is a constant once more while it binds the function, so that it tells of it twice.
+pub(crate) fn reads_count_twice(name: &str, nth: usize, first: Option<&ColumnType>) -> bool {
+    match name {
+        "space" => nth == 0,
+        "left" | "right" | "repeat" | "lpad" | "rpad" | "sha2" => nth == 1,
+        "round" | "truncate" => nth == 1 && matches!(first, Some(ColumnType::Decimal { .. })),
+        "substring" => matches!(nth, 1 | 2),
+        _ => false,
     }
 }
 
@@ -230,6 +277,18 @@ fn first_moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     null_guard!(arguments);
     let year = to_u64_bits(&arguments[0], context)?;
     Ok(Value::from(format!("{year:04}-01-01 00:00:00")))
+}
+
+/// What UNIX_TIMESTAMP reads of a document: one that says no moment is the beginning of time.
+pub(crate) fn or_beginning(moment: Typed, document: Expr) -> Typed {
+    call("moment or beginning", moment_or_zero, vec![moment.expr, document], moment.kind)
+}
+
+fn moment_or_zero(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(match (&arguments[0], &arguments[1]) {
+        (Value::Null, document) if !document.is_null() => Value::DateTime(datetime::DateTime::ZERO),
+        (moment, _) => moment.clone(),
+    })
 }
 
 /// The first day of a year, at midnight where a moment is wanted.

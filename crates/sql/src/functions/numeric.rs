@@ -468,6 +468,10 @@ fn conv(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
     if text.is_empty() {
         return Ok(Value::Null);
     }
+    let base = |base: i64| (2..=36).contains(&base.unsigned_abs());
+    if !(base(from) && base(to)) {
+        return Ok(Value::Null);
+    }
     let digit = |byte: &u8| char::from(*byte).is_digit(from.unsigned_abs().clamp(2, 36) as u32);
     let unsigned = text.trim_ascii_start();
     let unsigned = unsigned.strip_prefix(b"-").or(unsigned.strip_prefix(b"+")).unwrap_or(unsigned);
@@ -490,25 +494,36 @@ fn conv_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     Ok(convert_base(number.as_bytes(), 10, to).map_or(Value::Null, Value::from))
 }
 
-/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with.
-fn digits_of(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
-    match value {
-        Value::Int(_) | Value::UInt(_) => to_u64_bits(value, context),
+/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with, as CONV from base 10.
+fn in_base_of_ten(value: &Value, base: u64, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let number = match value {
+        Value::Int(_) | Value::UInt(_) => to_u64_bits(value, context)?,
         other => {
-            let (number, _) = parse_integer_prefix(&to_bytes(other));
-            Ok(number.clamp(i128::from(i64::MIN), i128::from(u64::MAX)) as u64)
+            let text = to_bytes(other);
+            if text.is_empty() {
+                return Ok(Value::Null);
+            }
+            let (number, _) = parse_integer_prefix(&text);
+            let clamped = number.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
+            let begins = text.trim_ascii_start();
+            let begins = begins.strip_prefix(b"-").or(begins.strip_prefix(b"+")).unwrap_or(begins);
+            if clamped != number || !begins.first().is_some_and(u8::is_ascii_digit) {
+                context.warn(SqlError::truncated_wrong_value("DECIMAL", crate::value::shown(&text)))?;
+            }
+            clamped as u64
         }
-    }
+    };
+    Ok(Value::from(in_base(number, base)))
 }
 
 fn bin(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(in_base(digits_of(&arguments[0], context)?, 2)))
+    in_base_of_ten(&arguments[0], 2, context)
 }
 
 fn oct(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::from(in_base(digits_of(&arguments[0], context)?, 8)))
+    in_base_of_ten(&arguments[0], 8, context)
 }
 
 fn interval(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

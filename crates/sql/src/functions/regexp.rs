@@ -36,11 +36,14 @@ fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResu
 }
 
 /// Byte offset of a position in characters from 1; 1 without an argument.
-fn start(text: &str, position: Option<&Value>, context: &EvalContext<'_>) -> SqlResult<usize> {
+fn start(call: &Call, text: &str, position: Option<&Value>, context: &EvalContext<'_>) -> SqlResult<usize> {
     let Some(position) = position else { return Ok(0) };
-    let position = to_i64(position, context)?;
-    let before =
-        usize::try_from(position.saturating_sub(1)).map_err(|_| SqlError::regexp_index_out_of_bounds())?;
+    // Its lower 32 bits count, with their sign.
+    let position = i64::from(to_i64(position, context)? as i32);
+    let before = usize::try_from(position.saturating_sub(1)).map_err(|_| match call.name {
+        "regexp_instr" => SqlError::regexp_index_out_of_bounds(),
+        name => SqlError::wrong_native_parameters(name),
+    })?;
     let mut offsets = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     offsets.nth(before).ok_or_else(SqlError::regexp_index_out_of_bounds)
 }
@@ -61,7 +64,7 @@ fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -
     let Some(compiled) = compiled(call, &arguments[1], arguments.get(5))? else { return Ok(Value::Null) };
     null_guard!(arguments);
     let (text, replacement) = (to_text(&arguments[0]), to_text(&arguments[2]));
-    let from = start(&text, arguments.get(3), context)?;
+    let from = start(call, &text, arguments.get(3), context)?;
     let wanted = occurrence(arguments.get(4), 0, context)?;
     build_text(call.name, context, |replaced| {
         replaced.push(&text.as_bytes()[..from])?;
@@ -123,12 +126,13 @@ fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut ResultBytes<
 
 /// The match that position and occurrence (arguments 2 and 3) mean.
 fn nth_match(
+    call: &Call,
     compiled: &Pattern,
     text: &str,
     arguments: &[Value],
     context: &EvalContext<'_>,
 ) -> SqlResult<Option<(usize, usize)>> {
-    let from = start(text, arguments.get(2), context)?;
+    let from = start(call, text, arguments.get(2), context)?;
     let wanted = occurrence(arguments.get(3), 1, context)?.max(1);
     let mut at = from;
     let mut counted = 0;
@@ -149,7 +153,7 @@ fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     let Some(compiled) = compiled(call, &arguments[1], arguments.get(4))? else { return Ok(Value::Null) };
     null_guard!(arguments);
     let text = to_text(&arguments[0]);
-    let found = nth_match(&compiled, &text, arguments, context)?;
+    let found = nth_match(call, &compiled, &text, arguments, context)?;
     Ok(found.map_or(Value::Null, |(start, end)| Value::text(&text[start..end])))
 }
 
@@ -166,7 +170,7 @@ fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
             return Err(SqlError::wrong_arguments(format!("{}: return_option must be 1 or 0.", call.name)));
         }
     };
-    let found = nth_match(&compiled, &text, arguments, context)?;
+    let found = nth_match(call, &compiled, &text, arguments, context)?;
     let place = |found: (usize, usize)| {
         let end = if after { found.1 } else { found.0 };
         text[..end].chars().count() as i64 + 1

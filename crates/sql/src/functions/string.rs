@@ -311,7 +311,10 @@ fn pad(call: &Call, arguments: &[Value], context: &EvalContext<'_>, left: bool) 
         return Ok(like(&arguments[0], bytes[..end].to_vec()));
     }
     build_like(&arguments[0], call, context, |out| {
-        if wanted > context.settings.result_bytes_max {
+        // As many bytes as so many characters can take.
+        let bytes_each =
+            if matches!(arguments[0], Value::Bytes(_)) { 1 } else { call.collation.max_char_bytes() };
+        if wanted.saturating_mul(u64::from(bytes_each)) > context.settings.result_bytes_max {
             return Err(Stop::TooLong);
         }
         let filler_count = count_of(&arguments[2], &filler) as u64;

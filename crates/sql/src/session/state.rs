@@ -1,7 +1,7 @@
 //! The part of a session that expressions see while a statement runs. Everything in it can be changed through a shared
 //! reference; only the session's own statements do.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -55,6 +55,8 @@ pub struct SessionState {
     work: AtomicU64,
     /// Lists of IN of the statement that runs, by the places of their expressions.
     lookups: Mutex<HashMap<usize, Arc<Lookup>>>,
+    /// Places of which a warning was given.
+    told: Mutex<HashSet<usize>>,
     has_lookups: AtomicBool,
     /// A plan is running.
     runs_plan: AtomicBool,
@@ -141,6 +143,7 @@ impl SessionState {
             memory,
             work: AtomicU64::new(0),
             lookups: Mutex::default(),
+            told: Mutex::default(),
             has_lookups: AtomicBool::new(false),
             runs_plan: AtomicBool::new(false),
         }
@@ -256,6 +259,7 @@ impl SessionState {
         if self.has_lookups.load(Ordering::Relaxed) {
             self.has_lookups.store(false, Ordering::Relaxed);
             self.lookups.lock().clear();
+            self.told.lock().clear();
         }
     }
 
@@ -410,6 +414,13 @@ impl SessionView for SessionState {
     fn keep_lookup(&self, place: usize, lookup: &Arc<Lookup>) {
         self.has_lookups.store(true, Ordering::Relaxed);
         self.lookups.lock().insert(place, lookup.clone());
+    }
+    fn was_told(&self, place: usize) -> bool {
+        self.keeps_lookups() && self.told.lock().contains(&place)
+    }
+    fn note_told(&self, place: usize) {
+        self.has_lookups.store(true, Ordering::Relaxed);
+        self.told.lock().insert(place);
     }
     fn memory(&self) -> Option<&Arc<MemoryAccount>> {
         Some(&self.memory)

@@ -149,7 +149,10 @@ pub fn to_decimal(value: &Value, context: &EvalContext<'_>) -> SqlResult<Decimal
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let parsed = Decimal::parse_prefix(text);
-            if parsed.overflow
+            if parsed.beyond && parsed.overflow && parsed.mantissa < parsed.consumed {
+                context.warn(SqlError::truncated_wrong_value("DECIMAL", shown(&text[..parsed.mantissa])))?;
+            }
+            if parsed.beyond
                 || parsed.consumed == 0
                 || !text[parsed.consumed..].iter().all(u8::is_ascii_whitespace)
             {
@@ -179,7 +182,8 @@ fn rounded(number: f64) -> f64 {
     number.round_ties_even()
 }
 
-/// As a signed integer: numbers round, strings give their integer prefix, out of range clamps.
+/// As a signed integer: numbers round, out of range clamps. Strings give their integer prefix; one between the greatest number with a
+/// sign and the greatest without is the negative number of the same bits, as in MySQL, and so is all that is beyond.
 pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
     Ok(match value {
         Value::Int(number) => *number,
@@ -195,7 +199,7 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let (number, complete) = parse_integer_prefix(text);
-            let clamped = number.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+            let clamped = number.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
             if !complete || clamped != number {
                 warn_truncated(context, "INTEGER", value)?;
             }
@@ -210,25 +214,9 @@ pub fn to_i64(value: &Value, context: &EvalContext<'_>) -> SqlResult<i64> {
     })
 }
 
-/// As 64 bits for bit operators: negative numbers are two's complement, larger ones clamp.
+/// As 64 bits for bit operators: those of the signed integer.
 pub fn to_u64_bits(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
-    Ok(match value {
-        Value::Double(number) if *number > 0.0 => rounded(*number) as u64,
-        Value::Decimal(number) if !number.is_negative() => number.to_u64().unwrap_or(u64::MAX),
-        Value::Str(_) | Value::Bytes(_) => {
-            let text = value.as_raw_bytes().unwrap_or(&[]);
-            let (number, complete) = parse_integer_prefix(text);
-            if !complete {
-                warn_truncated(context, "INTEGER", value)?;
-            }
-            if number < 0 {
-                number.max(i128::from(i64::MIN)) as i64 as u64
-            } else {
-                number.min(i128::from(u64::MAX)) as u64
-            }
-        }
-        other => to_i64(other, context)? as u64,
-    })
+    Ok(to_i64(value, context)? as u64)
 }
 
 /// As a condition; `None` for NULL.
