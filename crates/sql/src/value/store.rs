@@ -186,7 +186,7 @@ fn rounded_number(value: &Value, context: &StoreContext<'_>) -> SqlResult<(i128,
             let rest = &text[parsed.consumed..];
             let trouble = if parsed.consumed == 0 {
                 Some(context.incorrect("integer", value))
-            } else if !rest.iter().all(u8::is_ascii_whitespace) && !rest.eq_ignore_ascii_case(b"e") {
+            } else if !without_empty_exponent(rest).iter().all(u8::is_ascii_whitespace) {
                 Some(SqlError::data_truncated(context.column, context.row))
             } else {
                 None
@@ -237,6 +237,14 @@ fn store_integer(
         context.misfit(error)?;
     }
     Ok(if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) })
+}
+
+/// What follows a number, less an exponent without digits, which counts as part of a whole number.
+fn without_empty_exponent(rest: &[u8]) -> &[u8] {
+    match rest {
+        [b'e' | b'E', b'+' | b'-', rest @ ..] | [b'e' | b'E', rest @ ..] => rest,
+        _ => rest,
+    }
 }
 
 /// A decimal below zero is out of range where nothing is, also one that is rounded to zero.
@@ -316,19 +324,24 @@ fn store_decimal(
     unsigned: bool,
     context: &StoreContext<'_>,
 ) -> SqlResult<Value> {
+    // It has more digits before the point than any DECIMAL.
+    let mut overflows = false;
     let number = match value {
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
             let parsed = Decimal::parse_prefix(text);
-            if parsed.consumed == 0 {
+            let garbage = !text[parsed.consumed..].iter().all(u8::is_ascii_whitespace);
+            overflows = parsed.overflow;
+            if parsed.consumed == 0 || context.strict && (garbage || parsed.beyond) {
                 context.misfit(context.incorrect("decimal", value))?;
-            } else if !text[parsed.consumed..].iter().all(u8::is_ascii_whitespace) {
-                if context.strict {
-                    return Err(context.incorrect("decimal", value));
-                }
+            } else if !overflows && (garbage || parsed.rounded && parsed.value.is_zero()) {
                 context.note_truncated();
             }
             parsed.value
+        }
+        Value::Double(number) => {
+            overflows = Decimal::from_f64(*number).is_none();
+            to_decimal(value, context.eval)?
         }
         other => to_decimal(other, context.eval)?,
     };
@@ -337,13 +350,13 @@ fn store_decimal(
         return Ok(Value::Decimal(Decimal::ZERO.round_to(scale)));
     }
     match number.fit(precision, scale) {
-        Ok(fitted) => {
+        Ok(fitted) if !overflows => {
             if fitted != number && !matches!(value, Value::Double(_)) {
                 context.note_truncated();
             }
             Ok(Value::Decimal(fitted))
         }
-        Err(_) => {
+        _ => {
             context.out_of_range()?;
             let largest = Decimal::max_value(precision, scale);
             Ok(Value::Decimal(if number.is_negative() { largest.negate() } else { largest }))
@@ -361,13 +374,20 @@ fn store_double(
     let mut number = match value {
         Value::Str(_) | Value::Bytes(_) => {
             let (number, complete) = parse_double_prefix(value.as_raw_bytes().unwrap_or(&[]));
-            if !complete {
+            if !complete && number.abs() == f64::MAX {
+                context.out_of_range()?;
+            } else if !complete {
                 context.misfit(context.incorrect(if single { "FLOAT" } else { "DOUBLE" }, value))?;
             }
             number
         }
         other => to_double(other, context.eval)?,
     };
+    if unsigned && number < 0.0 {
+        // Before it is rounded: what rounds to zero is below it all the same.
+        context.out_of_range()?;
+        return Ok(Value::Double(0.0));
+    }
     let mut limit = if single { f64::from(f32::MAX) } else { f64::MAX };
     if let Some((total, scale)) = digits {
         let unit = 10f64.powi(i32::from(scale));
