@@ -140,10 +140,10 @@ fn nth_match(
         && let Some(found) = compiled.find_at(text, at)?
     {
         counted += 1;
+        context.session.work(found.1 - at)?;
         if counted == wanted {
             return Ok(Some(found));
         }
-        context.session.work(found.1 - at)?;
         at = after(text, found);
     }
     Ok(None)
