@@ -38,6 +38,8 @@ pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};
 pub(crate) use choice::unified_agreed;
 pub(crate) use class::{of_branch_taken, with_all_digits};
 pub(crate) use context::Held;
+#[cfg(test)]
+pub(crate) use context::begin_steps;
 pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,
