@@ -100,24 +100,9 @@ pub(crate) fn cast_named(
         ColumnType::Int { unsigned: false, .. } => cast_signed(value, context)?,
         ColumnType::Int { .. } => Value::UInt(cast_unsigned(value, context)?),
         ColumnType::Decimal { precision, scale, .. } => {
-            let number = to_decimal(value, context)?;
-            let overflows = value.as_raw_bytes().is_some_and(|text| Decimal::parse_prefix(text).overflow);
-            Value::Decimal(match number.fit(*precision, *scale) {
-                Ok(number) if !overflows => number,
-                _ => {
-                    context.warn(SqlError::out_of_range_column(name.unwrap_or("(null)"), 1))?;
-                    let largest = Decimal::max_value(*precision, *scale);
-                    if number.is_negative() { largest.negate() } else { largest }
-                }
-            })
+            Value::Decimal(cast_decimal(value, (*precision, *scale), name, context)?)
         }
-        ColumnType::Float { .. } => {
-            let number = to_double(value, context)? as f32;
-            if !number.is_finite() {
-                return Err(SqlError::value_out_of_range("DOUBLE", name.unwrap_or("cast")));
-            }
-            Value::Double(f64::from(number))
-        }
+        ColumnType::Float { .. } => cast_float(value, name, context)?,
         ColumnType::Double { .. } => Value::Double(to_double(value, context)?),
         ColumnType::Year => cast_year(value, context)?,
         ColumnType::Date => read_date(value, ReadFor::Keeping, context)?.map_or(Value::Null, Value::Date),
@@ -227,6 +212,34 @@ fn cast_unsigned(value: &Value, context: &EvalContext<'_>) -> SqlResult<u64> {
         }
         other => to_u64_bits(other, context),
     }
+}
+
+/// CAST(value AS DECIMAL(precision, scale)); the largest one with a warning for what has more digits.
+fn cast_decimal(
+    value: &Value,
+    (precision, scale): (u8, u8),
+    name: Option<&str>,
+    context: &EvalContext<'_>,
+) -> SqlResult<Decimal> {
+    let number = to_decimal(value, context)?;
+    let overflows = value.as_raw_bytes().is_some_and(|text| Decimal::parse_prefix(text).overflow);
+    match number.fit(precision, scale) {
+        Ok(number) if !overflows => Ok(number),
+        _ => {
+            context.warn(SqlError::out_of_range_column(name.unwrap_or("(null)"), 1))?;
+            let largest = Decimal::max_value(precision, scale);
+            Ok(if number.is_negative() { largest.negate() } else { largest })
+        }
+    }
+}
+
+/// CAST(value AS FLOAT); error 1690 for what no FLOAT holds.
+fn cast_float(value: &Value, name: Option<&str>, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let number = to_double(value, context)? as f32;
+    if !number.is_finite() {
+        return Err(SqlError::value_out_of_range("DOUBLE", name.unwrap_or("cast")));
+    }
+    Ok(Value::Double(f64::from(number)))
 }
 
 /// CAST(value AS YEAR): a number, shown without leading zeros.
