@@ -20,10 +20,8 @@ pub(super) struct Refusals {
     pub default: About,
     /// A function that is refused: by its name, after the definition's.
     pub function: fn(&str, &str) -> SqlError,
-    /// Functions that are refused.
-    pub functions: &'static [&'static str],
-    /// The same row has the same value at any moment: no UNIX_TIMESTAMP() of now. Nor are there aggregate functions
-    /// (1111).
+    /// The same row has the same value at any moment: [`UNSETTLED`] functions are refused besides [`BUSY`] ones, and
+    /// UNIX_TIMESTAMP() of now. Nor are there aggregate functions (1111).
     pub settled: bool,
 }
 
@@ -50,8 +48,10 @@ fn check_part(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
             return Err(SqlError::invalid_group_function_use());
         }
         Expr::Function(call) => {
-            let now = refusals.settled && &*call.name == "unix_timestamp" && call.arguments.is_empty();
-            if now || call.schema.is_some() || refusals.functions.contains(&&*call.name) {
+            let name = &*call.name;
+            let now = name == "unix_timestamp" && call.arguments.is_empty();
+            let unsettled = refusals.settled && (now || UNSETTLED.contains(&name));
+            if unsettled || call.schema.is_some() || BUSY.contains(&name) {
                 return named(&call.name);
             }
         }
@@ -66,29 +66,33 @@ fn check_part(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
     result
 }
 
-/// Functions whose result is not settled by their arguments, or that do something.
-pub(super) const UNSETTLED: &[&str] = &[
+/// Functions that do something besides, or tell of the session's last statement.
+const BUSY: &[&str] = &[
     "benchmark",
-    "connection_id",
-    "curdate",
-    "current_role",
-    "current_user",
-    "curtime",
-    "database",
     "found_rows",
     "get_lock",
     "is_free_lock",
     "is_used_lock",
     "last_insert_id",
     "load_file",
-    "now",
-    "rand",
-    "random_bytes",
     "release_all_locks",
     "release_lock",
     "row_count",
-    "session_user",
     "sleep",
+];
+
+/// Other functions whose result their arguments do not settle.
+const UNSETTLED: &[&str] = &[
+    "connection_id",
+    "curdate",
+    "current_role",
+    "current_user",
+    "curtime",
+    "database",
+    "now",
+    "rand",
+    "random_bytes",
+    "session_user",
     "sysdate",
     "system_user",
     "user",

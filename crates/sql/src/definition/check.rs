@@ -4,7 +4,7 @@
 //! no sub-queries, no functions whose result another moment, session or row may change. A constraint without a name is called
 //! `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
 
-use super::allowed::{self, Refusals, UNSETTLED};
+use super::allowed::{self, Refusals};
 use super::expression::{canonical, columns_of};
 use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
 use crate::dictionary::Action;
@@ -18,7 +18,6 @@ const REFUSALS: Refusals = Refusals {
     row_value: |name| SqlError::check_row_value(name),
     default: |name| SqlError::check_named_function(name, "default"),
     function: |name, function| SqlError::check_named_function(name, function),
-    functions: UNSETTLED,
     settled: true,
 };
 

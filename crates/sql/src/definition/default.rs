@@ -14,28 +14,12 @@ use crate::dictionary::check::bind_expression;
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
 
-/// Functions that do something besides, or tell of the session's last statement.
-const DISALLOWED: &[&str] = &[
-    "benchmark",
-    "found_rows",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "last_insert_id",
-    "load_file",
-    "release_all_locks",
-    "release_lock",
-    "row_count",
-    "sleep",
-];
-
 const REFUSALS: Refusals = Refusals {
     variable: |column| SqlError::default_variable(column),
     subquery: |column| SqlError::default_function(column),
     row_value: |column| SqlError::default_row_value(column),
     default: |_| SqlError::default_of_computed(),
     function: |column, function| SqlError::default_named_function(column, function),
-    functions: DISALLOWED,
     settled: false,
 };
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::allowed::{self, Refusals, UNSETTLED};
+use super::allowed::{self, Refusals};
 use super::expression::{canonical, columns_of};
 use crate::ast::{ColumnDef, Generated};
 use crate::dictionary::check::bind_expression;
@@ -22,7 +22,6 @@ const REFUSALS: Refusals = Refusals {
     row_value: |column| SqlError::generated_row_value(column),
     default: |column| SqlError::generated_named_function(column, "default"),
     function: |column, function| SqlError::generated_named_function(column, function),
-    functions: UNSETTLED,
     settled: true,
 };
 
