@@ -452,6 +452,7 @@ errors! {
     regexp_look_behind_limit() = 3695 b"HY000" "The look-behind assertion exceeds the limit in regular expression.";
     regexp_missing_bracket() = 3696 b"HY000" "The regular expression contains an unclosed bracket expression.";
     regexp_invalid_range() = 3697 b"HY000" "The regular expression contains an [x-y] character range where x comes after y.";
+    regexp_stack_overflow() = 3698 b"HY000" "Overflow in the regular expression backtrack stack.";
     regexp_timeout() = 3699 b"HY000" "Timeout exceeded in regular expression match.";
     regexp_too_big() = 3700 b"HY000" "The regular expression pattern exceeds limits on size or complexity.";
     regexp_invalid_group_name() = 3887 b"HY000" "A capture group has an invalid name.";

@@ -1,22 +1,34 @@
-//! Regular expressions with ICU's syntax, as MySQL 8 has them. Plain patterns run in time linear in the text (`regex`); look-around,
-//! back-references, atomic groups and possessive quantifiers need backtracking (`fancy-regex`), whose steps are bounded:
-//! beyond the bound error 3699 comes.
+//! Regular expressions with ICU's syntax, as MySQL 8 has them, in one of three ways. Who searches is told of the work of the last two, so
+//! that KILL ends them.
+//!
+//! | what | how |
+//! |---|---|
+//! | a plain pattern that is soon through with the text | `regex`, in time linear in the text |
+//! | a plain pattern in a long text | [`automaton`], byte by byte |
+//! | look-around, back-references, atomic groups, possessive quantifiers | [`backtrack`]: attempts are bounded (3699) |
 
+mod automaton;
+mod backtrack;
 mod folding;
+mod program;
 mod translate;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use fancy_regex::{Error as FancyError, RuntimeError};
+use fancy_regex::Error as FancyError;
 use parking_lot::Mutex;
 
 use crate::error::{SqlError, SqlResult};
+use automaton::{Automaton, Caches, Quit};
+pub use backtrack::Note;
 use translate::translate;
 
-/// Steps of backtracking before a match is given up.
-const BACKTRACK_STEPS: usize = 500_000;
 /// Bytes a compiled pattern may take.
 const SIZE_LIMIT: usize = 1 << 20;
+/// Bytes of a text times states of a pattern that are through in about a tenth of a second at worst.
+const SOON: usize = 10 << 20;
+/// No pattern that may be compiled takes longer in a text that is shorter.
+const SOON_BYTES: usize = 1 << 10;
 const COMPILED_KEPT: usize = 32;
 /// Longer patterns are compiled anew for each row rather than kept.
 const KEPT_SOURCE_BYTES: usize = 64 << 10;
@@ -35,8 +47,34 @@ pub struct Options {
 }
 
 enum Program {
-    Plain(regex::Regex),
-    Backtracking(fancy_regex::Regex),
+    Plain(Plain),
+    Backtracking(backtrack::Program),
+}
+
+/// A plain pattern; for long texts it becomes what is needed.
+struct Plain {
+    regex: regex::Regex,
+    /// In our libraries' syntax.
+    text: String,
+    ignores_case: bool,
+    automaton: OnceLock<Option<Automaton>>,
+    backtracking: OnceLock<Option<backtrack::Program>>,
+}
+
+impl Plain {
+    fn automaton(&self) -> Option<&Automaton> {
+        self.automaton.get_or_init(|| Automaton::new(&self.text, self.ignores_case, SIZE_LIMIT)).as_ref()
+    }
+
+    fn backtracking(&self) -> Option<&backtrack::Program> {
+        let program = || backtracking(&self.text, &self.text, self.ignores_case).ok();
+        self.backtracking.get_or_init(program).as_ref()
+    }
+}
+
+fn backtracking(text: &str, source: &str, ignores_case: bool) -> SqlResult<backtrack::Program> {
+    let flags = if ignores_case { "(?i)" } else { "" };
+    backtrack::Program::new(&format!("{flags}{text}"), source)
 }
 
 /// A compiled pattern.
@@ -82,24 +120,24 @@ fn compile_anew(source: &str, options: Options, ended: bool) -> SqlResult<Compil
     }
     let translated = translate(source, options, ended)?;
     let program = match translated.backtracks {
-        true => Program::Backtracking(
-            fancy_regex::RegexBuilder::new(&translated.text)
-                .case_insensitive(options.ignores_case)
-                .backtrack_limit(BACKTRACK_STEPS)
-                .delegate_size_limit(SIZE_LIMIT)
-                .build()
-                .map_err(|error| refused(source, &error))?,
-        ),
-        false => Program::Plain(
-            regex::RegexBuilder::new(&translated.text)
+        true => Program::Backtracking(backtracking(&translated.text, source, options.ignores_case)?),
+        false => {
+            let regex = regex::RegexBuilder::new(&translated.text)
                 .case_insensitive(options.ignores_case)
                 .size_limit(SIZE_LIMIT)
                 .build()
                 .map_err(|error| match error {
                     regex::Error::CompiledTooBig(_) => SqlError::regexp_too_big(),
                     _ => SqlError::regexp_illegal_argument(),
-                })?,
-        ),
+                })?;
+            Program::Plain(Plain {
+                regex,
+                text: translated.text,
+                ignores_case: options.ignores_case,
+                automaton: OnceLock::new(),
+                backtracking: OnceLock::new(),
+            })
+        }
     };
     Ok((Arc::from(source), options, ended, Arc::new(program), translated.has_end))
 }
@@ -109,15 +147,6 @@ fn refused(source: &str, error: &FancyError) -> SqlError {
         FancyError::ParseError(at, _) => {
             let character = source.get(..*at).map_or(1, |before| before.chars().count() + 1);
             SqlError::regexp_syntax(1, character)
-        }
-        _ => SqlError::regexp_illegal_argument(),
-    }
-}
-
-fn failed(error: FancyError) -> SqlError {
-    match error {
-        FancyError::RuntimeError(RuntimeError::BacktrackLimitExceeded | RuntimeError::StackOverflow) => {
-            SqlError::regexp_timeout()
         }
         _ => SqlError::regexp_illegal_argument(),
     }
@@ -140,35 +169,89 @@ impl Pattern {
         Ok(Arc::clone(&self.program))
     }
 
-    /// True if the pattern matches anywhere.
-    pub fn is_match(&self, text: &str) -> SqlResult<bool> {
-        match &*self.program(text)? {
-            Program::Plain(regex) => Ok(regex.is_match(text)),
-            Program::Backtracking(regex) => regex.is_match(text).map_err(failed),
-        }
+    /// A search in a text. `note` is told of work, and may end the search.
+    pub fn search<'s>(&self, text: &'s str, note: &'s Note<'s>) -> SqlResult<Search<'s>> {
+        let program = self.program(text)?;
+        let caches = match &*program {
+            Program::Plain(plain) if text.len() >= SOON_BYTES => plain
+                .automaton()
+                .filter(|automaton| text.len().saturating_mul(automaton.states) >= SOON)
+                .map(|automaton| Box::new(automaton.caches())),
+            _ => None,
+        };
+        Ok(Search { program, text, note, caches })
     }
+}
 
-    /// The first match at or behind a byte offset, with its groups.
-    pub fn groups_at(&self, text: &str, from: usize) -> SqlResult<Option<Groups>> {
-        Ok(match &*self.program(text)? {
-            Program::Plain(regex) => regex
-                .captures_at(text, from)
-                .map(|found| found.iter().map(|group| group.map(|one| (one.start(), one.end()))).collect()),
-            Program::Backtracking(regex) => regex
-                .captures_from_pos(text, from)
-                .map_err(failed)?
-                .map(|found| found.iter().map(|group| group.map(|one| (one.start(), one.end()))).collect()),
-        })
+/// A pattern in a text.
+pub struct Search<'s> {
+    program: Arc<Program>,
+    text: &'s str,
+    note: &'s Note<'s>,
+    /// Of the automaton, while it is used.
+    caches: Option<Box<Caches>>,
+}
+
+impl Search<'_> {
+    /// True if the pattern matches anywhere.
+    pub fn is_match(&mut self) -> SqlResult<bool> {
+        let plain = match &*self.program {
+            Program::Backtracking(program) => return Ok(program.search(self.text, 0, self.note)?.is_some()),
+            Program::Plain(plain) => plain,
+        };
+        if let Some((caches, automaton)) = self.caches.as_mut().zip(plain.automaton()) {
+            match automaton.is_match(caches, self.text, 0, self.note)? {
+                Ok(matches) => return Ok(matches),
+                Err(Quit) => self.caches = None,
+            }
+            if let Some(program) = plain.backtracking() {
+                return Ok(program.search(self.text, 0, self.note)?.is_some());
+            }
+        }
+        Ok(plain.regex.is_match(self.text))
     }
 
     /// The first match at or behind a byte offset.
-    pub fn find_at(&self, text: &str, from: usize) -> SqlResult<Option<(usize, usize)>> {
-        Ok(match &*self.program(text)? {
-            Program::Plain(regex) => regex.find_at(text, from).map(|one| (one.start(), one.end())),
-            Program::Backtracking(regex) => {
-                regex.find_from_pos(text, from).map_err(failed)?.map(|one| (one.start(), one.end()))
+    pub fn find_at(&mut self, from: usize) -> SqlResult<Option<(usize, usize)>> {
+        let plain = match &*self.program {
+            Program::Backtracking(program) => {
+                return Ok(program.search(self.text, from, self.note)?.and_then(|groups| groups[0]));
             }
-        })
+            Program::Plain(plain) => plain,
+        };
+        if let Some((caches, automaton)) = self.caches.as_mut().zip(plain.automaton()) {
+            match automaton.find(caches, self.text, from, self.note)? {
+                Ok(found) => return Ok(found),
+                Err(Quit) => {}
+            }
+            if let Some(program) = plain.backtracking() {
+                return Ok(program.search(self.text, from, self.note)?.and_then(|groups| groups[0]));
+            }
+        }
+        Ok(plain.regex.find_at(self.text, from).map(|one| (one.start(), one.end())))
+    }
+
+    /// The first match at or behind a byte offset, with its groups.
+    pub fn groups_at(&mut self, from: usize) -> SqlResult<Option<Groups>> {
+        let mut from = from;
+        if self.caches.is_some() {
+            let Some((start, end)) = self.find_at(from)? else { return Ok(None) };
+            from = start;
+            if let Program::Plain(plain) = &*self.program
+                && let Some(automaton) = plain.automaton()
+                && (end - start).saturating_mul(automaton.states) >= SOON
+                && let Some(program) = plain.backtracking()
+            {
+                return program.search(self.text, start, self.note);
+            }
+        }
+        match &*self.program {
+            Program::Plain(plain) => Ok(plain
+                .regex
+                .captures_at(self.text, from)
+                .map(|found| found.iter().map(|group| group.map(|one| (one.start(), one.end()))).collect())),
+            Program::Backtracking(program) => program.search(self.text, from, self.note),
+        }
     }
 }
 

@@ -201,7 +201,8 @@ impl Expr {
                 held.add(&operand)?;
                 let pattern = pattern.eval(row, context)?;
                 held.add(&pattern)?;
-                Ok(predicate::regexp_values(&operand, &pattern, *collation)?.map(|truth| truth != *negated))
+                Ok(predicate::regexp_values(&operand, &pattern, *collation, context)?
+                    .map(|truth| truth != *negated))
             }
             _ => Ok(None),
         }

@@ -197,6 +197,7 @@ pub(super) fn regexp_values(
     operand: &Value,
     pattern: &Value,
     collation: Collation,
+    context: &EvalContext<'_>,
 ) -> SqlResult<Option<bool>> {
     if pattern.is_null() {
         return Ok(None);
@@ -205,5 +206,8 @@ pub(super) fn regexp_values(
     let options = Options { ignores_case: !binary && !collation.is_case_sensitive(), ..Options::default() };
     // A wrong pattern is refused even if there is no text.
     let pattern = regexp::Pattern::new(&to_text(pattern), options)?;
-    if operand.is_null() { Ok(None) } else { Ok(Some(pattern.is_match(&to_text(operand))?)) }
+    if operand.is_null() {
+        return Ok(None);
+    }
+    Ok(Some(pattern.search(&to_text(operand), &|work| context.session.work(work))?.is_match()?))
 }

@@ -53,10 +53,12 @@ fn occurrence(argument: Option<&Value>, otherwise: i64, context: &EvalContext<'_
     argument.map_or(Ok(otherwise), |value| to_i64(value, context))
 }
 
-fn regexp_like(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn regexp_like(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let Some(compiled) = compiled(call, &arguments[1], arguments.get(2))? else { return Ok(Value::Null) };
     null_guard!(arguments);
-    Ok(Value::boolean(compiled.is_match(&to_text(&arguments[0]))?))
+    Ok(Value::boolean(
+        compiled.search(&to_text(&arguments[0]), &|work| context.session.work(work))?.is_match()?,
+    ))
 }
 
 /// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default, means all of them.
@@ -66,13 +68,15 @@ fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -
     let (text, replacement) = (to_text(&arguments[0]), to_text(&arguments[2]));
     let from = start(call, &text, arguments.get(3), context)?;
     let wanted = occurrence(arguments.get(4), 0, context)?;
+    let note = |work| context.session.work(work);
+    let mut search = compiled.search(&text, &note)?;
     build_text(call.name, context, |replaced| {
         replaced.push(&text.as_bytes()[..from])?;
         let mut copied = from;
         let mut counted = 0;
         let mut at = from;
         while at <= text.len()
-            && let Some(groups) = compiled.groups_at(&text, at)?
+            && let Some(groups) = search.groups_at(at)?
             && let Some(&Some(found)) = groups.first()
         {
             counted += 1;
@@ -134,10 +138,12 @@ fn nth_match(
 ) -> SqlResult<Option<(usize, usize)>> {
     let from = start(call, text, arguments.get(2), context)?;
     let wanted = occurrence(arguments.get(3), 1, context)?.max(1);
+    let note = |work| context.session.work(work);
+    let mut search = compiled.search(text, &note)?;
     let mut at = from;
     let mut counted = 0;
     while at <= text.len()
-        && let Some(found) = compiled.find_at(text, at)?
+        && let Some(found) = search.find_at(at)?
     {
         counted += 1;
         context.session.work(found.1 - at)?;

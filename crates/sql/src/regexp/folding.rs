@@ -13,6 +13,11 @@ fn folded(letter: char) -> impl Iterator<Item = char> {
     letter.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
 
+/// Whether two letters differ by case at most.
+pub(super) fn same(one: char, other: char) -> bool {
+    one == other || folded(one).eq(folded(other))
+}
+
 /// Letters that fold to the same several letters.
 struct Unit {
     folded: Vec<char>,

@@ -133,7 +133,6 @@ const READ_ONCE: &[&str] = &[
     "is_uuid",
     "json_search",
     "json_unquote",
-    "regexp_like",
     "space",
     "substring_index",
     "uncompress",
