@@ -47,7 +47,7 @@ pub struct Options {
 }
 
 enum Program {
-    Plain(Plain),
+    Plain(Box<Plain>),
     Backtracking(backtrack::Program),
 }
 
@@ -130,13 +130,13 @@ fn compile_anew(source: &str, options: Options, ended: bool) -> SqlResult<Compil
                     regex::Error::CompiledTooBig(_) => SqlError::regexp_too_big(),
                     _ => SqlError::regexp_illegal_argument(),
                 })?;
-            Program::Plain(Plain {
+            Program::Plain(Box::new(Plain {
                 regex,
                 text: translated.text,
                 ignores_case: options.ignores_case,
                 automaton: OnceLock::new(),
                 backtracking: OnceLock::new(),
-            })
+            }))
         }
     };
     Ok((Arc::from(source), options, ended, Arc::new(program), translated.has_end))
@@ -220,9 +220,8 @@ impl Search<'_> {
             Program::Plain(plain) => plain,
         };
         if let Some((caches, automaton)) = self.caches.as_mut().zip(plain.automaton()) {
-            match automaton.find(caches, self.text, from, self.note)? {
-                Ok(found) => return Ok(found),
-                Err(Quit) => {}
+            if let Ok(found) = automaton.find(caches, self.text, from, self.note)? {
+                return Ok(found);
             }
             if let Some(program) = plain.backtracking() {
                 return Ok(program.search(self.text, from, self.note)?.and_then(|groups| groups[0]));
