@@ -1,11 +1,12 @@
-//! The text of an error over the wire: in the character set that the client asked for.
+//! Bytes over the wire in other character sets than UTF-8: the text of an error in the set that the client asked for, strings that become
+//! bytes as they were sent.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use turnstile_lab::client::packet;
 
-use super::{Scratch, start};
+use super::{Scratch, connect, start};
 
 /// The payload of the next packet.
 fn next(socket: &mut TcpStream) -> Vec<u8> {
@@ -64,6 +65,45 @@ fn an_error_is_in_the_set_that_results_are_in() {
     assert_eq!(say(&mut socket, b"SELECT * FROM mysql.`\xe9`"), unknown(b"\xe9"));
     assert_eq!(say(&mut socket, b"SET NAMES sjis")[0], 0);
     assert_eq!(say(&mut socket, b"SELECT * FROM mysql.`\x95\\`"), unknown(b"\x95\\"));
+    drop(socket);
+    server.terminate().unwrap();
+}
+
+/// Every byte of every set, between two letters: a column of bytes takes it as it was sent, whether the set has it or not.
+#[test]
+fn bytes_are_kept_as_they_were_sent() {
+    const SETS: &[&str] = &[
+        "latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852",
+        "cp866", "koi8r", "koi8u", "greek", "hebrew", "tis620", "macroman", "macce", "keybcs2", "dec8",
+        "hp8", "geostd8", "armscii8", "ascii", "gbk", "gb2312", "gb18030", "big5", "sjis", "cp932", "ujis",
+        "eucjpms", "euckr", "utf8mb3", "utf8mb4", "binary",
+    ];
+    let scratch = Scratch::new("bytes-of-sets");
+    let (server, target) = start(&scratch, &[]);
+    let mut other = connect(&target);
+    other.query("CREATE DATABASE d").unwrap();
+    other.query("CREATE TABLE d.t (id INT PRIMARY KEY, b VARBINARY(9), c BLOB, x VARBINARY(9))").unwrap();
+    other.query("CREATE TABLE d.g (t VARCHAR(9) CHARSET gbk)").unwrap();
+    let mut socket = session(target.port);
+    for set in SETS {
+        assert_eq!(say(&mut socket, format!("SET NAMES {set}").as_bytes())[0], 0, "{set}");
+        for byte in 0x80..=0xff_u8 {
+            let id = format!("REPLACE INTO d.t VALUES ({byte}, 'x").into_bytes();
+            let twice =
+                [&id, &[byte][..], b" ', CONCAT('x", &[byte], b" '), _binary'x", &[byte], b" ')"].concat();
+            let said = say(&mut socket, &twice);
+            assert_eq!(said[0], 0, "{set} {byte:02x} {}", String::from_utf8_lossy(&said));
+        }
+        let damaged = "SELECT COUNT(*) FROM d.t WHERE b <> x OR c <> b OR b <> CONCAT('x', CHAR(id), ' ')";
+        assert_eq!(other.number(damaged).unwrap(), 0, "{set}");
+        assert_eq!(other.number("SELECT COUNT(*) FROM d.t").unwrap(), 128, "{set}");
+        other.query("DELETE FROM d.t").unwrap();
+    }
+    assert_eq!(say(&mut socket, b"SET NAMES gbk")[0], 0);
+    let refused = say(&mut socket, b"INSERT INTO d.g VALUES ('x\xbf')");
+    assert_eq!(&refused[1..3], 1366_u16.to_le_bytes(), "bytes that are no text");
+    assert_eq!(say(&mut socket, b"INSERT INTO d.g VALUES ('x\xc4\xe3')")[0], 0);
+    assert_eq!(other.number("SELECT COUNT(*) FROM d.g WHERE HEX(t) = '78C4E3'").unwrap(), 1);
     drop(socket);
     server.terminate().unwrap();
 }

@@ -549,7 +549,7 @@ impl Connection {
 
     /// A statement of a client that speaks another character set than UTF-8.
     async fn in_own_words(&mut self, text: &[u8]) -> Result<(), SqlError> {
-        let decoded = self.session.settings().client_set.map(|set| set.decode_lossy(text));
+        let decoded = self.session.settings().client_set.map(|set| set.decode_statement(text));
         let text = decoded.as_ref().map_or(text, |text| text.as_bytes());
         let mut sink = WireSink::new(
             &mut self.stream,
@@ -562,7 +562,7 @@ impl Connection {
     }
 
     async fn prepare(&mut self, text: &[u8]) -> Result<(), SqlError> {
-        let decoded = self.session.settings().client_set.map(|set| set.decode_lossy(text));
+        let decoded = self.session.settings().client_set.map(|set| set.decode_statement(text));
         let text = decoded.as_ref().map_or(text, |text| text.as_bytes());
         let prepared = self.session.prepare(text).await?;
         let state = StatementState { charge: self.session.charge(), ..StatementState::default() };

@@ -348,14 +348,36 @@ impl Charset {
 
     /// The text of bytes that a client sends; `?` for what is none of this set.
     pub fn decode_lossy(self, bytes: &[u8]) -> String {
+        self.decode_with(bytes, |_| '?')
+    }
+
+    /// A statement that a client sends. Bytes that are none of this set are kept as strays: a literal with one of them is bytes.
+    pub fn decode_statement(self, bytes: &[u8]) -> String {
+        self.decode_with(bytes, |byte| char::from_u32(STRAYS + u32::from(byte)).unwrap_or('?'))
+    }
+
+    fn decode_with(self, bytes: &[u8], stray: impl Fn(u8) -> char) -> String {
         match self.entry().encoding {
             Encoding::EightBit(nth) => {
                 let points = &EightBitSet::get(nth).points;
-                bytes.iter().map(|byte| points[usize::from(*byte)].unwrap_or('?')).collect()
+                bytes.iter().map(|byte| points[usize::from(*byte)].unwrap_or_else(|| stray(*byte))).collect()
             }
-            Encoding::MultiByte(nth) => text_of(MultiByteSet::get(nth), bytes, Some('?')).unwrap_or_default(),
+            Encoding::MultiByte(nth) => {
+                text_of(MultiByteSet::get(nth), bytes, Some(&stray)).unwrap_or_default()
+            }
             _ => self.decode(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned()),
         }
+    }
+
+    /// The bytes that a part of a statement came as: see [`Charset::decode_statement`].
+    pub fn sent_bytes(self, text: &str) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(text.len());
+        for part in text.split_inclusive(is_stray) {
+            let plain = part.trim_end_matches(is_stray);
+            bytes.extend_from_slice(&self.encode(plain));
+            bytes.extend(part[plain.len()..].chars().map(|stray| (u32::from(stray) - STRAYS) as u8));
+        }
+        bytes
     }
 
     /// True if statements may come in this set: ASCII characters are their own bytes.
@@ -364,12 +386,20 @@ impl Charset {
     }
 }
 
+/// The last 256 characters of Unicode, of private use, stand for bytes in a statement that are none of its character set.
+const STRAYS: u32 = 0x0010_FF00;
+
+/// True for a byte of a statement that was none of its character set.
+pub fn is_stray(character: char) -> bool {
+    u32::from(character) >= STRAYS
+}
+
 /// The text of bytes of several for a character. A byte that begins none is the replacement, and without one there is no text.
-fn text_of(set: &MultiByteSet, bytes: &[u8], replacement: Option<char>) -> Option<String> {
+fn text_of(set: &MultiByteSet, bytes: &[u8], replacement: Option<&dyn Fn(u8) -> char>) -> Option<String> {
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;
     while !rest.is_empty() {
-        let (character, length) = set.first(rest).or(replacement.map(|mark| (mark, 1)))?;
+        let (character, length) = set.first(rest).or(replacement.map(|mark| (mark(rest[0]), 1)))?;
         text.push(character);
         rest = &rest[length..];
     }

@@ -27,8 +27,8 @@ pub use convert::{
 };
 pub(crate) use convert::{apply_offset, shown, shown_bytes, shown_value};
 pub use display::{
-    between_columns, column_text, format_double, format_float, into_column, is_shown_by_column, takes_shown,
-    write_text,
+    between_columns, column_text, format_double, format_float, in_own_bytes, into_column, is_shown_by_column,
+    takes_shown, write_text,
 };
 pub(crate) use moment::{
     MomentOrTime, ReadFor, read_clock, read_date, read_moment, read_moment_or_time, tell_delimiter,

@@ -97,9 +97,11 @@ pub fn convert_row(row: &[Value], types: &[ColumnType], set: Charset) -> Vec<Val
 pub fn decode_parameters(values: &mut [Value], types: &[ParameterType], set: Charset) {
     for (value, kind) in values.iter_mut().zip(types) {
         let text = (kind.0 == 15 || (247..=248).contains(&kind.0) || kind.0 >= 253)
-            .then(|| value.as_raw_bytes().map(|bytes| set.decode_lossy(bytes)));
-        if let Some(Some(text)) = text {
-            *value = Value::from(text);
+            .then(|| value.as_raw_bytes().map(|bytes| set.decode(bytes)));
+        match text {
+            Some(Some(Some(text))) => *value = Value::from(text),
+            Some(Some(None)) => *value = Value::bytes(value.as_raw_bytes().unwrap_or_default().to_vec()),
+            _ => {}
         }
     }
 }

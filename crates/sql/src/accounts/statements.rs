@@ -180,6 +180,7 @@ impl Session {
     /// SET PASSWORD
     pub(crate) async fn set_password(&mut self, user: Option<&UserName>, password: &[u8]) -> SqlResult<()> {
         let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
+        self.commit_before().await?;
         let mut staged = self.stage().await?;
         let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
         let mut account = self.account_to_change(&staged, &name)?.ok_or_else(missing)?;

@@ -8,7 +8,7 @@ use crate::dictionary::{Column, DefaultValue};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, NoRow, WarningLevel};
 use crate::types::{BlobSize, ColumnType, IntWidth};
-use crate::value::{EnumNames, StoreContext, Value, store};
+use crate::value::{EnumNames, StoreContext, Value, in_own_bytes, store};
 
 const CHAR_MAX: u64 = 255;
 const VARCHAR_BYTES_MAX: u64 = 65_535;
@@ -349,7 +349,7 @@ pub fn default_value(
         return Err(invalid());
     }
     let typed = crate::expr::bind(expr, &mut NoNames, &eval.settings)?;
-    let value = typed.expr.eval(&NoRow, eval)?;
+    let value = in_own_bytes(typed.expr.eval(&NoRow, eval)?, &typed.kind.column, kind);
     if value.is_null() {
         return if nullable { Ok(DefaultValue::Value(Value::Null)) } else { Err(invalid()) };
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use parking_lot::Mutex;
 
 use crate::ast::VariableScope;
+use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::datetime::{DateRules, DateTime, Time, TimeZone};
 use crate::error::{SqlError, SqlResult};
@@ -327,6 +328,8 @@ pub struct EvalSettings {
     pub statement_start_us: i64,
     /// `collation_connection`.
     pub connection_collation: Collation,
+    /// `character_set_client`, if statements come in other bytes than those of UTF-8.
+    pub client_set: Option<Charset>,
     /// `max_allowed_packet`, bytes; no result string may be longer.
     pub result_bytes_max: u64,
     /// `group_concat_max_len`, bytes.
@@ -348,6 +351,7 @@ impl Default for EvalSettings {
             time_zone: TimeZone::UTC,
             statement_start_us: 0,
             connection_collation: Collation::DEFAULT,
+            client_set: None,
             result_bytes_max: 64 << 20,
             group_concat_bytes_max: 1024,
             recursion_rounds_max: 1000,

@@ -1,5 +1,6 @@
 //! What a column takes of an expression. A column copies another column by the types of both; of what is one of several values it takes the
-//! text where that is a date or a time; of a document the number, the moment or the text that its own type asks for.
+//! text where that is a date or a time; of a document the number, the moment or the text that its own type asks for. Bytes of a text are
+//! those of its character set.
 
 use super::class::{coerced, text_of_document};
 use super::{Typed, number_of_hex, source_of};
@@ -15,6 +16,9 @@ pub(crate) fn given(typed: Typed, written: &ast::Expr, column: &ColumnType) -> T
     }
     if typed.kind.column == ColumnType::Json {
         return of_document(typed, written, column);
+    }
+    if column.is_binary_string() {
+        return functions::in_own_bytes(typed);
     }
     let is_column = is_column(written);
     if is_column && typed.kind.column == ColumnType::Year && column.is_temporal() {

@@ -2,6 +2,7 @@
 
 use super::{EvalContext, EvalSettings, Expr, SqlMode, Typed};
 use crate::ast;
+use crate::charset::is_stray;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::decimal::{Decimal, MAX_PRECISION};
@@ -98,6 +99,12 @@ fn bind_string(string: &ast::StringLiteral, settings: &EvalSettings) -> SqlResul
         let length = text.chars().count() as u32;
         return Ok(typed(Value::from(text), ColumnType::Varchar { length, collation }));
     }
+    if string.introducer.is_none()
+        && let Some(bytes) = strays(&string.bytes, settings)
+    {
+        let length = bytes.len() as u32;
+        return Ok(typed(Value::bytes(bytes), ColumnType::Varbinary { length }));
+    }
     match std::str::from_utf8(&string.bytes) {
         Ok(text) => {
             let length = text.chars().count() as u32;
@@ -127,14 +134,25 @@ pub fn literal_value(
             other => other,
         },
         ast::LiteralKind::String => match literal::plain_text(text, escapes) {
-            Some(plain) => string_value(plain, settings.connection_collation),
-            None => string_value(&literal::unquote(text, escapes), settings.connection_collation),
+            Some(plain) => string_value(plain, settings),
+            None => string_value(&literal::unquote(text, escapes), settings),
         },
     }
 }
 
+/// The bytes of a string as the client sent them, if some are none of its character set.
+fn strays(text: &[u8], settings: &EvalSettings) -> Option<Vec<u8>> {
+    let set = settings.client_set?;
+    let text = std::str::from_utf8(text).ok().filter(|text| text.contains(is_stray))?;
+    Some(set.sent_bytes(text))
+}
+
 /// A string that is no valid UTF-8 stays bytes: storing it into a character column reports 1366 with the column's name.
-fn string_value(bytes: &[u8], collation: Collation) -> Value {
+fn string_value(bytes: &[u8], settings: &EvalSettings) -> Value {
+    let collation = settings.connection_collation;
+    if let Some(bytes) = strays(bytes, settings) {
+        return Value::bytes(bytes);
+    }
     match std::str::from_utf8(bytes) {
         Ok(text) if collation != Collation::Binary => Value::text(text),
         _ => Value::bytes(bytes),

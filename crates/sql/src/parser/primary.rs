@@ -164,7 +164,7 @@ impl Parser<'_> {
     /// The bytes of a string as the client sent them.
     fn as_sent(&self, text: Text) -> Text {
         match (self.options.client_set, std::str::from_utf8(&text)) {
-            (Some(set), Ok(text)) => set.encode(text).into(),
+            (Some(set), Ok(text)) => set.sent_bytes(text).into(),
             _ => text,
         }
     }

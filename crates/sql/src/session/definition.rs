@@ -35,6 +35,17 @@ mod verify;
 impl Session {
     /// Runs a statement that defines.
     pub(super) async fn definition_statement(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        // What is said of temporary tables is part of a transaction.
+        match statement {
+            Statement::CreateTable(create) if create.temporary => {
+                return Err(SqlError::not_supported_yet("temporary tables"));
+            }
+            Statement::DropTable(drop) if drop.temporary => {
+                self.drop_tables(drop).await?;
+                return Ok(Outcome::default());
+            }
+            _ => {}
+        }
         self.commit_before().await?;
         if self.settings.read_only {
             return Err(SqlError::read_only_transaction());
@@ -108,7 +119,7 @@ impl Session {
     }
 
     /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next one is spent with it.
-    pub(super) async fn commit_before(&mut self) -> SqlResult<()> {
+    pub(crate) async fn commit_before(&mut self) -> SqlResult<()> {
         self.commit().await?;
         self.next_txn = super::transaction::NextTxn::default();
         Ok(())
@@ -255,9 +266,6 @@ impl Session {
 
     async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
-        if create.temporary {
-            return Err(SqlError::not_supported_yet("temporary tables"));
-        }
         let default = self.db.dictionary().schema_collation(&schema);
         let default = default.ok_or_else(|| SqlError::unknown_database(&schema))?;
         definition::limit::table_name(&create.name.table)?;
@@ -308,8 +316,8 @@ impl Session {
         self.fit_parents(&mut definition, 0)?;
         self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
-        self.db.save_tables(&[(&definition, true)]).await?;
-        let table = Table::new(definition, Arc::default(), Counters::fresh());
+        let made_by = self.db.save_tables(&[(&definition, true)]).await?;
+        let table = Table::new(definition, Arc::default(), Counters::fresh()).made_by(made_by);
         self.db.dictionary().put_table(Arc::new(table));
         Ok(Outcome::default())
     }

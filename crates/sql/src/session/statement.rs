@@ -81,6 +81,7 @@ pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettin
         since.as_micros() as i64
     });
     EvalSettings {
+        client_set: settings.client_set,
         sql_mode: settings.sql_mode,
         time_zone: settings.time_zone,
         statement_start_us: now_us,

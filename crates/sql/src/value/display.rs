@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::{Value, to_bytes};
 use crate::cell::Digits;
+use crate::collation::Collation;
 use crate::datetime::DateTime;
 use crate::types::ColumnType;
 
@@ -194,7 +195,16 @@ pub fn between_columns(value: Value, from: &ColumnType, to: &ColumnType) -> Valu
         {
             Value::from(column_text(&value, from))
         }
-        other => other,
+        other => in_own_bytes(other, from, to),
+    }
+}
+
+/// A text that goes where bytes are kept as the bytes of its character set.
+pub fn in_own_bytes(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
+    let set = from.collation().map(Collation::set).filter(|set| to.is_binary_string() && !set.is_utf8());
+    match (&value, set) {
+        (Value::Str(text), Some(set)) => Value::bytes(set.encode(text)),
+        _ => value,
     }
 }
 
@@ -212,7 +222,7 @@ pub fn into_column(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
         {
             Value::from(column_text(&value, from))
         }
-        other => other,
+        other => in_own_bytes(other, from, to),
     }
 }
 

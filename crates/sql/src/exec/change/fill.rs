@@ -8,7 +8,8 @@ use crate::exec::Exec;
 use crate::exec::tail::FrameRow;
 use crate::expr::{Expr, literal_value};
 use crate::plan::change::{InsertPlan, InsertSource};
-use crate::value::{Value, into_column};
+use crate::types::ColumnType;
+use crate::value::{Value, in_own_bytes, into_column};
 
 impl Exec<'_> {
     pub(super) fn storing(&self, plan: &InsertPlan, row: u64) -> Storing<'_> {
@@ -95,8 +96,10 @@ impl Exec<'_> {
     ) -> SqlResult<()> {
         let storing = self.storing(plan, number);
         self.fill_defaults(plan, frame, storing)?;
+        let written = ColumnType::Varchar { length: 0, collation: self.eval.settings.connection_collation };
         for (column, literal) in plan.targets.iter().zip(rows.row(nth)) {
             let value = literal_value(literal, rows.escapes(), &self.eval.settings);
+            let value = in_own_bytes(value, &written, &plan.table.columns()[*column].kind);
             frame[*column] = self.converted(plan, *column, &value, storing)?;
         }
         self.fill_computed(plan, frame, storing)
