@@ -348,19 +348,27 @@ impl Charset {
 
     /// The text of bytes that a client sends; `?` for what is none of this set.
     pub fn decode_lossy(self, bytes: &[u8]) -> String {
-        self.decode_with(bytes, |_| '?')
+        self.decode_with(bytes, |_| '?', |_, _| true)
     }
 
-    /// A statement that a client sends. Bytes that are none of this set are kept as strays: a literal with one of them is bytes.
+    /// A statement that a client sends. Bytes that are none of this set are kept as strays: a literal with one of them is bytes. So
+    /// are bytes that stand for a character of ASCII without being it (`'` is FF in armscii8): they are no part of the grammar.
     pub fn decode_statement(self, bytes: &[u8]) -> String {
-        self.decode_with(bytes, |byte| char::from_u32(STRAYS + u32::from(byte)).unwrap_or('?'))
+        let stray = |byte: u8| char::from_u32(STRAYS + u32::from(byte)).unwrap_or('?');
+        self.decode_with(bytes, stray, |byte, point| byte.is_ascii() || !point.is_ascii())
     }
 
-    fn decode_with(self, bytes: &[u8], stray: impl Fn(u8) -> char) -> String {
+    fn decode_with(
+        self,
+        bytes: &[u8],
+        stray: impl Fn(u8) -> char,
+        takes: impl Fn(u8, char) -> bool,
+    ) -> String {
         match self.entry().encoding {
             Encoding::EightBit(nth) => {
                 let points = &EightBitSet::get(nth).points;
-                bytes.iter().map(|byte| points[usize::from(*byte)].unwrap_or_else(|| stray(*byte))).collect()
+                let point = |byte: &u8| points[usize::from(*byte)].filter(|point| takes(*byte, *point));
+                bytes.iter().map(|byte| point(byte).unwrap_or_else(|| stray(*byte))).collect()
             }
             Encoding::MultiByte(nth) => {
                 text_of(MultiByteSet::get(nth), bytes, Some(&stray)).unwrap_or_default()
