@@ -9,6 +9,7 @@
 
 mod aggregate;
 mod arithmetic;
+mod between_moments;
 mod bits;
 mod build;
 mod candidates;

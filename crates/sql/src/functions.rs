@@ -45,7 +45,7 @@ pub(crate) use digest::crc32;
 pub(crate) use field::field_of;
 pub(crate) use interval::{date_arithmetic, date_arithmetic_type, extract_part, is_clock_unit};
 pub(crate) use json::{
-    as_order, as_value as as_document, cast_as_document, document_order, marked,
+    as_order, as_sorted, as_value as as_document, cast_as_document, document_order, marked,
     takes_value as takes_document, truth as truth_document,
 };
 pub(crate) use json_scalar::{

@@ -31,7 +31,8 @@ pub use display::{
     takes_shown, write_text,
 };
 pub(crate) use moment::{
-    MomentOrTime, ReadFor, read_clock, read_date, read_moment, read_moment_or_time, tell_delimiter,
+    MomentOrTime, ReadFor, delimiter_warning, read_clock, read_date, read_moment, read_moment_or_time,
+    tell_delimiter,
 };
 pub(crate) use store::shown_misfit;
 pub use store::{StoreContext, store, zero_of};

@@ -7,7 +7,7 @@ use super::tail::{Kept, limits};
 use super::{Exec, hash_key};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, coerce_value};
+use crate::expr::{EvalContext, Warnings, coerce_value};
 use crate::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
 use crate::value::{StoreContext, Value, store};
 
@@ -139,13 +139,19 @@ impl Exec<'_> {
         if left == 0 {
             return Ok(());
         }
+        let unheard = Warnings::new();
         let mut kept = Kept::new(self.eval, most);
         self.query(block.map_or(&plan.seed, |nth| &plan.blocks[nth]), &[], &mut kept).await?;
         for mut row in kept.rows {
             self.pace().await?;
             for (value, (column, kind)) in row.iter_mut().zip(&plan.columns) {
+                // What the seed's type cuts is an error in strict mode, and otherwise cut without a word.
                 let strict = self.eval.settings.sql_mode.is_strict();
-                let context = StoreContext { column, row: 1, nullable: true, strict, eval: self.eval };
+                let eval = EvalContext {
+                    warnings: if strict { self.eval.warnings } else { &unheard },
+                    ..*self.eval
+                };
+                let context = StoreContext { column, row: 1, nullable: true, strict, eval: &eval };
                 *value = if kind.is_numeric() || kind.is_string() {
                     store(value, kind, &context)?
                 } else {

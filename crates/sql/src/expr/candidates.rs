@@ -18,7 +18,10 @@ use crate::collation::Collation;
 use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType};
-use crate::value::{Value, apply_offset, parse_integer_prefix, shown_value, to_bytes, to_i64, to_time};
+use crate::value::{
+    Value, apply_offset, parse_integer_prefix, shown_value, tell_delimiter, to_bytes, to_date_time, to_i64,
+    to_time,
+};
 
 /// What texts beside dates are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +68,13 @@ impl Builder<'_> {
         if candidates.len() < 2 || !candidates.iter().all(|one| is_settled(&one.expr)) {
             return operand;
         }
+        if reads_moments(&operand, candidates) {
+            let kind = ColumnType::DateTime { fsp: 6 };
+            for one in candidates.iter_mut().filter(|one| is_read_as_moment(&operand, one)) {
+                *one = self.known(called("timestamp", moment_of_number, one.clone(), None, kind.clone()));
+            }
+            return operand;
+        }
         if reads_whole(&operand, candidates) {
             for one in candidates.iter_mut().filter(|one| one.kind.column != ColumnType::Null) {
                 *one = self.known(called("whole", whole, one.clone(), None, ColumnType::BIGINT));
@@ -83,7 +93,17 @@ impl Builder<'_> {
         for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
             *one = self.known(read(one.clone(), reading, name.as_deref()));
         }
-        if text { read(operand, reading, name.as_deref()) } else { operand }
+        match (text, reading) {
+            (true, Reading::Moment) => read(operand, reading, name.as_deref()),
+            // A text that is no day or time is equal to none, not even to another such text.
+            (true, Reading::Date) => {
+                called("date", date_or_never, operand, None, ColumnType::DateTime { fsp: 6 })
+            }
+            (true, Reading::Time) => {
+                called("time", time_or_never, operand, None, ColumnType::Time { fsp: 6 })
+            }
+            (false, _) => operand,
+        }
     }
 
     /// What is worked out of a literal, with what there is to tell of it; as it is, if it cannot be.
@@ -103,6 +123,19 @@ impl Builder<'_> {
             Err(_) => typed,
         }
     }
+}
+
+/// A moment that is no column, among numbers.
+fn reads_moments(operand: &Typed, candidates: &[Typed]) -> bool {
+    let moment = matches!(operand.kind.column, ColumnType::Date | ColumnType::DateTime { .. });
+    let number = |kind: &ColumnType| kind.is_numeric() || *kind == ColumnType::Null;
+    moment && !is_read(&operand.expr) && candidates.iter().all(|one| number(&one.kind.column))
+}
+
+/// A DATETIME reads all numbers as moments, a DATE only doubles.
+fn is_read_as_moment(operand: &Typed, candidate: &Typed) -> bool {
+    let double = matches!(candidate.kind.column, ColumnType::Double { .. } | ColumnType::Float { .. });
+    candidate.kind.column.is_numeric() && (double || operand.kind.column != ColumnType::Date)
 }
 
 fn reads_whole(operand: &Typed, candidates: &[Typed]) -> bool {
@@ -194,6 +227,40 @@ fn whole(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<
     }))
 }
 
+/// A number as a moment; one that is none is equal to no moment.
+fn moment_of_number(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let found = to_date_time(&arguments[0], context)?;
+    Ok(Value::DateTime(found.unwrap_or_else(never)))
+}
+
+/// What no text says, and no candidate is.
+fn never() -> datetime::DateTime {
+    const HOURS: u32 = 24;
+    datetime::DateTime::from_parts(datetime::Date::from_parts(9999, 12, 31), HOURS, 0, 0, 0, 6)
+}
+
+fn date_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(match moment_beside(&arguments[0], "date", context)? {
+        Value::DateTime(zero) if zero == datetime::DateTime::ZERO && !says_zero(&arguments[0]) => {
+            Value::DateTime(never())
+        }
+        other => other,
+    })
+}
+
+fn time_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let beyond = datetime::Time { us: datetime::TIME_MAX_US + 1, fsp: 6 };
+    Ok(Value::Time(to_time(&arguments[0], context)?.unwrap_or(beyond)))
+}
+
+/// Whether a text is the zero date.
+fn says_zero(text: &Value) -> bool {
+    to_bytes(text).trim_ascii().starts_with(b"0")
+}
+
 fn date(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     moment_beside(&arguments[0], "date", context)
 }
@@ -207,7 +274,10 @@ fn moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
     }
     let written = to_bytes(text);
     Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
-        Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
+        Some(parsed) => {
+            tell_delimiter(&parsed, &written, 1, context);
+            apply_offset(parsed.moment, parsed.offset_seconds, context)
+        }
         None => {
             context.warn(SqlError::incorrect_value_for_column("datetime", shown_value(text), name, 1))?;
             datetime::DateTime::ZERO

@@ -61,7 +61,13 @@ impl Builder<'_> {
             let when = self.build(when)?;
             // A text is compared with a date as with a text.
             let as_text = when.kind.column.is_temporal() && parts[0].kind.column.is_string();
-            parts.push(if as_text { self.as_text(when) } else { when });
+            let beside_moment = parts[0].kind.column.is_temporal()
+                && !matches!(parts[0].kind.column, ColumnType::Time { .. });
+            parts.push(match (as_text, beside_moment) {
+                (true, _) => self.as_text(when),
+                (_, true) => self.told_moment(when),
+                _ => when,
+            });
         }
         if parts.iter().any(|part| part.kind.column.is_numeric()) {
             let equal = |(when, _): &(ast::Expr, ast::Expr)| {

@@ -11,10 +11,11 @@ use super::misfit::{constants_told_once, told_once};
 use super::{Call, EvalContext, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
+use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::types::{BlobSize, ColumnType, ExprType};
-use crate::value::{Value, parse_double_prefix, parse_integer_prefix, to_double};
+use crate::value::{Value, delimiter_warning, parse_double_prefix, parse_integer_prefix, to_double};
 
 fn is_document(kind: &ColumnType) -> bool {
     *kind == ColumnType::Json
@@ -82,11 +83,11 @@ impl Builder<'_> {
 
     fn of_years_and_moments(&self, left: Typed, right: Typed) -> (Typed, Typed) {
         if is_moment(&left.kind.column) {
-            let right = self.given_moment(right);
+            let right = self.told_moment(self.given_moment(right));
             return (left, right);
         }
         if is_moment(&right.kind.column) {
-            return (self.given_moment(left), right);
+            return (self.told_moment(self.given_moment(left)), right);
         }
         if is_whole(&left) {
             return (left, as_whole(right));
@@ -119,6 +120,22 @@ impl Builder<'_> {
         } else {
             typed
         }
+    }
+
+    /// A literal beside a date: one with a deprecated delimiter is read, and told of, once for all rows.
+    pub(super) fn told_moment(&self, typed: Typed) -> Typed {
+        let Expr::Literal(Value::Str(text)) = &typed.expr else { return typed };
+        let rules = DateRules { invalid: false, ..DateRules::LENIENT };
+        let found = datetime::parse_date_time(text.as_bytes(), rules);
+        let Some(found) = found.filter(|found| found.delimiter.is_some() && found.offset_seconds.is_none())
+        else {
+            return typed;
+        };
+        if let Some(warning) = delimiter_warning(&found, text.as_bytes(), 1) {
+            self.resolver.warn(warning);
+        }
+        let column = ColumnType::DateTime { fsp: found.moment.fsp };
+        Typed { expr: Expr::Literal(Value::DateTime(found.moment)), kind: ExprType::new(column, false) }
     }
 
     /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column of
@@ -163,6 +180,16 @@ impl Builder<'_> {
             return Ok(numbers.collect());
         }
         let dates = any(&bound, is_moment);
+        // Beside a time or a day that is no column a text is a moment, if there is a day among the three.
+        if dates && !is_column(&bound[0]) && bound[0].kind.column.is_temporal() {
+            let kind = if bound[0].kind.column == ColumnType::Date { "date" } else { "datetime" };
+            let mixed = any(&bound, is_time);
+            let settle = |part: Typed| match part.kind.column.is_character() && mixed {
+                true => moment_beside_time(part, kind),
+                false => part,
+            };
+            bound = bound.into_iter().map(settle).collect();
+        }
         let settle = |typed: Typed| match &typed.kind.column {
             ColumnType::Json => self.as_text(typed),
             ColumnType::Time { .. } if !dates => self.as_text(typed),
@@ -291,6 +318,23 @@ fn as_moment(typed: Typed) -> Typed {
     let call = Call {
         name: "timestamp",
         function: moment_of,
+        arguments: vec![typed.expr],
+        collation: Collation::Binary,
+        kind: column.clone(),
+        deterministic: true,
+        sources: None,
+    };
+    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column, ..typed.kind } }
+}
+
+/// A text as the moment that it says, or as the zero date with a warning that it is no such `kind`.
+fn moment_beside_time(typed: Typed, kind: &'static str) -> Typed {
+    let column = ColumnType::DateTime { fsp: 6 };
+    let call = Call {
+        name: kind,
+        function: |call, arguments, context| {
+            super::predicate::moment_beside(&arguments[0], call.name, context)
+        },
         arguments: vec![typed.expr],
         collation: Collation::Binary,
         kind: column.clone(),

@@ -171,6 +171,10 @@ impl Builder<'_> {
 
     fn between(&mut self, parts: &[&ast::Expr], negated: bool) -> SqlResult<Typed> {
         let bound = self.build_alike(parts)?;
+        if let Some(expr) = super::between_moments::bound(parts, &bound) {
+            let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
+            return Ok(truth(expr, true));
+        }
         let bound = self.between_class(parts, bound)?;
         let (bound, collation) = self.agreed("between", Purpose::Comparison, bound)?;
         let nullable = any_nullable(&bound);
@@ -208,6 +212,30 @@ impl Builder<'_> {
         Ok(truth(Expr::Like { operand, pattern, escape, collation, negated }, nullable))
     }
 
+    /// A hex literal among numbers and texts: beside each number it is a number, beside each text bytes.
+    fn hex_in_list(
+        &mut self,
+        operand: &ast::Expr,
+        list: &[ast::Expr],
+        negated: bool,
+    ) -> SqlResult<Option<Typed>> {
+        let kinds = self.build_all(list)?;
+        let number = |one: &Typed| one.kind.column.is_numeric();
+        let text = |one: &Typed| one.kind.column.is_string() && one.kind.column != ColumnType::Json;
+        if !(kinds.iter().any(number)
+            && kinds.iter().any(text)
+            && kinds.iter().all(|one| number(one) || text(one)))
+        {
+            return Ok(None);
+        }
+        let mut equal = Vec::with_capacity(list.len());
+        for candidate in list {
+            equal.push(self.comparison(CompareOp::Equal, operand, candidate)?.expr);
+        }
+        let any = Expr::Or(equal);
+        Ok(Some(truth(if negated { Expr::Not(Box::new(any)) } else { any }, true)))
+    }
+
     fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Typed> {
         if let Some(rows) = self.row_in_list(operand, list, negated)? {
             return Ok(rows);
@@ -218,6 +246,11 @@ impl Builder<'_> {
             return Ok(Typed { expr, kind });
         }
         let written = operand;
+        if number_of_hex(operand).is_some()
+            && let Some(one_by_one) = self.hex_in_list(operand, list, negated)?
+        {
+            return Ok(one_by_one);
+        }
         let operand = if number_of_hex(operand).is_some() {
             let parts: Vec<&ast::Expr> = std::iter::once(operand).chain(list).collect();
             self.build_alike(&parts)?.swap_remove(0)

@@ -9,8 +9,8 @@ use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::regexp::{self, Options};
 use crate::value::{
-    Comparison, Value, apply_offset, compare, order_of_doubles, shown_value, to_bytes, to_date_time,
-    to_double, to_text, to_time,
+    Comparison, Value, apply_offset, compare, order_of_doubles, shown_value, tell_delimiter, to_bytes,
+    to_date_time, to_double, to_text, to_time,
 };
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
@@ -50,7 +50,10 @@ pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>)
     }
     let written = to_bytes(text);
     Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
-        Some(parsed) => apply_offset(parsed.moment, parsed.offset_seconds, context),
+        Some(parsed) => {
+            tell_delimiter(&parsed, &written, 1, context);
+            apply_offset(parsed.moment, parsed.offset_seconds, context)
+        }
         None => {
             context.warn(match kind {
                 "DATETIME" => SqlError::incorrect_value("datetime", shown_value(text)),
@@ -88,8 +91,10 @@ fn compare_misfits(
                     let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
                 }
-                if context.date_rules().invalid || parsed.is_none_or(|parsed| parsed.offset_seconds.is_some())
-                {
+                let told = |parsed: datetime::Temporal| {
+                    parsed.offset_seconds.is_some() || parsed.delimiter.is_some()
+                };
+                if context.date_rules().invalid || parsed.is_none_or(told) {
                     let kind = match date {
                         Value::Date(_) => "date",
                         _ if refuses.is_some() => "DATETIME",

@@ -169,6 +169,23 @@ pub(crate) fn as_order(typed: Typed) -> Typed {
     called("json order", order_of, as_value(typed), kind)
 }
 
+/// A document that rows are sorted by. That arrays and objects have no order in MySQL is told once a statement.
+pub(crate) fn as_sorted(typed: Typed) -> Typed {
+    if typed.kind.column != ColumnType::Json {
+        return typed;
+    }
+    as_order(called("sorted", told_of_parts, typed, ColumnType::Json))
+}
+
+fn told_of_parts(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let text = crate::value::to_bytes(&arguments[0]);
+    let has_parts = text.iter().find(|byte| **byte >= b' ').is_some_and(|first| b"[{".contains(first));
+    if has_parts && !context.warnings.list().iter().any(|one| one.error.code == 1235) {
+        context.warn(SqlError::not_supported_by_mysql("sorting of non-scalar JSON values"))?;
+    }
+    Ok(arguments[0].clone())
+}
+
 /// CAST(text AS JSON); anything else is cast as the value it is.
 pub(crate) fn cast_as_document(typed: Typed) -> Typed {
     let named = matches!(typed.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });

@@ -121,11 +121,26 @@ pub fn read(block: &mut Block<'_, '_>, from: &[TableRef]) -> SqlResult<Joined> {
     Ok(all)
 }
 
+/// An unknown column in the argument of JSON_TABLE; its table is what is unknown if there is none before.
+fn unknown_argument(block: &Block<'_, '_>, error: SqlError) -> SqlError {
+    const PLACE: &str = "a table function argument";
+    let name = match error.code {
+        1054 => error.message.strip_prefix("Unknown column '").and_then(|rest| rest.split_once("' in '")),
+        _ => None,
+    };
+    let Some((name, _)) = name else { return error };
+    match name.split_once('.') {
+        Some((table, _)) if block.scope.tables.is_empty() => SqlError::unknown_table(table, PLACE),
+        _ => SqlError::unknown_column(name, PLACE),
+    }
+}
+
 fn table_ref(block: &mut Block<'_, '_>, one: &TableRef) -> SqlResult<Joined> {
     match one {
         TableRef::Table(factor) => table(block, factor),
         TableRef::Derived { query, alias, json_table: Some(table), .. } => {
-            let plan = block.plan_inner(query, Reach::Inside)?;
+            let plan =
+                block.plan_inner(query, Reach::Inside).map_err(|error| unknown_argument(block, error))?;
             json_table::read(block, plan, table, alias)
         }
         TableRef::Derived { query, alias, columns, lateral, json_table: None } => {

@@ -21,6 +21,7 @@ use super::select::Item;
 use super::{aggregate, rollup, walk};
 
 const HAVING: &str = "having clause";
+const GROUP: &str = "group statement";
 
 /// Lets inner blocks see the aliases of the select list.
 pub fn note_aliases(block: &Block<'_, '_>, items: &[Item]) {
@@ -44,6 +45,11 @@ pub fn group_keys(
     let mut bound_keys = Vec::with_capacity(select.group_by.len());
     for item in &select.group_by {
         let expr = group_key(block, &item.expr, items)?;
+        if let ast::Expr::Column(name) = &item.expr
+            && expr == item.expr
+        {
+            tell_of_hidden(block, name, items, &expr, GROUP);
+        }
         let refused = || match items.iter().find(|item| item.expr == expr) {
             Some(item) => SqlError::wrong_group_field(&item.name),
             None => SqlError::invalid_group_function_use(),
@@ -73,14 +79,56 @@ pub fn group_keys(
 /// What a key of GROUP BY stands for.
 pub fn group_key(block: &Block<'_, '_>, key: &ast::Expr, items: &[Item]) -> SqlResult<ast::Expr> {
     if let ast::Expr::Column(name) = key
-        && let Some(item) = listed(block, name, items, "group statement")?
-        && !matches!(block.scope.find_here(name), Ok(Some(_)))
+        && let Some(item) = listed(block, name, items, GROUP)?
     {
-        return Ok(item.expr.clone());
+        if !matches!(block.scope.find_here(name), Ok(Some(_))) {
+            return Ok(item.expr.clone());
+        }
     }
-    let mut expr = positional(key, items, "group statement")?;
+    let mut expr = positional(value_of(key), items, GROUP)?;
     replace_aliases(block, &mut expr, items);
     Ok(expr)
+}
+
+/// What a sub-query of nothing but one value is: that value.
+fn value_of(expr: &ast::Expr) -> &ast::Expr {
+    let ast::Expr::Subquery(query) = expr else { return expr };
+    let ast::QueryBody::Select(select) = &query.body else { return expr };
+    let [ast::SelectItem::Expr { expr: value, .. }] = &select.items[..] else { return expr };
+    let bare = select.from.is_empty()
+        && select.condition.is_none()
+        && select.group_by.is_empty()
+        && select.having.is_none()
+        && query.with.is_none()
+        && query.order_by.is_empty()
+        && query.limit.is_none();
+    if bare && !matches!(value, ast::Expr::Literal(_)) && !is_aggregated(value) {
+        value_of(value)
+    } else {
+        expr
+    }
+}
+
+/// Warning 1052 where an alias of the select list goes by the name of a column that is meant in its place.
+fn tell_of_hidden(
+    block: &Block<'_, '_>,
+    name: &ColumnName,
+    items: &[Item],
+    meant: &ast::Expr,
+    place: &'static str,
+) {
+    let position = |expr: &ast::Expr| match expr {
+        ast::Expr::Column(name) => block.scope.find_here(name).ok().flatten().map(|found| found.position),
+        _ => None,
+    };
+    let hidden = |item: &&Item| {
+        let same =
+            *meant == item.expr || position(meant).is_some() && position(meant) == position(&item.expr);
+        item.aliased && item.name.eq_ignore_ascii_case(&name.column) && !same
+    };
+    if name.table.is_none() && items.iter().any(|item| hidden(&item)) {
+        crate::expr::Resolver::warn(block, SqlError::ambiguous_column(&name.column, place));
+    }
 }
 
 /// The keys of ORDER BY as they are meant, and bound.
@@ -93,7 +141,7 @@ pub fn order_keys(
     for item in order {
         let expr = order_key(block, &item.expr, items)?;
         let before = block.aggregates.len();
-        let typed = crate::functions::in_order(block.bind(&expr, "order clause")?);
+        let typed = crate::functions::as_sorted(block.bind(&expr, "order clause")?);
         if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
             return Err(SqlError::aggregate_order_of_rows(meant.len() + 1));
         }
@@ -211,7 +259,9 @@ fn having_name(
         _ => false,
     };
     if let Some(key) = select.group_by.iter().find(is_key) {
-        return group_key(block, &key.expr, items).map(Some);
+        let meant = group_key(block, &key.expr, items)?;
+        tell_of_hidden(block, name, items, &meant, HAVING);
+        return Ok(Some(meant));
     }
     if let Some(item) = listed(block, name, items, HAVING)? {
         return Ok(Some(item.expr.clone()));

@@ -327,7 +327,7 @@ fn tail(
             }
             other => block.bind(other, "order clause")?,
         };
-        let typed = crate::functions::in_order(typed);
+        let typed = crate::functions::as_sorted(typed);
         let collation = typed.kind.column.collation().unwrap_or(Collation::Binary);
         order.push(OrderKey { expr: typed.expr, descending: *descending, collation });
     }

@@ -259,7 +259,7 @@ fn recursive(
     let QueryBody::SetOperation { rest, .. } = &body.body else {
         return Err(SqlError::recursion_without_union(&table.name));
     };
-    let distinct = is_distinct(&table.name, rest)?;
+    let distinct = is_distinct(&table.name, rest, seeds)?;
     if !body.order_by.is_empty() {
         return Err(SqlError::not_supported_by_mysql(
             "ORDER BY over UNION in recursive Common Table Expression",
@@ -312,12 +312,13 @@ fn recursive(
     Ok((columns, CommonBody::Recursive(Box::new(plan))))
 }
 
-/// Whether a recursive query throws rows away that it has already.
-fn is_distinct(name: &str, rest: &[(SetOperator, ast::Query)]) -> SqlResult<bool> {
+/// Whether a recursive query throws rows away that it has already. What stands before its first recursive block, the `seeds` blocks, has
+/// its own UNION DISTINCT.
+fn is_distinct(name: &str, rest: &[(SetOperator, ast::Query)], seeds: usize) -> SqlResult<bool> {
     let mut distinct = false;
-    for (operator, _) in rest {
+    for (nth, (operator, _)) in rest.iter().enumerate() {
         match operator {
-            SetOperator::UnionDistinct => distinct = true,
+            SetOperator::UnionDistinct => distinct |= nth + 1 >= seeds,
             SetOperator::UnionAll if distinct => {
                 return Err(SqlError::not_supported_yet(
                     "recursive query blocks with UNION DISTINCT then UNION ALL, in recursive Common Table Expression",

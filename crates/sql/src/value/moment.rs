@@ -130,7 +130,14 @@ fn misread_number(kind: Kind, number: &Value) -> SqlError {
 
 /// Warns of a delimiter that is deprecated.
 pub(crate) fn tell_delimiter(found: &Temporal, text: &[u8], row: u64, context: &EvalContext<'_>) {
-    let Some(delimiter) = found.delimiter else { return };
+    if let Some(warning) = delimiter_warning(found, text, row) {
+        context.note(warning);
+    }
+}
+
+/// What there is to tell of a delimiter that is deprecated.
+pub(crate) fn delimiter_warning(found: &Temporal, text: &[u8], row: u64) -> Option<SqlError> {
+    let delimiter = found.delimiter?;
     let sign = match delimiter.found {
         b'\n' => "\\n".to_owned(),
         b'\t' => "\\t".to_owned(),
@@ -138,10 +145,10 @@ pub(crate) fn tell_delimiter(found: &Temporal, text: &[u8], row: u64, context: &
         byte => char::from(byte).to_string(),
     };
     let (at, text) = (delimiter.at, shown(text));
-    context.note(match delimiter.standard {
+    Some(match delimiter.standard {
         Some(standard) => SqlError::deprecated_delimiter(sign, at, text, row, standard),
         None => SqlError::superfluous_delimiter(sign, at, text, row),
-    });
+    })
 }
 
 /// The whole part of a number that may be a date; one beyond 64 bits is none.

@@ -524,6 +524,12 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
     let (ColumnType::Enum { names, collation } | ColumnType::Set { names, collation }) = kind else {
         return Ok(Value::Null);
     };
+    // What another column of the same members holds is copied, even if it is none of them.
+    if let Value::Enum(chosen) = value
+        && chosen.names == *names
+    {
+        return Ok(value.clone());
+    }
     let find = |text: &[u8]| {
         let wanted = trim_spaces(text);
         names.names.iter().position(|name| collation.compare(name.as_bytes(), wanted).is_eq())

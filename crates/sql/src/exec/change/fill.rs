@@ -170,7 +170,24 @@ impl Exec<'_> {
                 return Err(SqlError::column_cannot_be_null(&plan.table.columns()[column].name));
             }
         }
-        storing.store(&plan.table, column, value)
+        let stored = storing.store(&plan.table, column, value);
+        stored.map_err(
+            |error| if error.code == 1406 { cut_as_copied(plan, column, storing, error) } else { error },
+        )
+    }
+}
+
+/// What is too long because a column of the source is copied into a shorter one is called truncated.
+fn cut_as_copied(plan: &InsertPlan, column: usize, storing: Storing<'_>, error: SqlError) -> SqlError {
+    let InsertSource::Query(source) = &plan.source else { return error };
+    let nth = plan.targets.iter().position(|target| *target == column);
+    let from = nth.and_then(|nth| source.columns().get(nth));
+    let target = &plan.table.columns()[column];
+    match from {
+        Some(from) if !from.org_name.is_empty() && from.column_type.is_copied_into(&target.kind) => {
+            SqlError::data_truncated(&target.name, storing.row)
+        }
+        _ => error,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::exec::tail::FrameRow;
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
-use crate::value::{Value, between_columns};
+use crate::value::{Value, between_columns, column_text, parse_integer_prefix, shown_value, to_i64};
 
 /// Rows of one transaction of the copy.
 const CHUNK: usize = 2000;
@@ -153,10 +153,9 @@ impl Session {
                                 between_columns(other, &old.columns()[*at].kind, &new.columns()[column].kind)
                             }
                         };
-                        let same = old.columns()[*at].kind == new.columns()[column].kind;
-                        storing
-                            .store(new, column, &value)
-                            .map_err(|error| misfit(error, &new.columns()[column], same, row))?
+                        let (from, to) = (&old.columns()[*at].kind, &new.columns()[column]);
+                        let value = as_copied(value, from, &to.kind, &storing)?;
+                        storing.store(new, column, &value).map_err(|error| misfit(error, to, from, row))?
                     }
                     Origin::Default if Some(column) == new.auto_column => {
                         let next = automatic.fetch_add(1, Ordering::Relaxed);
@@ -183,14 +182,56 @@ impl Session {
     }
 }
 
-/// Why a value of the old table is refused, in the words of ALTER TABLE. `same`: only whether NULL is allowed has changed.
-fn misfit(error: SqlError, column: &Column, same: bool, row: u64) -> SqlError {
+/// Why a value of the old table is refused, in the words of ALTER TABLE.
+fn misfit(error: SqlError, column: &Column, from: &ColumnType, row: u64) -> SqlError {
     match error.code {
-        1048 if same => SqlError::invalid_use_of_null(),
+        1048 if *from == column.kind => SqlError::invalid_use_of_null(),
         1048 => SqlError::data_truncated(&column.name, row),
-        1406 if column.kind.is_string() => SqlError::data_truncated(&column.name, row),
+        1406 if is_shortened(from, &column.kind) => SqlError::data_truncated(&column.name, row),
         _ => error,
     }
+}
+
+/// Whether a column only becomes shorter.
+fn is_shortened(from: &ColumnType, to: &ColumnType) -> bool {
+    match (from, to) {
+        (ColumnType::Char { collation, .. }, ColumnType::Char { collation: other, .. }) => {
+            collation.set() == other.set()
+        }
+        (ColumnType::Binary { .. }, ColumnType::Binary { .. }) => true,
+        _ => from.is_copied_into(to),
+    }
+}
+
+/// What a value of one type becomes on its way into BIT, which takes the number of a text, and into JSON, which takes the text of a number.
+fn as_copied(value: Value, from: &ColumnType, to: &ColumnType, storing: &Storing<'_>) -> SqlResult<Value> {
+    match (&value, to) {
+        (Value::Null, _) => Ok(value),
+        (Value::Str(text), ColumnType::Bit { .. }) if from.is_blob() => {
+            Ok(Value::Int(whole_prefix(text.as_bytes())))
+        }
+        (Value::Bytes(bytes), ColumnType::Bit { .. }) if from.is_blob() => {
+            Ok(Value::Int(whole_prefix(bytes)))
+        }
+        (Value::Str(_) | Value::Bytes(_), ColumnType::Bit { .. }) => {
+            let text = value.as_raw_bytes().unwrap_or(&[]);
+            if storing.strict && !parse_integer_prefix(text).1 {
+                return Err(SqlError::truncated_wrong_value("INTEGER", shown_value(&value)));
+            }
+            Ok(Value::Int(to_i64(&value, storing.eval)?))
+        }
+        (_, ColumnType::Json) if matches!(from, ColumnType::Bit { .. }) => Err(SqlError::json_of_binary()),
+        (_, ColumnType::Json) if from.is_numeric() || from.is_temporal() => {
+            Ok(Value::from(column_text(&value, from)))
+        }
+        _ => Ok(value),
+    }
+}
+
+/// The whole number that a long text begins with.
+fn whole_prefix(text: &[u8]) -> i64 {
+    let whole = parse_integer_prefix(text).0;
+    whole.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
 /// A new column whose rows have to get a zero date, which the mode may refuse.
