@@ -40,6 +40,7 @@ mod rewrite;
 mod rights;
 mod set;
 mod show;
+mod show_absent;
 mod show_live;
 mod show_mutex;
 mod state;

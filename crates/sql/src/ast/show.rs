@@ -114,13 +114,15 @@ pub enum ShowWhat {
     Plugins,
     /// PRIVILEGES
     Privileges,
-    /// MASTER STATUS, BINARY LOG STATUS
+    /// BINLOG EVENTS, of no log: there is none.
+    BinlogEvents,
+    /// BINARY LOG STATUS
     BinaryLogStatus,
-    /// BINARY LOGS, MASTER LOGS
+    /// BINARY LOGS
     BinaryLogs,
-    /// REPLICA STATUS, SLAVE STATUS
+    /// REPLICA STATUS
     ReplicaStatus,
-    /// REPLICAS, SLAVE HOSTS
+    /// REPLICAS
     Replicas,
     /// PROCEDURE STATUS
     ProcedureStatus,
@@ -172,6 +174,7 @@ impl ShowWhat {
             | ShowWhat::Grants { .. }
             | ShowWhat::Plugins
             | ShowWhat::Privileges
+            | ShowWhat::BinlogEvents
             | ShowWhat::BinaryLogStatus
             | ShowWhat::BinaryLogs
             | ShowWhat::ReplicaStatus

@@ -43,8 +43,10 @@ pub struct Changed {
     pub duplicates: u64,
     /// Rows that IGNORE left out because they break a constraint.
     pub left_out: u64,
-    /// For the client: first generated AUTO_INCREMENT value.
+    /// For the client: the first generated AUTO_INCREMENT value, or else the last that was given.
     pub insert_id: u64,
+    /// The AUTO_INCREMENT value of the row that was changed last, where it was looked at.
+    pub number: Option<u64>,
 }
 
 /// A row that was found: its primary key, and the frame.

@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn at_word(&self, word: &[u8]) -> bool {
+    pub(super) fn at_word(&self, word: &[u8]) -> bool {
         let is_name = matches!(self.token.kind, TokenKind::Identifier | TokenKind::Keyword(_));
         is_name && self.span(self.token).eq_ignore_ascii_case(word)
     }

@@ -34,7 +34,7 @@ impl Parser<'_> {
     }
 
     fn start_transaction(&mut self) -> Parse<Statement> {
-        if matches!(self.keyword(), Some(Keyword::Slave | Keyword::Replica)) {
+        if self.at(Keyword::Replica) || self.at_word(b"group_replication") {
             return Err(self.not_supported("replication"));
         }
         self.expect(Keyword::Transaction)?;
@@ -226,16 +226,17 @@ impl Parser<'_> {
             let name = if ends { None } else { Some(self.any_name()?) };
             return Ok(Statement::ResetPersist { if_exists, name });
         }
-        let start = self.token.start as usize;
-        let mut end = start;
-        while self.keyword().is_some() {
-            end = self.advance().end as usize;
+        if self.at(Keyword::Replica) {
+            self.advance();
+            self.eat(Keyword::All);
+            return Ok(Statement::Reset("REPLICA".into()));
         }
-        if end == start {
+        self.expect_all(&[Keyword::Binary, Keyword::Logs, Keyword::And])?;
+        if !self.at_word(b"gtids") {
             return Err(self.unexpected());
         }
-        let words = String::from_utf8_lossy(&self.text[start..end]).to_ascii_uppercase();
-        Ok(Statement::Reset(words.split_ascii_whitespace().collect::<Vec<_>>().join(" ").into()))
+        self.advance();
+        Ok(Statement::Reset("BINARY LOGS AND GTIDS".into()))
     }
 
     /// DESCRIBE table, EXPLAIN statement

@@ -20,7 +20,7 @@ impl Parser<'_> {
             Some(Keyword::Procedure | Keyword::Function) => Err(self.not_supported("stored routines")),
             Some(Keyword::Event) => Err(self.not_supported("events")),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
-            _ => Err(self.unexpected()),
+            _ => Err(self.unsupported_object(true)),
         }
     }
 

@@ -20,6 +20,7 @@ impl Parser<'_> {
                 self.create_table(true)
             }
             Some(Keyword::Table) => self.create_table(false),
+            Some(Keyword::Spatial) if !self.peek_is(Keyword::Index) => Err(self.unsupported_object(false)),
             Some(Keyword::Unique | Keyword::Index | Keyword::Fulltext | Keyword::Spatial) => {
                 self.create_index()
             }
@@ -30,10 +31,7 @@ impl Parser<'_> {
             Some(Keyword::Event) => Err(self.not_supported("events")),
             Some(Keyword::Role) => self.create_role(),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
-            _ if self.is(TokenKind::Identifier) && self.span(self.token).eq_ignore_ascii_case(b"definer") => {
-                Err(self.not_supported("stored programs and views"))
-            }
-            _ => Err(self.unexpected()),
+            _ => Err(self.unsupported_object(false)),
         }
     }
 
@@ -79,7 +77,7 @@ impl Parser<'_> {
             }
             Some(Keyword::Role) => self.drop_role(),
             Some(Keyword::Tablespace) => Err(self.not_supported("tablespaces")),
-            _ => Err(self.unexpected()),
+            _ => Err(self.unsupported_object(false)),
         }
     }
 

@@ -9,6 +9,7 @@
 //!
 //! Syntax errors have MySQL's words and MySQL's idea of the place: the first token that cannot be part of a statement.
 
+mod absent;
 mod account;
 mod administration;
 mod alter;

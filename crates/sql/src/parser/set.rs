@@ -156,16 +156,7 @@ impl Parser<'_> {
             return Err(self.not_supported("SET PASSWORD TO RANDOM"));
         }
         self.assign_sign()?;
-        // PASSWORD('text') is what clients older than MySQL 8 send.
-        let wrapped = self.at(Keyword::Password);
-        if wrapped {
-            self.advance();
-            self.expect_kind(TokenKind::LeftParen)?;
-        }
         let password = self.text()?;
-        if wrapped {
-            self.expect_kind(TokenKind::RightParen)?;
-        }
         if self.at(Keyword::Replace) {
             self.advance();
             self.text()?;

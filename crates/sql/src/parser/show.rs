@@ -1,6 +1,6 @@
 //! SHOW.
 
-use super::{Parse, Parser};
+use super::{Failure, Parse, Parser};
 use crate::ast::{EngineReport, Name, Show, ShowFilter, ShowWhat, Statement, TableName};
 use crate::lexer::{Keyword, TokenKind};
 
@@ -37,6 +37,7 @@ impl Parser<'_> {
         {
             return Err(self.unexpected());
         }
+        let place = self.unexpected();
         self.advance();
         Ok(match keyword {
             Keyword::Databases | Keyword::Schemas => ShowWhat::Databases,
@@ -74,12 +75,12 @@ impl Parser<'_> {
                 let roles = if using { self.comma_list(Self::user_name)? } else { Vec::new() };
                 ShowWhat::Grants { user, roles }
             }
-            _ => return self.show_list(keyword),
+            _ => return self.show_list(keyword, place),
         })
     }
 
     /// The kinds that are named by fixed words alone.
-    fn show_list(&mut self, keyword: Keyword) -> Parse<ShowWhat> {
+    fn show_list(&mut self, keyword: Keyword, place: Failure) -> Parse<ShowWhat> {
         Ok(match keyword {
             Keyword::Engines => ShowWhat::Engines,
             Keyword::Storage => self.expect(Keyword::Engines).map(|()| ShowWhat::Engines)?,
@@ -91,11 +92,6 @@ impl Parser<'_> {
             Keyword::Plugins => ShowWhat::Plugins,
             Keyword::Privileges => ShowWhat::Privileges,
             Keyword::Profiles => ShowWhat::Profiles,
-            Keyword::Master => match self.eat_any(&[Keyword::Status, Keyword::Logs]) {
-                Some(Keyword::Status) => ShowWhat::BinaryLogStatus,
-                Some(_) => ShowWhat::BinaryLogs,
-                None => return Err(self.unexpected()),
-            },
             Keyword::Binary => {
                 if self.eat(Keyword::Logs) {
                     return Ok(ShowWhat::BinaryLogs);
@@ -108,22 +104,34 @@ impl Parser<'_> {
                 self.expect(Keyword::Status).map(|()| ShowWhat::BinaryLogStatus)?
             }
             Keyword::Replica => self.expect(Keyword::Status).map(|()| ShowWhat::ReplicaStatus)?,
-            Keyword::Slave => match self.eat_any(&[Keyword::Status, Keyword::Hosts]) {
-                Some(Keyword::Status) => ShowWhat::ReplicaStatus,
-                Some(_) => ShowWhat::Replicas,
-                None => return Err(self.unexpected()),
-            },
             Keyword::Replicas => ShowWhat::Replicas,
             Keyword::Procedure => self.expect(Keyword::Status).map(|()| ShowWhat::ProcedureStatus)?,
             Keyword::Function => self.expect(Keyword::Status).map(|()| ShowWhat::FunctionStatus)?,
             Keyword::Profile => return Err(self.not_supported("SHOW PROFILE")),
-            _ => return Err(self.unexpected()),
+            Keyword::Binlog if self.at_word(b"events") => self.binlog_events()?,
+            _ => return Err(place),
         })
+    }
+
+    /// `EVENTS [IN 'log'] [FROM position] [LIMIT ...]`
+    fn binlog_events(&mut self) -> Parse<ShowWhat> {
+        self.advance();
+        if self.eat(Keyword::In) {
+            self.text()?;
+        }
+        if self.eat(Keyword::From) {
+            self.integer()?;
+        }
+        self.limit()?;
+        Ok(ShowWhat::BinlogEvents)
     }
 
     /// `COUNT(*) WARNINGS`, `COUNT(*) ERRORS`
     fn show_other(&mut self) -> Parse<ShowWhat> {
-        if !self.span(self.token).eq_ignore_ascii_case(b"count") {
+        if self.at_word(b"relaylog") || self.at_word(b"library") || self.at_word(b"parse_tree") {
+            return Err(self.not_supported("this SHOW"));
+        }
+        if !self.at_word(b"count") {
             return Err(self.unexpected());
         }
         self.advance();

@@ -81,24 +81,4 @@ impl Parser<'_> {
         }
         Ok(statement)
     }
-
-    /// Statements of MySQL that do not exist here are told apart from mistakes.
-    fn unsupported_statement(&self, keyword: Keyword) -> super::Failure {
-        self.not_supported(match keyword {
-            Keyword::Call => "CALL",
-            Keyword::Xa => "XA transactions",
-            Keyword::Handler => "HANDLER",
-            Keyword::Load => "LOAD DATA",
-            Keyword::Install | Keyword::Uninstall => "plugins and components",
-            Keyword::Change | Keyword::Stop => "replication",
-            Keyword::Purge | Keyword::Binlog => "binary logs",
-            Keyword::Help => "HELP",
-            Keyword::Clone => "CLONE",
-            Keyword::Cache => "CACHE INDEX",
-            Keyword::Import => "IMPORT TABLE",
-            Keyword::Restart => "RESTART",
-            Keyword::Signal | Keyword::Resignal | Keyword::Get => "diagnostics statements",
-            _ => return self.unexpected(),
-        })
-    }
 }

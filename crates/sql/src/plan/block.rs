@@ -259,7 +259,7 @@ impl Resolver for Block<'_, '_> {
             .column_at(found.position)
             .map(|(table, column)| (&table.schema, &table.name, &column.name));
         let table = place.and_then(|(schema, table, _)| self.context.db.dictionary().find(schema, table));
-        let default = table.and_then(|table| {
+        let default = table.as_ref().and_then(|table| {
             let at = table.column_position(&name.column)?;
             Some(table.columns()[at].default.clone())
         });
@@ -268,6 +268,10 @@ impl Resolver for Block<'_, '_> {
             Some(DefaultValue::Computed(_)) => Err(SqlError::default_of_computed()),
             Some(DefaultValue::Now(_)) => {
                 Err(SqlError::not_supported_yet("DEFAULT of a column with CURRENT_TIMESTAMP"))
+            }
+            // What asks for a number.
+            _ if table.is_some_and(|table| table.auto_column == table.column_position(&name.column)) => {
+                Ok(Typed { expr: Expr::Literal(crate::value::Value::Int(0)), kind: found.kind })
             }
             _ => Err(SqlError::no_default_for_field(&name.column)),
         }

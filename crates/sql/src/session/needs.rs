@@ -420,7 +420,7 @@ impl Asker<'_> {
             ShowWhat::BinaryLogStatus | ShowWhat::BinaryLogs | ShowWhat::ReplicaStatus => {
                 self.needs(REPLICATION);
             }
-            ShowWhat::Replicas => {
+            ShowWhat::Replicas | ShowWhat::BinlogEvents => {
                 self.needs(Need::Server(&[P::REPLICATION_SLAVE], "REPLICATION SLAVE"));
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use turnstile_sys::aside;
 
 use super::Session;
+use super::show_absent::shown_empty;
 use super::show_live::is_live;
 use super::statement::Outcome;
 use crate::accounts::AccountName;
@@ -63,6 +64,7 @@ impl Table {
             let kind = match kind {
                 'n' => ColumnType::BIGINT,
                 'u' => ColumnType::int(IntWidth::Int, true),
+                'p' => ColumnType::int(IntWidth::Big, true),
                 'v' => ColumnType::varchar(1024),
                 'd' => ColumnType::DateTime { fsp: 0 },
                 't' => ColumnType::Text { size: BlobSize::Normal, collation: Collation::DEFAULT },
@@ -74,7 +76,7 @@ impl Table {
         Table { columns: columns.iter().map(column).collect(), rows: Vec::new() }
     }
 
-    fn texts(columns: &[&str]) -> Table {
+    pub(super) fn texts(columns: &[&str]) -> Table {
         Table::new(&columns.iter().map(|name| (*name, 's')).collect::<Vec<_>>())
     }
 
@@ -248,6 +250,7 @@ impl Session {
                 let names = ["Name", "Status", "Type", "Library", "License"];
                 from(VirtualTable::Plugins, Table::texts(&names), &[0, 2, 3, 5, 9])
             }
+            ShowWhat::CreateOther { kind, name } => self.no_such_program(kind, name),
             other => shown_empty(other),
         }
     }
@@ -485,62 +488,6 @@ impl Session {
         let mut table = Table::new(&[(&*format!("CREATE USER for {}", account.name.text()), 't')]);
         table.push(vec![text(line)]);
         Ok(table)
-    }
-}
-
-/// Lists of what does not exist here, with the columns that clients expect.
-fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
-    match what {
-        ShowWhat::Triggers(_) => Ok(Table::texts(&[
-            "Trigger",
-            "Event",
-            "Table",
-            "Statement",
-            "Timing",
-            "Created",
-            "sql_mode",
-            "Definer",
-            "character_set_client",
-            "collation_connection",
-            "Database Collation",
-        ])),
-        ShowWhat::Events(_) => Ok(Table::texts(&[
-            "Db",
-            "Name",
-            "Definer",
-            "Time zone",
-            "Type",
-            "Execute at",
-            "Interval value",
-            "Interval field",
-            "Starts",
-            "Ends",
-            "Status",
-            "Originator",
-            "character_set_client",
-            "collation_connection",
-            "Database Collation",
-        ])),
-        ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => Ok(Table::texts(&[
-            "Db",
-            "Name",
-            "Type",
-            "Definer",
-            "Modified",
-            "Created",
-            "Security_type",
-            "Comment",
-            "character_set_client",
-            "collation_connection",
-            "Database Collation",
-        ])),
-        ShowWhat::OpenTables(_) => Ok(Table::texts(&["Database", "Table", "In_use", "Name_locked"])),
-        ShowWhat::Replicas => Ok(Table::texts(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),
-        ShowWhat::ReplicaStatus | ShowWhat::BinaryLogStatus => Ok(Table::texts(&["File", "Position"])),
-        ShowWhat::BinaryLogs => Err(SqlError::new(1381, b"HY000", "You are not using binary logging")),
-        ShowWhat::Privileges => Ok(Table::texts(&["Privilege", "Context", "Comment"])),
-        ShowWhat::Profiles => Ok(Table::texts(&["Query_ID", "Duration", "Query"])),
-        _ => Err(SqlError::not_supported_yet("this SHOW")),
     }
 }
 

@@ -37,6 +37,8 @@ pub struct SessionState {
     user_variables: Mutex<UserVariables>,
     schema: Mutex<Option<Arc<str>>>,
     last_insert_id: AtomicU64,
+    /// The statement has called LAST_INSERT_ID() with a value.
+    tells_id: AtomicBool,
     insert_id: AtomicU64,
     row_count: AtomicI64,
     found_rows: AtomicU64,
@@ -131,6 +133,7 @@ impl SessionState {
             }),
             schema: Mutex::new(None),
             last_insert_id: AtomicU64::new(0),
+            tells_id: AtomicBool::new(false),
             insert_id: AtomicU64::new(0),
             row_count: AtomicI64::new(0),
             found_rows: AtomicU64::new(0),
@@ -164,8 +167,9 @@ impl SessionState {
         self.insert_id.store(0, Ordering::Relaxed);
     }
 
-    /// Forgets the sequences of RAND(seed): a statement begins them anew.
+    /// Forgets the sequences of RAND(seed), which a statement begins anew, and what the one before has passed to LAST_INSERT_ID().
     pub fn begin_sequences(&self) {
+        self.tells_id.store(false, Ordering::Relaxed);
         // Only the session's own statement sets it: no exchange is needed.
         if self.has_sequences.load(Ordering::Relaxed) {
             self.has_sequences.store(false, Ordering::Relaxed);
@@ -277,6 +281,7 @@ impl SessionState {
             (Scope::Global, _) | (Scope::Both, true) => Ok(self.db.globals().get(at)),
             _ => Ok(match definition.name {
                 "last_insert_id" => Value::UInt(self.last_insert_id.load(Ordering::Relaxed)),
+                "insert_id" => Value::UInt(self.insert_id.load(Ordering::Relaxed)),
                 "pseudo_thread_id" => Value::UInt(self.id),
                 "warning_count" => Value::UInt(u64::from(self.warnings.before().0)),
                 "error_count" => Value::UInt(self.warnings.before().1),
@@ -303,6 +308,12 @@ impl SessionState {
     /// What LAST_INSERT_ID() returns from now on.
     pub fn set_generated_id(&self, id: u64) {
         self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+
+    /// What the statement has passed to LAST_INSERT_ID(), if it has: told its client.
+    #[inline]
+    pub fn told_id(&self) -> Option<u64> {
+        self.tells_id.load(Ordering::Relaxed).then(|| self.last_insert_id.load(Ordering::Relaxed))
     }
 
     /// The value last generated, if there is one: what `sql_auto_is_null` looks for.
@@ -370,6 +381,7 @@ impl SessionView for SessionState {
     }
     fn set_last_insert_id(&self, id: u64) {
         self.last_insert_id.store(id, Ordering::Relaxed);
+        self.tells_id.store(true, Ordering::Relaxed);
     }
     fn row_count(&self) -> i64 {
         self.row_count.load(Ordering::Relaxed)

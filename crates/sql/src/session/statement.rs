@@ -666,7 +666,8 @@ fn change_outcome(plan: &ChangePlan, done: Changed, update: bool, session: &Sess
     let affected = if update && session.found_rows_flag() { done.matched } else { done.changed };
     let warnings = session.warnings.count();
     let info = if update { info_of_update(done, u64::from(warnings)) } else { String::new() };
-    Outcome { affected, info, ..Outcome::default() }
+    let insert_id = if update { session.told_id().unwrap_or(0) } else { 0 };
+    Outcome { affected, insert_id, info, ..Outcome::default() }
 }
 
 /// The text that every UPDATE sends; put together by hand because a hot row's buyers wait for it.

@@ -33,7 +33,7 @@ commands! {
     ShowCreateDb "Com_show_create_db" ShowCreateTable "Com_show_create_table" ShowCreateUser "Com_show_create_user"
     ShowDatabases "Com_show_databases" ShowEngineMutex "Com_show_engine_mutex" ShowEngineStatus "Com_show_engine_status"
     ShowErrors "Com_show_errors" ShowFields "Com_show_fields" ShowGrants "Com_show_grants" ShowKeys "Com_show_keys"
-    ShowBinaryLogs "Com_show_binlogs" ShowBinaryLogStatus "Com_show_binary_log_status" ShowCreateEvent "Com_show_create_event"
+    ShowBinlogEvents "Com_show_binlog_events" ShowBinaryLogs "Com_show_binlogs" ShowBinaryLogStatus "Com_show_binary_log_status" ShowCreateEvent "Com_show_create_event"
     ShowCreateFunction "Com_show_create_func" ShowCreateProcedure "Com_show_create_proc" ShowCreateTrigger "Com_show_create_trigger"
     ShowEngineLogs "Com_show_engine_logs" ShowEvents "Com_show_events" ShowFunctionStatus "Com_show_function_status"
     ShowOpenTables "Com_show_open_tables" ShowPrivileges "Com_show_privileges" ShowProcedureStatus "Com_show_procedure_status"
@@ -171,6 +171,7 @@ fn of_show(what: &ShowWhat) -> Command {
         ShowWhat::Privileges => C::ShowPrivileges,
         ShowWhat::BinaryLogStatus => C::ShowBinaryLogStatus,
         ShowWhat::BinaryLogs => C::ShowBinaryLogs,
+        ShowWhat::BinlogEvents => C::ShowBinlogEvents,
         ShowWhat::ReplicaStatus => C::ShowReplicaStatus,
         ShowWhat::Replicas => C::ShowReplicas,
         ShowWhat::ProcedureStatus => C::ShowProcedureStatus,

@@ -135,10 +135,11 @@ fn kind_of_show(what: &ShowWhat) -> usize {
         ShowWhat::ProcedureStatus => 30,
         ShowWhat::FunctionStatus => 31,
         ShowWhat::Profiles => 32,
+        ShowWhat::BinlogEvents => 33,
     }
 }
 
-const SHOW_KINDS: usize = 33;
+const SHOW_KINDS: usize = 34;
 
 /// Statements, and the error that an account without rights gets for them.
 const DENIED: &[(&str, u16)] = &[
@@ -234,6 +235,7 @@ const DENIED: &[(&str, u16)] = &[
     ("SHOW BINARY LOGS", 1227),
     ("SHOW REPLICA STATUS", 1227),
     ("SHOW REPLICAS", 1227),
+    ("SHOW BINLOG EVENTS", 1227),
     ("EXPLAIN SELECT * FROM shop.t", 1142),
     ("EXPLAIN UPDATE shop.t SET b = 1", 1142),
     ("EXPLAIN FOR CONNECTION 1", 1227),
@@ -268,7 +270,8 @@ const DENIED: &[(&str, u16)] = &[
     ("PREPARE x FROM 'UPDATE shop.t SET b = ? WHERE a = ?'", 1142),
     ("SHUTDOWN", 1227),
     ("RESET PERSIST", 1227),
-    ("RESET MASTER", 1227),
+    ("RESET REPLICA ALL", 1227),
+    ("RESET BINARY LOGS AND GTIDS", 1227),
 ];
 
 /// Statements that need nothing: they are about the session itself, or show what the account may see.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use turnstile_engine::{Change, Error as EngineError, LockWait, Read, RowLock, Updated};
 
 use super::Changed;
+use super::counters::told;
 use super::foreign_key::{Images, is_broken};
 use crate::datetime::{DateTime, Time};
 use crate::dictionary::check::{is_broken_check, verify};
@@ -91,6 +92,10 @@ impl Storing<'_> {
             // Computed when the rest of the row is there.
             DefaultValue::Computed(_) | DefaultValue::Generated(..) => Ok(Value::Null),
             DefaultValue::None if definition.nullable => Ok(Value::Null),
+            // What asks for a number.
+            DefaultValue::None if table.auto_column == Some(column) => {
+                store(&Value::Int(0), &definition.kind, &self.lenient(&definition.name))
+            }
             DefaultValue::None => {
                 // ENUM NOT NULL without default has its first member, as in MySQL.
                 if let ColumnType::Enum { names, .. } = &definition.kind {
@@ -282,7 +287,7 @@ impl Exec<'_> {
         done: &mut Changed,
     ) -> SqlResult<()> {
         let savepoint = self.txn.savepoint();
-        let (updated, refused) = self.try_update_row(rewrite, pk, frame, done.matched + 1).await?;
+        let (updated, refused) = self.try_update_row(rewrite, pk, frame, done).await?;
         if let Some(error) = refused {
             if !rewrite.ignore {
                 return Err(error);
@@ -297,17 +302,17 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Changes a row, the statement's `number`th, and gives the error that IGNORE forgives apart from all others.
+    /// Changes a row and gives the error that IGNORE forgives apart from all others.
     async fn try_update_row(
         &mut self,
         rewrite: Rewrite<'_>,
         pk: &[u8],
         frame: &[Value],
-        number: u64,
+        done: &mut Changed,
     ) -> SqlResult<(Updated, Option<SqlError>)> {
         let Rewrite { table, base, assignments, ignore, .. } = rewrite;
         let foreign = rewrite.foreign.filter(|_| self.checks_foreign_keys());
-        let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: number };
+        let storing = Storing { eval: self.eval, strict: self.is_strict() && !ignore, row: done.matched + 1 };
         let mut images = None;
         let mut numbered = None;
         let mut failed = None;
@@ -320,6 +325,7 @@ impl Exec<'_> {
                 if changes.is_empty() {
                     return Ok(Change::Keep);
                 }
+                done.number = table.auto_column.map(|column| told(&view.get(column)));
                 numbered = changes.iter().find(|(at, _)| Some(*at) == table.auto_column).cloned();
                 let encoded = table.layout.encode_changed(old, &changes, new);
                 encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
@@ -343,7 +349,7 @@ impl Exec<'_> {
         if let Some(error) = failed {
             return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
         }
-        self.raise_auto_increment(table, numbered.filter(|_| outcome.is_ok())).await?;
+        self.raise_auto_increment(table, numbered.as_ref().filter(|_| outcome.is_ok())).await?;
         let mut new_row = None;
         let outcome = match (outcome, moved) {
             (Ok(Updated::Deleted), Some((key, row))) => {
@@ -353,6 +359,10 @@ impl Exec<'_> {
             }
             (outcome, _) => outcome,
         };
+        if let Some((_, value)) = numbered.filter(|_| outcome.is_ok()) {
+            self.note_auto_increment(table, &value);
+            done.number = Some(told(&value));
+        }
         match (outcome, foreign, images) {
             (Ok(updated), Some(foreign), Some(images)) => {
                 match Box::pin(self.row_updated(foreign, images)).await {

@@ -47,6 +47,15 @@ pub fn as_number(value: &Value) -> Option<u64> {
     }
 }
 
+/// What a client is told of an AUTO_INCREMENT column's value: its bits.
+pub(super) fn told(value: &Value) -> u64 {
+    match value {
+        Value::Int(number) => *number as u64,
+        Value::Double(number) => *number as i64 as u64,
+        other => as_number(other).unwrap_or(0),
+    }
+}
+
 /// The largest AUTO_INCREMENT value of a table's rows, committed or not; 0 if there is none. The column is the first of some key.
 pub async fn largest_there(
     engine: &Arc<Engine>,
@@ -102,8 +111,8 @@ pub(super) struct Numbers {
     forced: bool,
     /// Above the values that rows were given otherwise, while the counter does not know of them; 0 if there are none.
     unnoted: u64,
-    /// The last value that a row was given by the user.
-    pub(super) last_given: u64,
+    /// What the column of the last row holds, or was to hold, as it is told the client.
+    pub(super) last: u64,
 }
 
 impl Numbers {
@@ -116,13 +125,26 @@ impl Numbers {
         Numbers { rows, ..Numbers::default() }
     }
 
-    /// The smallest offset + n * step that is not below `least`.
+    /// The smallest offset + n * step that is not below `least`; u64::MAX if there is none. The offset counts only for steps larger than one.
+    /// One beyond the step begins where MySQL's arithmetic of 64 bits, which passes its end there, has it begin.
     fn fitting(&self, least: u64) -> u64 {
-        let first = if self.offset > self.step { 1 } else { self.offset };
-        if least <= first {
-            return first;
+        let below = least.max(1) - 1;
+        if self.step <= 1 {
+            return below.saturating_add(1);
         }
-        first.saturating_add((least - first).div_ceil(self.step).saturating_mul(self.step))
+        let steps = below.wrapping_add(self.step).wrapping_sub(self.offset) / self.step;
+        let next = steps.wrapping_mul(self.step).wrapping_add(self.offset);
+        if next > below { next } else { u64::MAX }
+    }
+
+    /// Where the counter goes on behind `count` values of which `first` is the first.
+    fn behind(&self, first: u64, count: u64) -> u64 {
+        let block = count.saturating_mul(self.step.max(1));
+        if self.step <= 1 {
+            return first.saturating_add(block);
+        }
+        let whole = first.abs_diff(self.offset) / self.step * self.step;
+        whole.saturating_add(block).saturating_add(self.offset)
     }
 
     /// A row brings its own value: those after it get greater ones.
@@ -176,17 +198,16 @@ impl Exec<'_> {
         }
     }
 
-    /// A row gets a value in the AUTO_INCREMENT column by UPDATE, if it does: a larger one than any before moves the counter.
+    /// A row gets a value in the AUTO_INCREMENT column by UPDATE, if it does: one that is larger than any before becomes durable, whether or not
+    /// the change succeeds. The counter itself is moved behind a change that has succeeded.
     pub(super) async fn raise_auto_increment(
         &mut self,
         table: &Table,
-        change: Option<(usize, Value)>,
+        change: Option<&(usize, Value)>,
     ) -> SqlResult<()> {
-        let Some((_, value)) = change else { return Ok(()) };
-        let Some(number) = as_number(&value) else { return Ok(()) };
+        let Some(number) = change.and_then(|(_, value)| as_number(value)) else { return Ok(()) };
         self.prepare_counters(table).await?;
         if number >= table.counters.auto_increment.load(Ordering::Acquire) {
-            self.note_auto_increment(table, &value);
             self.carry_auto_increment(table, number);
         }
         Ok(())
@@ -211,7 +232,7 @@ impl Exec<'_> {
         let most = largest(&table.columns()[column].kind);
         let generated = if !row[column].is_null() && (keeps_zero || !zero) {
             let given = as_number(&row[column]);
-            numbers.last_given = given.unwrap_or(0);
+            numbers.last = told(&row[column]);
             if let Some(given) = given {
                 numbers.pass(given);
             }
@@ -220,6 +241,7 @@ impl Exec<'_> {
             let value = self.next_number(table, numbers, most)?;
             let storing = Storing { eval: self.eval, strict: true, row: 1 };
             row[column] = storing.store(table, column, &Value::UInt(value))?;
+            numbers.last = value;
             Some(value)
         };
         numbers.left = numbers.left.saturating_sub(1);
@@ -241,6 +263,10 @@ impl Exec<'_> {
         }
         let value = numbers.next;
         if value > most {
+            if !taken && numbers.step > 1 {
+                let name = table.auto_column.map_or("", |column| &table.columns()[column].name);
+                return Err(SqlError::out_of_range_column(name, 1));
+            }
             // A column that is full gets its largest value again, which its key refuses. Only BIGINT's end is told as such, and that of
             // values that were taken together.
             if (taken && self.is_strict()) || most >= IntWidth::Big.signed_range().1 as u64 {
@@ -271,8 +297,8 @@ impl Exec<'_> {
         numbers.times += 1;
         let least = numbers.next.max(numbers.unnoted);
         let behind = |first: u64| {
-            let last = first.saturating_add(numbers.left.saturating_sub(1).saturating_mul(numbers.step));
-            (first < u64::MAX).then(|| last.saturating_add(1).min(most.saturating_add(1).max(first)))
+            let limit = if numbers.step > 1 { most } else { most.saturating_add(1).max(first) };
+            (first < u64::MAX).then(|| numbers.behind(first, numbers.left).min(limit))
         };
         let counter = &table.counters.auto_increment;
         let given = counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {

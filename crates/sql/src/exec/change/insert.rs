@@ -27,7 +27,10 @@ struct Buffers {
     row: Vec<u8>,
     /// The rows go to the engine in runs; these have not gone yet.
     run: Option<RowRun>,
+    /// The first generated number whose row was inserted.
     first_generated: Option<u64>,
+    /// The first one among the rows of `run`.
+    first_gathered: Option<u64>,
     numbers: Numbers,
 }
 
@@ -66,14 +69,19 @@ impl Exec<'_> {
         };
         let filled = self.insert_rows(plan, &mut frame, &mut buffers, &mut done).await;
         // A row that could not be computed comes after those before it, which may fail too.
-        self.insert_run(plan, &mut buffers, &mut done).await?;
-        filled?;
+        let inserted = self.insert_run(plan, &mut buffers, &mut done).await;
+        // A number that a row had counts, even if the statement fails behind it.
         if let Some(first) = buffers.first_generated {
             self.session.set_generated_id(first);
-            done.insert_id = first;
-        } else if done.insert_id == 0 {
-            done.insert_id = buffers.numbers.last_given;
         }
+        inserted?;
+        filled?;
+        done.insert_id = match (buffers.first_generated, self.session.told_id()) {
+            (Some(first), _) => first,
+            (None, Some(told)) => told,
+            (None, None) if done.changed > 0 => buffers.numbers.last,
+            (None, None) => 0,
+        };
         Ok(done)
     }
 
@@ -132,7 +140,7 @@ impl Exec<'_> {
             if inserted == 0 {
                 let (key, row) = run.get(at);
                 if let Err(error) = self.txn.insert(&table.engine, key, row).await {
-                    self.note_inserted(table, &run, at);
+                    self.note_inserted(table, &run, at, buffers);
                     let Ok(view) = RowView::new(&table.layout, row) else { return Err(error.into()) };
                     return Err(duplicate_entry(table, &error, &view.values()));
                 }
@@ -143,16 +151,21 @@ impl Exec<'_> {
         }
         run.clear();
         buffers.run = Some(run);
+        buffers.first_generated = buffers.first_generated.or(buffers.first_gathered);
         self.note_numbers(table, &mut buffers.numbers);
         Ok(())
     }
 
     /// The first rows of a run were inserted, and the next one was not: later numbers are above theirs.
-    fn note_inserted(&self, table: &Table, run: &RowRun, inserted: usize) {
+    fn note_inserted(&self, table: &Table, run: &RowRun, inserted: usize, buffers: &mut Buffers) {
         let Some(column) = table.auto_column else { return };
         for nth in 0..inserted {
             if let Ok(view) = RowView::new(&table.layout, run.get(nth).1) {
-                self.note_auto_increment(table, &view.get(column));
+                let value = view.get(column);
+                self.note_auto_increment(table, &value);
+                let number = super::counters::as_number(&value);
+                let first = buffers.first_gathered.filter(|first| number == Some(*first));
+                buffers.first_generated = buffers.first_generated.or(first);
             }
         }
     }
@@ -185,7 +198,7 @@ impl Exec<'_> {
         if let Some(run) = &mut buffers.run {
             run.push(&buffers.key, &buffers.row);
             if let Some(id) = generated {
-                buffers.first_generated.get_or_insert(id);
+                buffers.first_gathered.get_or_insert(id);
             }
             return if run.bytes() < RUN_BYTES { Ok(()) } else { self.insert_run(plan, buffers, done).await };
         }
@@ -260,7 +273,7 @@ impl Exec<'_> {
             buffers.numbers.give_back(generated);
             self.txn.rollback_to(savepoint).await?;
             if !plan.on_duplicate.is_empty() {
-                return self.update_duplicate(plan, &pk, frame, done).await;
+                return self.update_duplicate(plan, &pk, frame, &mut buffers.numbers, done).await;
             }
             self.eval.warnings.push(WarningLevel::Warning, error);
             return Ok(());
@@ -366,6 +379,7 @@ impl Exec<'_> {
         plan: &InsertPlan,
         pk: &[u8],
         frame: &mut [Value],
+        numbers: &mut Numbers,
         done: &mut Changed,
     ) -> SqlResult<()> {
         let table = &plan.table;
@@ -389,13 +403,8 @@ impl Exec<'_> {
             done.changed += u64::from(self.session.found_rows_flag());
             return Ok(());
         }
-        if let Some(column) = table.auto_column {
-            let mode = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
-            if let Some(row) = self.txn.get(&table.engine, pk, mode).await?
-                && let Ok(view) = RowView::new(&table.layout, &row)
-            {
-                done.insert_id = super::counters::as_number(&view.get(column)).unwrap_or(0);
-            }
+        if let Some(number) = changed.number {
+            numbers.last = number;
         }
         Ok(())
     }

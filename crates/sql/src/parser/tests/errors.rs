@@ -67,6 +67,23 @@ fn unsupported_is_not_syntax() {
         ("SELECT MATCH (a) AGAINST ('x') FROM t", "MATCH ... AGAINST"),
         ("CREATE TABLE t (a GEOMETRY)", "spatial types"),
         ("LOCK INSTANCE FOR BACKUP", "LOCK INSTANCE"),
+        ("LOAD INDEX INTO CACHE t", "LOAD INDEX INTO CACHE"),
+        ("CHANGE REPLICATION SOURCE TO SOURCE_HOST='x'", "replication"),
+        ("START GROUP_REPLICATION", "replication"),
+        ("STOP REPLICA", "replication"),
+        ("PURGE BINARY LOGS TO 'a'", "binary logs"),
+        ("ALTER INSTANCE RELOAD TLS", "ALTER INSTANCE"),
+        ("CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'a')", "servers of federated tables"),
+        ("DROP SERVER IF EXISTS s", "servers of federated tables"),
+        ("CREATE RESOURCE GROUP g TYPE=USER", "resource groups"),
+        ("ALTER LOGFILE GROUP g ADD UNDOFILE 'a'", "LOGFILE GROUP"),
+        ("DROP UNDO TABLESPACE u", "tablespaces"),
+        ("CREATE SPATIAL REFERENCE SYSTEM 1 NAME 'x'", "spatial reference systems"),
+        ("DROP SPATIAL REFERENCE SYSTEM 4120", "spatial reference systems"),
+        ("CREATE AGGREGATE FUNCTION f RETURNS INTEGER SONAME 'x'", "loadable functions"),
+        ("CREATE LIBRARY l LANGUAGE JAVASCRIPT AS 'x'", "libraries"),
+        ("HELP 'select'", "HELP"),
+        ("HELP contents", "HELP"),
     ];
     for (text, feature) in cases {
         let error = error_of(text);
@@ -74,6 +91,35 @@ fn unsupported_is_not_syntax() {
         assert_eq!((error.code(), error.sqlstate()), (1235, *b"42000"));
     }
     assert_eq!(error_of("SELECT * FROM (SELECT 1)").code(), 1248);
+}
+
+/// What MySQL has dropped, and words that follow no such statement, are mistakes where they stand.
+#[test]
+fn unknown_forms_are_mistakes() {
+    let cases = [
+        ("SHOW MASTER STATUS", "MASTER STATUS"),
+        ("SHOW MASTER LOGS", "MASTER LOGS"),
+        ("SHOW SLAVE STATUS", "SLAVE STATUS"),
+        ("SHOW SLAVE HOSTS", "SLAVE HOSTS"),
+        ("SHOW INNODB STATUS", "INNODB STATUS"),
+        ("CHANGE MASTER TO MASTER_HOST='x'", "MASTER TO"),
+        ("START SLAVE", "SLAVE"),
+        ("STOP SLAVE", "SLAVE"),
+        ("RESET SLAVE ALL", "SLAVE ALL"),
+        ("RESET MASTER", "MASTER"),
+        ("RESET QUERY CACHE", "QUERY CACHE"),
+        ("PURGE MASTER LOGS TO 'a'", "MASTER LOGS"),
+        ("ALTER INSTANCE NONSENSE", "NONSENSE"),
+        ("XA NONSENSE", "NONSENSE"),
+        ("RESTART NOW", "NOW"),
+        ("HELP", ""),
+        ("SET PASSWORD = PASSWORD('x')", "PASSWORD('x')"),
+    ];
+    for (text, place) in cases {
+        let error = error_of(text);
+        assert_eq!(error.kind, ParseErrorKind::Syntax, "{text}");
+        assert!(text[error.offset..].starts_with(place), "{text}: {}", error.offset);
+    }
 }
 
 #[test]
