@@ -408,6 +408,7 @@ errors! {
     generated_value_given(column, table) = 3105 b"HY000" "The value specified for generated column '{column}' in table '{table}' is not allowed.";
     generated_unsupported(what) = 3106 b"HY000" "'{what}' is not supported for generated columns.";
     generated_not_prior() = 3107 b"HY000" "Generated column can refer only to generated columns defined prior to it.";
+    default_dependency(column, table) = 3766 b"HY000" "Column '{column}' of table '{table}' has a default value expression dependency and cannot be dropped or renamed.";
     generated_dependency(column) = 3108 b"HY000" "Column '{column}' has a generated column dependency.";
     generated_auto_increment(column) = 3109 b"HY000" "Generated column '{column}' cannot refer to auto-increment column.";
     foreign_key_virtual_column(name, column) = 3733 b"HY000" "Foreign key '{name}' uses virtual column '{column}' which is not supported.";

@@ -140,8 +140,11 @@ impl Txn {
 
     /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
-        if self.carried.is_some() && state == TxnState::Committed {
-            self.deliver_counter()?;
+        match (self.carried.is_some(), state) {
+            (true, TxnState::Committed) => self.deliver_counter()?,
+            // The number of a row that was refused is used up all the same; that nobody has it is no reason to keep the locks.
+            (true, TxnState::RolledBack) => drop(self.deliver_counter()),
+            _ => {}
         }
         self.carried = None;
         let kernel = &self.kernel;

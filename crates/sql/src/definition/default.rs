@@ -29,6 +29,18 @@ pub fn computed(column: &str, expr: &Expr) -> SqlResult<DefaultValue> {
     Ok(DefaultValue::Computed(Arc::new(canonical(expr)?)))
 }
 
+/// Error 3766 for a column that a computed default reads and that is gone, dropped or renamed.
+pub fn keep_columns(definition: &Definition, gone: &dyn Fn(&str) -> bool) -> SqlResult<()> {
+    let computed = definition.columns.iter().filter_map(|column| match &column.default {
+        DefaultValue::Computed(expr) => Some(columns_of(expr)),
+        _ => None,
+    });
+    match computed.flatten().find(|name| gone(name)) {
+        Some(name) => Err(SqlError::default_dependency(name, &definition.name)),
+        None => Ok(()),
+    }
+}
+
 /// Whether the columns that computed defaults read may be read there.
 pub fn check(definition: &Definition) -> SqlResult<()> {
     for (at, column) in definition.columns.iter().enumerate() {

@@ -71,6 +71,7 @@ fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u
         ColumnType::Binary { length } | ColumnType::Varbinary { length } => (*length, 1),
         ColumnType::Blob { size } => (u32::try_from(size.max_bytes()).unwrap_or(u32::MAX), 1),
         ColumnType::Json => return Err(SqlError::json_key(&column.name)),
+        _ if length == Some(0) => return Err(SqlError::key_part_without_length(&column.name)),
         _ if length.is_some() => return Err(SqlError::wrong_sub_key()),
         _ => return Ok((None, 8)),
     };
@@ -103,7 +104,31 @@ fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> 
     Ok(numbered.unwrap_or_default().into())
 }
 
-/// The order of keys in a table: the primary key, unique ones, the others.
-pub fn sort(keys: &mut [Key]) {
-    keys.sort_by_key(|key| (!key.primary, !key.unique));
+/// The order of keys in a table: the primary key, unique ones over columns that are NOT NULL, unique ones of whole columns, other unique
+/// ones, the others; in each of these those that read VIRTUAL columns last.
+pub fn sort(keys: &mut [Key], columns: &[Column]) {
+    keys.sort_by_cached_key(|key| {
+        let holds_null = key.parts.iter().any(|part| columns[part.column].nullable);
+        let in_part = key.parts.iter().any(|part| part.prefix.is_some());
+        let is_virtual = |column: &Column| column.generation().is_some_and(|(_, stored)| !stored);
+        let computed = key.parts.iter().any(|part| is_virtual(&columns[part.column]));
+        (!key.primary, !key.unique, key.unique && holds_null, key.unique && in_part, computed)
+    });
+}
+
+/// A column has changed its type: keys that take part of its values take them whole if they are no longer of that length. Errors of a type
+/// that cannot be in a key like this.
+pub fn fit_parts(keys: &mut [Key], column: &Column, at: usize) -> SqlResult<()> {
+    for part in keys.iter_mut().flat_map(|key| &mut key.parts).filter(|part| part.column == at) {
+        let fits = |prefix: &u32| match &column.kind {
+            ColumnType::Char { length, .. }
+            | ColumnType::Varchar { length, .. }
+            | ColumnType::Binary { length }
+            | ColumnType::Varbinary { length } => prefix < length,
+            kind => kind.is_blob() && *kind != ColumnType::Json,
+        };
+        part.prefix = part.prefix.filter(fits);
+        part_width(column, part.prefix.map(u64::from))?;
+    }
+    Ok(())
 }

@@ -96,7 +96,7 @@ pub fn build(
     foreign_key::add(&mut definition, &foreign)?;
     limit::comments(&mut definition, eval)?;
     check(&definition)?;
-    key::sort(&mut definition.keys);
+    key::sort(&mut definition.keys, &definition.columns);
     Ok(definition)
 }
 

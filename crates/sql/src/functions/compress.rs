@@ -29,7 +29,7 @@ fn compressed_type(arguments: &[Typed]) -> ColumnType {
     bytes_type(stream.saturating_add(18))
 }
 
-fn long_bytes(_: &[Typed]) -> ColumnType {
+pub(super) fn long_bytes(_: &[Typed]) -> ColumnType {
     ColumnType::Blob { size: BlobSize::Long }
 }
 

@@ -21,7 +21,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("release_all_locks", (0, 0), release_all_locks, unsigned, VOLATILE),
     entry("is_free_lock", (1, 1), is_free_lock, bigint, VOLATILE),
     entry("is_used_lock", (1, 1), is_used_lock, unsigned, VOLATILE),
-    entry("load_file", (1, 1), load_file, text_short, 0),
+    entry("load_file", (1, 1), load_file, super::compress::long_bytes, 0),
     entry("charset", (1, 1), of_expression, text_short, 0),
     entry("collation", (1, 1), of_expression, text_short, 0),
     entry("coercibility", (1, 1), of_expression, bigint, 0),

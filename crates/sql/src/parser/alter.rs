@@ -242,6 +242,11 @@ impl Parser<'_> {
             return Err(self.not_supported("ALTER COLUMN ... SET INVISIBLE"));
         }
         self.expect(Keyword::Default)?;
+        // The time of the statement is no literal: MySQL has it in parentheses here.
+        let clock = [Keyword::CurrentTimestamp, Keyword::Localtime, Keyword::Localtimestamp];
+        if clock.into_iter().any(|word| self.at(word)) {
+            return Err(self.unexpected());
+        }
         Ok(AlterAction::SetDefault { column, default: Some(self.column_default()?) })
     }
 

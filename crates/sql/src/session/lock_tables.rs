@@ -32,6 +32,8 @@ use turnstile_engine::session_card::WaitingFor;
 /// The tables a session has locked.
 pub struct TableLocks {
     entries: Vec<Entry>,
+    /// Tables at the other ends of foreign keys, which are locked besides and may be read under their names.
+    besides: Vec<(Box<str>, Box<str>)>,
     /// One per table, however many names it is locked under.
     holds: Vec<Hold>,
 }
@@ -63,6 +65,15 @@ impl TableLocks {
                 (&*entry.schema, &*entry.table, &*entry.shown) == (schema, &*used.name, used.shown())
             });
             let entry = entry.filter(|entry| used.times == 1 && !seen.contains(&std::ptr::from_ref(*entry)));
+            let besides = |(other, table): &(Box<str>, Box<str>)| {
+                (&**other, &**table) == (schema, &*used.name) && used.shown() == &**table
+            };
+            if entry.is_none() && self.besides.iter().any(besides) {
+                if used.mode() == Mode::Write {
+                    return Err(SqlError::table_not_locked_for_write(used.shown()));
+                }
+                continue;
+            }
             let entry = entry.ok_or_else(|| SqlError::table_not_locked(used.shown()))?;
             if used.mode() == Mode::Write && !entry.write {
                 return Err(SqlError::table_not_locked_for_write(used.shown()));
@@ -90,6 +101,7 @@ impl TableLocks {
     /// A table was dropped.
     pub fn forget(&mut self, schema: &str, table: &Table) {
         self.entries.retain(|one| (&*one.schema, &*one.table) != (schema, table.name()));
+        self.besides.retain(|(other, name)| (&**other, &**name) != (schema, table.name()));
         self.holds.retain(|hold| !Arc::ptr_eq(hold.gate(), &table.gate));
     }
 
@@ -148,6 +160,11 @@ impl Session {
         // Of one table WRITE comes first, and is enough.
         order.sort();
         order.dedup_by(|one, before| (&one.0, &one.1) == (&before.0, &before.1));
+        let is_named = |schema: &str, name: &str| {
+            entries.iter().any(|one| (&*one.schema, &*one.table) == (schema, name))
+        };
+        let besides = order.iter().filter(|(schema, name, _)| !is_named(schema, name));
+        let besides = besides.map(|(schema, name, _)| (schema.clone(), name.clone())).collect();
         let mut holds = Vec::new();
         let mut patience = self.gate_patience();
         let card = self.entry.card.clone();
@@ -165,7 +182,7 @@ impl Session {
             }
         }
         drop(patience);
-        self.table_locks = Some(Box::new(TableLocks { entries, holds }));
+        self.table_locks = Some(Box::new(TableLocks { entries, besides, holds }));
         Ok(())
     }
 

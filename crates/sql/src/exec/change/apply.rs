@@ -350,15 +350,7 @@ impl Exec<'_> {
             return if is_broken_check(&error) { Ok((Updated::Aborted, Some(error))) } else { Err(error) };
         }
         self.raise_auto_increment(table, numbered.as_ref().filter(|_| outcome.is_ok())).await?;
-        let mut new_row = None;
-        let outcome = match (outcome, moved) {
-            (Ok(Updated::Deleted), Some((key, row))) => {
-                let inserted = self.txn.insert(&table.engine, &key, &row).await;
-                new_row = Some(row);
-                inserted.map(|()| Updated::Changed)
-            }
-            (outcome, _) => outcome,
-        };
+        let (outcome, new_row) = self.put_moved(table, outcome, moved).await;
         if let Some((_, value)) = numbered.filter(|_| outcome.is_ok()) {
             self.note_auto_increment(table, &value);
             done.number = Some(told(&value));
@@ -376,6 +368,22 @@ impl Exec<'_> {
                 Ok((Updated::Aborted, Some(error)))
             }
             (Err(error), ..) => Err(error.into()),
+        }
+    }
+
+    /// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the row for an error's text.
+    async fn put_moved(
+        &mut self,
+        table: &Table,
+        outcome: Result<Updated, EngineError>,
+        moved: Option<(Vec<u8>, Vec<u8>)>,
+    ) -> (Result<Updated, EngineError>, Option<Vec<u8>>) {
+        match (outcome, moved) {
+            (Ok(Updated::Deleted), Some((key, row))) => {
+                let inserted = self.txn.insert(&table.engine, &key, &row).await;
+                (inserted.map(|()| Updated::Changed), Some(row))
+            }
+            (outcome, _) => (outcome, None),
         }
     }
 

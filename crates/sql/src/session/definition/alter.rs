@@ -41,6 +41,8 @@ pub(super) struct Alteration {
     pub(super) origins: Vec<Option<usize>>,
     /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
     old_names: Vec<Box<str>>,
+    /// Old columns that an action has changed: a second one does not find them.
+    touched: Vec<usize>,
     /// Trees of keys that have got another name.
     renamed_keys: Vec<IndexId>,
     pub(super) rebuild: bool,
@@ -81,7 +83,7 @@ impl Session {
         let is_new = |key: &Key| key.index == NO_TREE;
         self.with_eval(&[], |eval| definition::warn_of_duplicates(&work.definition, is_new, eval));
         self.check_has_primary(&work.definition)?;
-        definition::key::sort(&mut work.definition.keys);
+        definition::key::sort(&mut work.definition.keys, &work.definition.columns);
         online::check(&alter.online, &work.needs(alter, self.settings.foreign_key_checks))?;
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
@@ -338,6 +340,7 @@ impl Alteration {
             definition: table.definition.clone(),
             origins: (0..table.columns().len()).map(Some).collect(),
             old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
+            touched: Vec::new(),
             renamed_keys: Vec::new(),
             rebuild: false,
             retyped: false,
@@ -440,6 +443,17 @@ impl Alteration {
         found.ok_or_else(|| SqlError::unknown_column(name, &self.definition.name))
     }
 
+    /// The same for an action that takes the column for itself.
+    fn take_column(&mut self, name: &str) -> SqlResult<usize> {
+        let at = self.column_before(name)?;
+        let Some(old) = self.origins[at] else { return Ok(at) };
+        if self.touched.contains(&old) {
+            return Err(SqlError::unknown_column(name, &self.definition.name));
+        }
+        self.touched.push(old);
+        Ok(at)
+    }
+
     fn check_names(&self) -> SqlResult<()> {
         let columns = &self.definition.columns;
         if columns.is_empty() {
@@ -520,7 +534,7 @@ impl Alteration {
         position: Option<&ColumnPosition>,
         eval: &EvalContext<'_>,
     ) -> SqlResult<()> {
-        let at = self.column_before(old_name)?;
+        let at = self.take_column(old_name)?;
         self.check_free(&written.name, Some(at))?;
         let in_primary = self
             .definition
@@ -536,6 +550,9 @@ impl Alteration {
         self.rebuild |= !stays || old.nullable != column.nullable;
         self.retyped |= !stays;
         self.in_place |= stays && indexed && old.kind != column.kind;
+        if old.kind != column.kind {
+            definition::key::fit_parts(&mut self.definition.keys, &column, at)?;
+        }
         self.definition.columns[at] = column;
         if let Some(position) = position {
             self.move_column(at, position)?;
@@ -575,7 +592,7 @@ impl Alteration {
         default: Option<&crate::ast::DefaultClause>,
         eval: &EvalContext<'_>,
     ) -> SqlResult<()> {
-        let at = self.column_before(name)?;
+        let at = self.take_column(name)?;
         let column = &mut self.definition.columns[at];
         let literal = |clause: &crate::ast::DefaultClause| matches!(&clause.expr, Expr::Literal(literal) if *literal != Literal::Null);
         if column.kind.is_blob() && default.is_some_and(literal) {
@@ -662,6 +679,7 @@ impl Alteration {
         let gone = |name: &str| now(name).is_none_or(|now| !now.eq_ignore_ascii_case(name));
         let known = |name: &str| old_names.iter().any(|old| old.eq_ignore_ascii_case(name));
         definition::generated::keep_columns(&self.definition, &|name| known(name) && gone(name))?;
+        definition::default::keep_columns(&self.definition, &|name| known(name) && gone(name))?;
         definition::check::drop_columns(&mut self.definition, &|name| now(name).is_none(), &gone)?;
         let new = alter.actions.iter().filter_map(|action| match action {
             AlterAction::AddCheck(check) => Some(check.clone()),
