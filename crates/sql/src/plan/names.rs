@@ -80,10 +80,9 @@ pub fn group_keys(
 pub fn group_key(block: &Block<'_, '_>, key: &ast::Expr, items: &[Item]) -> SqlResult<ast::Expr> {
     if let ast::Expr::Column(name) = key
         && let Some(item) = listed(block, name, items, GROUP)?
+        && !matches!(block.scope.find_here(name), Ok(Some(_)))
     {
-        if !matches!(block.scope.find_here(name), Ok(Some(_))) {
-            return Ok(item.expr.clone());
-        }
+        return Ok(item.expr.clone());
     }
     let mut expr = positional(value_of(key), items, GROUP)?;
     replace_aliases(block, &mut expr, items);
