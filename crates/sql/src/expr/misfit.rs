@@ -18,6 +18,8 @@ fn may_misfit(typed: &Typed) -> bool {
     is_text(typed)
         && match &typed.expr {
             Expr::Literal(value) => value.as_raw_bytes().is_some_and(|text| !parse_double_prefix(text).1),
+            // What a statement's parameter is read as is its own matter: beside an exact number it is one.
+            Expr::Parameter(_) if typed.kind.nullable => false,
             expr => expr.is_constant(),
         }
 }
