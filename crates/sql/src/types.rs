@@ -322,11 +322,11 @@ impl ColumnType {
         self
     }
 
-    /// True for two types of texts or of bytes of a variable length, of one character set: what a row says in one is copied into the other.
+    /// True for two types of texts or of bytes of a variable length, of one collation: what a row says in one is copied into the other.
     pub fn is_copied_into(&self, other: &ColumnType) -> bool {
         match (self, other) {
             (ColumnType::Varchar { collation, .. }, ColumnType::Varchar { collation: other, .. }) => {
-                collation.set() == other.set()
+                collation == other
             }
             (ColumnType::Varbinary { .. }, ColumnType::Varbinary { .. }) => true,
             _ => false,

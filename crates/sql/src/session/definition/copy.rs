@@ -195,9 +195,7 @@ fn misfit(error: SqlError, column: &Column, from: &ColumnType, row: u64) -> SqlE
 /// Whether a column only becomes shorter.
 fn is_shortened(from: &ColumnType, to: &ColumnType) -> bool {
     match (from, to) {
-        (ColumnType::Char { collation, .. }, ColumnType::Char { collation: other, .. }) => {
-            collation.set() == other.set()
-        }
+        (ColumnType::Char { collation, .. }, ColumnType::Char { collation: other, .. }) => collation == other,
         (ColumnType::Binary { .. }, ColumnType::Binary { .. }) => true,
         _ => from.is_copied_into(to),
     }
