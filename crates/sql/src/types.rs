@@ -517,9 +517,11 @@ impl ColumnType {
             ColumnType::Char { length, .. } | ColumnType::Varchar { length, .. } => *length,
             ColumnType::Text { size, .. } => size.max_bytes() as u32,
             ColumnType::Enum { .. } | ColumnType::Set { .. } => self.wire_length() / 4,
-            // BOOL is announced as one digit, and takes as much as any TINYINT.
-            ColumnType::Int { width: IntWidth::Tiny, display: Some(1), unsigned, zerofill: false } => {
-                ColumnType::int(IntWidth::Tiny, *unsigned).wire_length()
+            // A column's width is how it is shown and cuts nothing: INT(2) takes as much as any INT. That of a computed BIGINT is known.
+            ColumnType::Int { width, unsigned, zerofill, display }
+                if *zerofill || *width != IntWidth::Big =>
+            {
+                display.map_or(0, u32::from).max(ColumnType::int(*width, *unsigned).wire_length())
             }
             other => other.wire_length(),
         }

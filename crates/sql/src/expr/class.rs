@@ -54,6 +54,33 @@ pub(super) fn is_settled(expr: &Expr) -> bool {
     matches!(expr, Expr::UserVariable(_)) || expr.is_constant()
 }
 
+/// Digits of the widest FLOAT(M,D) whose values are compared by the digits that it shows.
+const DIGITS_MAX: u8 = 60;
+
+/// True for a number of so many digits behind the point, and no more.
+fn has_digits(kind: &ColumnType) -> bool {
+    match kind {
+        ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => {
+            digits.is_some_and(|(whole, _)| whole <= DIGITS_MAX)
+        }
+        ColumnType::Int { .. } | ColumnType::Decimal { .. } => true,
+        _ => false,
+    }
+}
+
+/// A FLOAT(M,D) beside another number that has its digits is the number that it shows.
+fn as_its_digits(typed: Typed) -> Typed {
+    match typed.kind.column {
+        ColumnType::Float { digits: Some((precision, scale)), .. }
+        | ColumnType::Double { digits: Some((precision, scale)), .. } => {
+            let column =
+                ColumnType::Decimal { precision: precision.max(1), scale, unsigned: false, zerofill: false };
+            coerced(typed, column)
+        }
+        _ => typed,
+    }
+}
+
 impl Builder<'_> {
     /// A value as the text that it is shown as.
     pub(super) fn as_text(&self, typed: Typed) -> Typed {
@@ -100,6 +127,9 @@ impl Builder<'_> {
         }
         if self.is_year(&right) {
             return (in_full(left), right);
+        }
+        if has_digits(&left.kind.column) && has_digits(&right.kind.column) {
+            return (as_its_digits(left), as_its_digits(right));
         }
         (left, right)
     }

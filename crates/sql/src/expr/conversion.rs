@@ -9,6 +9,20 @@ use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Traits};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
+/// What a value becomes: without a length nothing is cut, however long its type says that it is.
+fn uncut(target: &ast::CastType, to: ColumnType) -> ColumnType {
+    match (target, to) {
+        (ast::CastType::Char { length: None, .. }, ColumnType::Varchar { collation, .. }) => {
+            ColumnType::Varchar { length: u32::MAX, collation }
+        }
+        (
+            ast::CastType::Char { length: None, .. } | ast::CastType::Binary(None),
+            ColumnType::Varbinary { .. },
+        ) => ColumnType::Varbinary { length: u32::MAX },
+        (_, to) => to,
+    }
+}
+
 impl Builder<'_> {
     fn cast_expression(&mut self, expr: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
         if let ast::Expr::Function(call) = expr
@@ -63,6 +77,7 @@ impl Builder<'_> {
             other => other.clone(),
         };
         let kind = ExprType::new(column, nullable);
+        let to = uncut(target, to);
         let name = matches!(to, ColumnType::Float { .. })
             .then(|| format!("cast({} as float)", Source::of(expr, &*self.resolver).plain_text()).into());
         Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name }, kind })
@@ -113,13 +128,17 @@ impl Builder<'_> {
                     .ok_or_else(|| SqlError::unknown_character_set(charset))?;
                 let operand = functions::as_shown(self.build(operand)?);
                 let length = operand.kind.column.text_length();
-                let (to, operand) = if collation == Collation::Binary {
-                    (ColumnType::Varbinary { length }, functions::in_own_bytes(operand))
-                } else {
-                    let operand = functions::in_other_set(operand, collation);
-                    (ColumnType::Varchar { length, collation }, operand)
+                let text = |length| match collation {
+                    Collation::Binary => ColumnType::Varbinary { length },
+                    _ => ColumnType::Varchar { length, collation },
                 };
-                let kind = ExprType::new(to.clone(), self.text_may_be_null(&to, &operand));
+                let operand = match collation {
+                    Collation::Binary => functions::in_own_bytes(operand),
+                    _ => functions::in_other_set(operand, collation),
+                };
+                let (column, to) = (text(length), text(u32::MAX));
+                let nullable = self.text_may_be_null(&column, &operand);
+                let kind = ExprType::new(column, nullable);
                 Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })
             }
             ast::Expr::Collate { operand, collation } => {
