@@ -28,6 +28,7 @@ mod misfit;
 mod own_digits;
 mod predicate;
 mod row;
+mod shown_digits;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -166,6 +167,29 @@ pub struct Call {
 
 /// Code of a scalar function: the call, its evaluated arguments, the context.
 pub type ScalarFunction = fn(&Call, &[Value], &EvalContext<'_>) -> SqlResult<Value>;
+
+impl Call {
+    /// A call that says the same to the same arguments, compares no texts and shows none in messages.
+    pub(crate) fn new(
+        name: &'static str,
+        function: ScalarFunction,
+        arguments: Vec<Expr>,
+        kind: ColumnType,
+    ) -> Call {
+        let collation = Collation::Binary;
+        Call { name, function, arguments, collation, kind, deterministic: true, sources: None }
+    }
+
+    /// The same call, whose texts are of this collation.
+    pub(crate) fn comparing_in(self, collation: Collation) -> Call {
+        Call { collation, ..self }
+    }
+
+    /// The call as an expression.
+    pub(crate) fn into_expr(self) -> Expr {
+        Expr::Call(Arc::new(self))
+    }
+}
 
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

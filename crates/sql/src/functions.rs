@@ -59,8 +59,6 @@ pub(crate) use result_bytes::build_text;
 pub(crate) use server::{benchmark, benchmark_type};
 pub(crate) use written::{tells_of_arguments, text_of_call};
 
-use std::sync::Arc;
-
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -202,7 +200,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         deterministic: entry.traits & VOLATILE == 0,
         sources: None,
     };
-    Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { nullable, ..kind } })
+    Ok(Typed { expr: call.into_expr(), kind: ExprType { nullable, ..kind } })
 }
 
 /// What rows are sorted by: of a document what orders documents.
@@ -247,18 +245,7 @@ pub(crate) fn in_own_bytes(typed: Typed) -> Typed {
     let Some(collation) = typed.kind.column.collation().filter(|one| !one.set().is_utf8()) else {
         return typed;
     };
-    let length = typed.kind.column.wire_length();
-    let call = Call {
-        name: "bytes",
-        function: encoded,
-        arguments: vec![typed.expr],
-        collation,
-        kind: ColumnType::Varbinary { length },
-        deterministic: true,
-        sources: None,
-    };
-    let kind = ExprType { column: ColumnType::Varbinary { length }, ..typed.kind };
-    Typed { expr: Expr::Call(Arc::new(call)), kind }
+    mixing::bytes_of(typed, collation.set())
 }
 
 /// Text that is to be of another character set: codes without a character of its own are `?` there, as in MySQL.
@@ -270,30 +257,16 @@ pub(crate) fn in_other_set(typed: Typed, other: Collation) -> Typed {
         return typed;
     }
     let column = typed.kind.column.clone();
-    let call = Call {
-        name: "text",
-        function: known_elsewhere,
-        arguments: vec![typed.expr],
-        collation,
-        kind: column,
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+    let call = Call::new("text", known_elsewhere, vec![typed.expr], column).comparing_in(collation);
+    Typed { expr: call.into_expr(), kind: typed.kind }
 }
 
 /// A CHAR column's value with its spaces (PAD_CHAR_TO_FULL_LENGTH).
 pub(crate) fn padded(typed: Typed, length: u32) -> Typed {
-    let call = Call {
-        name: "rpad",
-        function: with_spaces,
-        arguments: vec![typed.expr, Expr::int(i64::from(length))],
-        collation: Collation::DEFAULT,
-        kind: typed.kind.column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+    let arguments = vec![typed.expr, Expr::int(i64::from(length))];
+    let call = Call::new("rpad", with_spaces, arguments, typed.kind.column.clone());
+    let call = call.comparing_in(Collation::DEFAULT);
+    Typed { expr: call.into_expr(), kind: typed.kind }
 }
 
 fn with_spaces(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
@@ -314,14 +287,6 @@ fn known_elsewhere(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> Sql
     }
 }
 
-fn encoded(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    Ok(match &arguments[0] {
-        Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
-        other => Value::bytes(call.collation.set().encode(&crate::value::to_text(other))),
-    })
-}
-
 /// A FLOAT, YEAR, BIT or ZEROFILL operand as the text its column shows; every other value knows its own text.
 pub(crate) fn as_shown(typed: Typed) -> Typed {
     if !crate::value::is_shown_by_column(&typed.kind.column) {
@@ -332,17 +297,9 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
         ColumnType::Bit { bits } => ColumnType::Varbinary { length: u32::from(bits) },
         _ => ColumnType::varchar(length),
     };
-    let call = Call {
-        name: "text",
-        function: shown,
-        arguments: vec![typed.expr],
-        collation: Collation::DEFAULT,
-        kind: typed.kind.column,
-        deterministic: true,
-        sources: None,
-    };
+    let call = Call::new("text", shown, vec![typed.expr], typed.kind.column).comparing_in(Collation::DEFAULT);
     let kind = ExprType { column, nullable: typed.kind.nullable, traits: typed.kind.traits };
-    Typed { expr: Expr::Call(Arc::new(call)), kind }
+    Typed { expr: call.into_expr(), kind }
 }
 
 fn shown(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

@@ -20,7 +20,7 @@ mod functions;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use convert::{Use, converted, is_text, met};
+pub(crate) use convert::{Use, bytes_of, converted, is_text, met};
 pub(crate) use functions::{not_bytes_and_text, settle};
 
 use crate::charset::Charset;

@@ -35,7 +35,7 @@ pub(crate) use moment::{
     tell_delimiter,
 };
 pub(crate) use store::shown_misfit;
-pub use store::{StoreContext, store, zero_of};
+pub use store::{StoreContext, rounded_to_scale, store, zero_of};
 
 use crate::datetime::{Date, DateTime, Time};
 use crate::decimal::Decimal;

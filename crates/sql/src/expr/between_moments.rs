@@ -2,7 +2,6 @@
 //! none is the zero date, with a warning that calls it by the value beside it.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use super::{Call, EvalContext, Expr, Typed};
 use crate::ast;
@@ -37,16 +36,8 @@ pub(super) fn bound(parts: &[&ast::Expr], operands: &[Typed]) -> Option<Expr> {
     let silent = alike && super::class::is_settled(&operands[0].expr);
     let silent = Expr::Literal(Value::boolean(silent));
     let names = parts.iter().map(|part| Expr::Literal(name_of(part).map_or(Value::Null, Value::from)));
-    let call = Call {
-        name: "between",
-        function: between,
-        arguments: operands.iter().map(|one| one.expr.clone()).chain(names).chain([silent]).collect(),
-        collation: Collation::Binary,
-        kind: ColumnType::BIGINT,
-        deterministic: true,
-        sources: None,
-    };
-    Some(Expr::Call(Arc::new(call)))
+    let arguments = operands.iter().map(|one| one.expr.clone()).chain(names).chain([silent]).collect();
+    Some(Call::new("between", between, arguments, ColumnType::BIGINT).into_expr())
 }
 
 /// What a warning calls a value.

@@ -2,13 +2,10 @@
 //!
 //! Hex and bit literals are numbers, unless the other operand is bytes and no literal.
 
-use std::sync::Arc;
-
 use super::build::{Builder, boxed};
 use super::literal::number_of_hex;
 use super::{ArithmeticOp, Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::ast;
-use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType};
 use crate::value::{Value, to_bytes, to_u64_bits};
@@ -20,16 +17,9 @@ fn is_bytes(typed: &Typed) -> bool {
 fn called(name: &'static str, function: ScalarFunction, operands: Vec<Typed>, length: u32) -> Typed {
     let nullable = operands.iter().any(|one| one.kind.nullable);
     let column = crate::functions::bytes_type(length);
-    let call = Call {
-        name,
-        function,
-        arguments: operands.into_iter().map(|one| one.expr).collect(),
-        collation: Collation::Binary,
-        kind: column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(column, nullable) }
+    let arguments = operands.into_iter().map(|one| one.expr).collect();
+    let call = Call::new(name, function, arguments, column.clone());
+    Typed { expr: call.into_expr(), kind: ExprType::new(column, nullable) }
 }
 
 impl Builder<'_> {

@@ -7,14 +7,11 @@
 //! | a text, or a date that is no column | texts and dates | dates, moments or times |
 //! | a text | numbers and dates | the dates as texts |
 
-use std::sync::Arc;
-
 use super::build::Builder;
 use super::class::is_settled;
 use super::predicate::moment_beside;
 use super::{Call, EvalContext, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings};
 use crate::ast;
-use crate::collation::Collation;
 use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType};
@@ -190,16 +187,8 @@ fn called(
     kind: ColumnType,
 ) -> Typed {
     let column = column.map_or(Value::Null, Value::text);
-    let call = Call {
-        name,
-        function,
-        arguments: vec![operand.expr, Expr::Literal(column)],
-        collation: Collation::Binary,
-        kind: kind.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column: kind, ..operand.kind } }
+    let call = Call::new(name, function, vec![operand.expr, Expr::Literal(column)], kind.clone());
+    Typed { expr: call.into_expr(), kind: ExprType { column: kind, ..operand.kind } }
 }
 
 fn read(text: Typed, reading: Reading, name: Option<&str>) -> Typed {

@@ -2,13 +2,11 @@
 //! that are compared as something else than they are become that here, so that nothing is asked of a row, and a key is
 //! not used where its order is not the comparison's.
 
-use std::sync::Arc;
-
 use super::build::{Builder, source_of};
 use super::literal::number_of_hex;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
-use super::{Call, EvalContext, Expr, Typed};
+use super::{Call, EvalContext, Expr, Typed, shown_digits};
 use crate::ast;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
@@ -29,7 +27,7 @@ fn is_time(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Time { .. })
 }
 
-fn is_column(typed: &Typed) -> bool {
+pub(super) fn is_column(typed: &Typed) -> bool {
     matches!(typed.expr, Expr::Column(_) | Expr::TimestampColumn(_))
 }
 
@@ -52,33 +50,6 @@ fn as_double(typed: Typed) -> Typed {
 /// Known before the first row, as a constant, a parameter or a variable is.
 pub(super) fn is_settled(expr: &Expr) -> bool {
     matches!(expr, Expr::UserVariable(_)) || expr.is_constant()
-}
-
-/// Digits of the widest FLOAT(M,D) whose values are compared by the digits that it shows.
-const DIGITS_MAX: u8 = 60;
-
-/// True for a number of so many digits behind the point, and no more.
-fn has_digits(kind: &ColumnType) -> bool {
-    match kind {
-        ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => {
-            digits.is_some_and(|(whole, _)| whole <= DIGITS_MAX)
-        }
-        ColumnType::Int { .. } | ColumnType::Decimal { .. } => true,
-        _ => false,
-    }
-}
-
-/// A FLOAT(M,D) beside another number that has its digits is the number that it shows.
-fn as_its_digits(typed: Typed) -> Typed {
-    match typed.kind.column {
-        ColumnType::Float { digits: Some((precision, scale)), .. }
-        | ColumnType::Double { digits: Some((precision, scale)), .. } => {
-            let column =
-                ColumnType::Decimal { precision: precision.max(1), scale, unsigned: false, zerofill: false };
-            coerced(typed, column)
-        }
-        _ => typed,
-    }
 }
 
 impl Builder<'_> {
@@ -128,10 +99,7 @@ impl Builder<'_> {
         if self.is_year(&right) {
             return (in_full(left), right);
         }
-        if has_digits(&left.kind.column) && has_digits(&right.kind.column) {
-            return (as_its_digits(left), as_its_digits(right));
-        }
-        (left, right)
+        shown_digits::beside(left, right)
     }
 
     /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them no year.
@@ -195,7 +163,10 @@ impl Builder<'_> {
             }
             if bound.iter().all(|part| part.kind.column.is_numeric() || part.kind.column == ColumnType::Null)
             {
-                return Ok(bound);
+                let operand = bound.remove(0);
+                let bounds: Vec<Typed> =
+                    bound.into_iter().map(|bound| shown_digits::bound_of(&operand, bound)).collect();
+                return Ok(std::iter::once(operand).chain(bounds).collect());
             }
             let as_texts = !bound[1..].iter().any(|part| part.kind.column.is_numeric());
             let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
@@ -283,16 +254,12 @@ fn as_whole(typed: Typed) -> Typed {
             None => typed,
         };
     }
-    let call = Call {
-        name: "round",
-        function: |_, arguments, _| Ok(spelt_whole(&arguments[0]).unwrap_or_else(|| arguments[0].clone())),
-        arguments: vec![typed.expr],
-        collation: Collation::Binary,
-        kind: typed.kind.column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+    let call = Call::new("round", whole_if_spelt, vec![typed.expr], typed.kind.column.clone());
+    Typed { expr: call.into_expr(), kind: typed.kind }
+}
+
+fn whole_if_spelt(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(spelt_whole(&arguments[0]).unwrap_or_else(|| arguments[0].clone()))
 }
 
 /// The whole number that all of a text spells.
@@ -308,16 +275,8 @@ fn in_full(typed: Typed) -> Typed {
     if !fits || !is_settled(&typed.expr) {
         return typed;
     }
-    let call = Call {
-        name: "year",
-        function: full_year,
-        arguments: vec![typed.expr],
-        collation: Collation::Binary,
-        kind: typed.kind.column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+    let call = Call::new("year", full_year, vec![typed.expr], typed.kind.column.clone());
+    Typed { expr: call.into_expr(), kind: typed.kind }
 }
 
 /// The year that two digits mean; any other value as it is.
@@ -344,38 +303,18 @@ fn full_year(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
 
 /// A text as the moment that it says, or as the zero date with a warning.
 fn as_moment(typed: Typed) -> Typed {
-    let column = ColumnType::DateTime { fsp: 6 };
-    let call = Call {
-        name: "timestamp",
-        function: moment_of,
-        arguments: vec![typed.expr],
-        collation: Collation::Binary,
-        kind: column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column, ..typed.kind } }
+    moment_beside_time(typed, "DATETIME")
 }
 
 /// A text as the moment that it says, or as the zero date with a warning that it is no such `kind`.
 fn moment_beside_time(typed: Typed, kind: &'static str) -> Typed {
     let column = ColumnType::DateTime { fsp: 6 };
-    let call = Call {
-        name: kind,
-        function: |call, arguments, context| {
-            super::predicate::moment_beside(&arguments[0], call.name, context)
-        },
-        arguments: vec![typed.expr],
-        collation: Collation::Binary,
-        kind: column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType { column, ..typed.kind } }
+    let call = Call::new(kind, moment_of, vec![typed.expr], column.clone());
+    Typed { expr: call.into_expr(), kind: ExprType { column, ..typed.kind } }
 }
 
-fn moment_of(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    super::predicate::moment_beside(&arguments[0], "DATETIME", context)
+fn moment_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    super::predicate::moment_beside(&arguments[0], call.name, context)
 }
 
 /// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text begins with.

@@ -1,10 +1,7 @@
 //! Columns of TEXT and BLOB where a number is wanted. Of any other text that is no number to its end a warning is given, which strict mode
 //! makes an error of where rows are changed; these columns are read without a word, as in MySQL.
 
-use std::sync::Arc;
-
 use super::{Call, EvalContext, Expr, Typed};
-use crate::collation::Collation;
 use crate::error::SqlResult;
 use crate::functions::Wanted;
 use crate::types::{ColumnType, ExprType};
@@ -26,16 +23,8 @@ pub(crate) fn read_silently(typed: Typed, wanted: Wanted) -> Typed {
         Wanted::Integer => ("long text as integer", ColumnType::BIGINT),
         Wanted::Decimal => return typed,
     };
-    let call = Call {
-        name,
-        function: number,
-        arguments: vec![typed.expr],
-        collation: Collation::Binary,
-        kind: column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(column, typed.kind.nullable) }
+    let call = Call::new(name, number, vec![typed.expr], column.clone());
+    Typed { expr: call.into_expr(), kind: ExprType::new(column, typed.kind.nullable) }
 }
 
 fn number(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

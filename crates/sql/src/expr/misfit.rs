@@ -1,10 +1,7 @@
 //! Texts that are read as numbers and spell none. MySQL reads a constant beside what differs from row to row once, so it tells of it once a
 //! statement; of what COALESCE and its kin give it does not tell at all.
 
-use std::sync::Arc;
-
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
-use crate::collation::Collation;
 use crate::error::SqlResult;
 use crate::types::ColumnType;
 use crate::value::{Value, parse_double_prefix, to_decimal, to_double};
@@ -25,16 +22,8 @@ fn may_misfit(typed: &Typed) -> bool {
 }
 
 fn read_by(name: &'static str, function: ScalarFunction, typed: Typed) -> Typed {
-    let call = Call {
-        name,
-        function,
-        arguments: vec![typed.expr],
-        collation: Collation::Binary,
-        kind: typed.kind.column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: typed.kind }
+    let call = Call::new(name, function, vec![typed.expr], typed.kind.column.clone());
+    Typed { expr: call.into_expr(), kind: typed.kind }
 }
 
 /// Both sides of a comparison: a constant text beside a number that is none is told of once.

@@ -2,8 +2,6 @@
 //! meant as a value becomes a document when the call is bound ([`as_value`]), so that a text is a string and a number a number.
 //! What MySQL's manual says of each is done by [`crate::json`].
 
-use std::sync::Arc;
-
 use super::result_bytes::build_text;
 use super::{Entry, bigint, entry, json_scalar, text_long};
 use crate::collation::Collation;
@@ -87,16 +85,9 @@ pub(super) fn arguments(name: &str, arguments: Vec<Typed>) -> SqlResult<Vec<Type
 }
 
 fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: ColumnType) -> Typed {
-    let call = Call {
-        name,
-        function,
-        arguments: vec![argument.expr],
-        collation: Collation::Utf8mb4Bin,
-        kind: kind.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(kind, argument.kind.nullable) }
+    let call =
+        Call::new(name, function, vec![argument.expr], kind.clone()).comparing_in(Collation::Utf8mb4Bin);
+    Typed { expr: call.into_expr(), kind: ExprType::new(kind, argument.kind.nullable) }
 }
 
 /// Arguments that are documents, or the text of one.
@@ -117,16 +108,10 @@ fn may_be_document(kind: &ColumnType) -> bool {
 
 /// What can be no document by its type is refused wherever it is read, NULL as well.
 fn no_document(name: &str, nth: usize, typed: Typed) -> Typed {
-    let call = Call {
-        name: "no document",
-        function: refuse_document,
-        arguments: vec![typed.expr, Expr::int(nth as i64 + 1), Expr::Literal(Value::text(name))],
-        collation: Collation::Utf8mb4Bin,
-        kind: ColumnType::Json,
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::new(ColumnType::Json, true) }
+    let arguments = vec![typed.expr, Expr::int(nth as i64 + 1), Expr::Literal(Value::text(name))];
+    let call = Call::new("no document", refuse_document, arguments, ColumnType::Json);
+    let call = call.comparing_in(Collation::Utf8mb4Bin);
+    Typed { expr: call.into_expr(), kind: ExprType::new(ColumnType::Json, true) }
 }
 
 fn refuse_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

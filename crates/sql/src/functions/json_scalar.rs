@@ -1,7 +1,5 @@
 //! Scalars on their way into documents and out of them: a document where a number is wanted, bytes and truths where a document is.
 
-use std::sync::Arc;
-
 use super::encode::base64_line;
 use crate::ast::IntervalUnit;
 use crate::collation::Collation;
@@ -15,16 +13,8 @@ use crate::value::{
 };
 
 fn call(name: &'static str, function: ScalarFunction, arguments: Vec<Expr>, kind: ExprType) -> Typed {
-    let call = Call {
-        name,
-        function,
-        arguments,
-        collation: Collation::Utf8mb4Bin,
-        kind: kind.column.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Typed { expr: Expr::Call(Arc::new(call)), kind }
+    let call = Call::new(name, function, arguments, kind.column.clone()).comparing_in(Collation::Utf8mb4Bin);
+    Typed { expr: call.into_expr(), kind }
 }
 
 /// What a number is wanted for.

@@ -1,7 +1,5 @@
 //! JSON functions that look for values: JSON_VALUE, JSON_SEARCH, MEMBER OF; and what MySQL's form of a document takes.
 
-use std::sync::Arc;
-
 use super::json::{given, parsed};
 use super::{Entry, bigint, entry};
 use crate::collation::{Collation, like};
@@ -87,16 +85,8 @@ pub(crate) fn json_value(document: Typed, path: &str, to: ColumnType, rest: Vec<
     let mut arguments = vec![document.expr, Expr::Literal(Value::text(path))];
     arguments.extend(rest);
     let collation = to.collation().unwrap_or(Collation::Binary);
-    let call = Call {
-        name: "json_value",
-        function: value_at,
-        arguments,
-        collation,
-        kind: to.clone(),
-        deterministic: true,
-        sources: None,
-    };
-    Ok(Typed { expr: Expr::Call(Arc::new(call)), kind: ExprType::nullable(to) })
+    let call = Call::new("json_value", value_at, arguments, to.clone()).comparing_in(collation);
+    Ok(Typed { expr: call.into_expr(), kind: ExprType::nullable(to) })
 }
 
 /// Why there is no value.

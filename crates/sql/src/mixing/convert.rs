@@ -3,8 +3,6 @@
 //! Text is UTF-8 inside, whatever its set, so most conversions are nothing at all. What is left: bytes that become text, text that
 //! becomes the bytes of its set, and the check that a set has all characters of a text it takes.
 
-use std::sync::Arc;
-
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -60,21 +58,13 @@ fn call(
     kind: ColumnType,
 ) -> Typed {
     let Typed { expr, kind: before } = typed;
-    let call = Call {
-        name,
-        function,
-        arguments: vec![expr],
-        collation: form.0,
-        kind: form.1,
-        deterministic: true,
-        sources: None,
-    };
+    let call = Call::new(name, function, vec![expr], form.1).comparing_in(form.0);
     let kind = ExprType::new(kind, before.nullable).with_traits(before.traits);
-    Typed { expr: Expr::Call(Arc::new(call)), kind }
+    Typed { expr: call.into_expr(), kind }
 }
 
 /// Text as the bytes of its set.
-fn bytes_of(typed: Typed, set: Charset) -> Typed {
+pub(crate) fn bytes_of(typed: Typed, set: Charset) -> Typed {
     let bytes = ColumnType::Varbinary { length: typed.kind.column.wire_length() };
     if let Expr::Literal(Value::Str(text)) = &typed.expr {
         let value = Value::bytes(set.encode(text));

@@ -64,14 +64,15 @@ fn random_pattern(rng: &mut impl FnMut(usize) -> usize, depth: usize, groups: &m
     }
 }
 
+fn drawing(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut rng = turnstile_sys::rng::Rng::new(seed);
+    move |below| rng.index(below)
+}
+
 /// Matches lie where the library that reads the patterns finds them.
 #[test]
 fn backtracking_finds_what_the_library_finds() {
-    let mut state = 7_u64;
-    let mut rng = move |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
+    let mut rng = drawing(7);
     let mut matched = 0;
     for _ in 0..4000 {
         let mut groups = 0;
@@ -118,11 +119,7 @@ fn a_search_ends_when_it_is_told_to() {
 /// In long texts matches lie where they lie in short ones.
 #[test]
 fn the_automaton_finds_what_the_library_finds() {
-    let mut state = 11_u64;
-    let mut rng = move |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
+    let mut rng = drawing(11);
     let (mut matched, mut quit) = (0, 0);
     for _ in 0..4000 {
         let pattern = random_pattern(&mut rng, 4, &mut 0);

@@ -364,6 +364,13 @@ fn store_decimal(
     }
 }
 
+/// A number as FLOAT(M,D) and DOUBLE(M,D) round it: its fraction alone, half to even.
+pub fn rounded_to_scale(number: f64, scale: u8) -> f64 {
+    let unit = 10f64.powi(i32::from(scale));
+    let rounded = number.floor() + ((number - number.floor()) * unit).round_ties_even() / unit;
+    if rounded.is_finite() { rounded } else { number }
+}
+
 fn store_double(
     value: &Value,
     single: bool,
@@ -391,9 +398,7 @@ fn store_double(
     let mut limit = if single { f64::from(f32::MAX) } else { f64::MAX };
     if let Some((total, scale)) = digits {
         let unit = 10f64.powi(i32::from(scale));
-        // The fraction alone is rounded, half to even.
-        let rounded = number.floor() + ((number - number.floor()) * unit).round_ties_even() / unit;
-        number = if rounded.is_finite() { rounded } else { number };
+        number = rounded_to_scale(number, scale);
         limit = limit.min(10f64.powi(i32::from(total) - i32::from(scale)) - 1.0 / unit);
     }
     let low = if unsigned { 0.0 } else { -limit };
