@@ -11,6 +11,8 @@ mod deadline;
 #[cfg(not(shuttle))]
 pub mod hosts;
 #[cfg(not(shuttle))]
+mod identity;
+#[cfg(not(shuttle))]
 mod janitor;
 #[cfg(not(shuttle))]
 pub mod listener;

@@ -14,7 +14,6 @@ use std::time::Instant;
 use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::database::{Database, VERSION};
-use turnstile_sql::datetime::adopt_system_zone;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, reference};
@@ -23,7 +22,7 @@ use turnstile_sys::disk::{RealDisk, make_directory};
 use crate::hosts::ThreadHandling;
 use crate::password_key::PasswordKey;
 use crate::server::{Keys, Options, Server};
-use crate::{log, options, tls};
+use crate::{identity, log, options, tls};
 
 /// Why the server did not start or did not end well, for the log.
 type Failure = Box<dyn std::error::Error>;
@@ -77,7 +76,7 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     for warning in globals.load_persisted(disk.clone())? {
         log::warning(&warning);
     }
-    globals.configure("system_time_zone", adopt_system_zone())?;
+    identity::adopt(&globals, &datadir);
     let config = Config {
         buffer_pool_bytes: number(&globals, "innodb_buffer_pool_size"),
         redo_capacity_bytes: number(&globals, "innodb_redo_log_capacity"),
@@ -239,7 +238,8 @@ fn places(options: &Options) -> String {
 }
 
 fn warn_about_open_accounts(database: &Database) {
-    for account in database.accounts().list().iter().filter(|account| account.is_open()) {
+    // Nobody can log in to one that is locked, as a role is.
+    for account in database.accounts().list().iter().filter(|account| account.is_open() && !account.locked) {
         log::warning(&format!(
             "account {} has no password! Set one with ALTER USER {} IDENTIFIED BY '...'",
             account.name.text(),

@@ -167,7 +167,7 @@ impl Database {
             return Ok(());
         }
         let mut root = Account::new(AccountName::new("root", "localhost"));
-        root.global = Privileges::all(false).with(Privileges::GRANT_OPTION);
+        root.global = Privileges::everything();
         self.save_account(&root).await?;
         self.accounts.put(root);
         self.add_schema("test").await

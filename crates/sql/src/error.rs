@@ -241,6 +241,9 @@ errors! {
     deprecated_into_inside() = 3962 b"HY000" "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. Please move the INTO clause to the end of statement instead.";
     deprecated_alone(what) = 1681 b"HY000" "'{what}' is deprecated and will be removed in a future release.";
     non_standard_foreign_keys() = 4166 b"HY000" "'restrict_fk_on_non_standard_key' is deprecated and will be removed in a future release. Foreign key referring to non-unique or partial keys is unsafe and may break replication.";
+    deprecated_variable(name) = 1287 b"HY000" "'@@{name}' is deprecated and will be removed in a future release.";
+    deprecated_update(name) = 1681 b"HY000" "Updating '{name}' is deprecated. It will be made read-only in a future release.";
+    unknown_locale(name) = 1649 b"HY000" "Unknown locale: '{name}'";
     deprecated_integer_width() = 1681 b"HY000" "Integer display width is deprecated and will be removed in a future release.";
     deprecated_float_digits() = 1681 b"HY000" "Specifying number of digits for floating point data types is deprecated and will be removed in a future release.";
     deprecated_unsigned_real() = 1681 b"HY000" "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a future release.";

@@ -5,7 +5,7 @@ use super::descend::child_at;
 use super::{LEVELS_MAX, Tree, damaged};
 use crate::error::Result;
 use crate::ids::PageNo;
-use crate::page::PageView;
+use crate::page::{DELETE_MARK, PageView};
 
 /// Leaves that are looked at; a tree of no more is counted exactly.
 const SAMPLED_LEAVES: usize = 20;
@@ -15,7 +15,7 @@ const SAMPLED_LEAVES: usize = 20;
 pub struct TreeSize {
     /// Its pages, those of overflow chains aside.
     pub pages: u64,
-    /// About how many records are in its leaves, delete-marked ones included.
+    /// About how many records are in its leaves, delete-marked ones left out.
     pub records: u64,
 }
 
@@ -43,7 +43,10 @@ pub fn measure(tree: &Tree) -> Result<TreeSize> {
     let step = level.len().div_ceil(SAMPLED_LEAVES).max(1);
     let (mut records, mut looked) = (0u64, 0u64);
     for page in level.iter().step_by(step) {
-        records += with_page(*page)?.read().slot_count() as u64;
+        let page = with_page(*page)?;
+        let view: &PageView = &page.read();
+        let lives = |slot: &usize| view.record(*slot).flags & DELETE_MARK == 0;
+        records += (0..view.slot_count()).filter(lives).count() as u64;
         looked += 1;
     }
     let records = records.saturating_mul(level.len() as u64).checked_div(looked).unwrap_or(0);

@@ -125,8 +125,9 @@ impl Session {
     pub(super) async fn grant(&mut self, grant: &Grant) -> SqlResult<()> {
         let place = self.place(&grant.level)?;
         let mut wanted = Wanted::read(&grant.privileges, &place)?;
+        let named_option = wanted.whole.has(Privileges::GRANT_OPTION);
         if grant.grant_option {
-            wanted.whole = wanted.whole.with(Privileges::GRANT_OPTION);
+            wanted.whole = wanted.whole.with(wanted.whole.option());
         }
         self.may_pass(&place, &wanted)?;
         self.check_granted(&place, &wanted)?;
@@ -142,7 +143,15 @@ impl Session {
             }
             let mut account = found.ok_or_else(SqlError::cannot_create_user_with_grant)?;
             match &place {
-                Place::Everything => account.global = account.global.with(wanted.whole),
+                Place::Everything => {
+                    // GRANT OPTION by its name is for the dynamic ones too that the account holds.
+                    let held = Privileges(account.global.0 & Privileges::DYNAMIC.0);
+                    if named_option && held != Privileges::NONE {
+                        self.may_pass_on(held, None)?;
+                        account.global = account.global.with(held.handed_on());
+                    }
+                    account.global = account.global.with(wanted.whole);
+                }
                 Place::Database(name) => {
                     let held = account.databases.entry(name.clone()).or_default();
                     *held = held.with(wanted.whole);
@@ -225,7 +234,9 @@ impl Session {
         let Some(mut account) = found else { return self.refuse_or_warn(missing(), if_exists) };
         match place {
             // What is not held on everything is not missed, as in MySQL.
-            Place::Everything => account.global = account.global.without(wanted.whole),
+            Place::Everything => {
+                account.global = account.global.without(wanted.whole.with(wanted.whole.handed_on()));
+            }
             Place::Database(database) => {
                 let Some(held) = account.databases.get_mut(database) else {
                     return self.refuse_or_warn(missing(), if_exists);
@@ -290,8 +301,11 @@ pub fn grants(
     let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
     let global = account.global;
     let mut lines = vec![format!("GRANT {} ON *.* TO {name}{}", global.list(false), option(global))];
-    if !global.list_dynamic().is_empty() {
-        lines.push(format!("GRANT {} ON *.* TO {name}{}", global.list_dynamic(), option(global)));
+    for (handed_on, option) in [(false, ""), (true, " WITH GRANT OPTION")] {
+        let listed = global.list_dynamic(handed_on);
+        if !listed.is_empty() {
+            lines.push(format!("GRANT {listed} ON *.* TO {name}{option}"));
+        }
     }
     let mut databases: Vec<_> = account.databases.iter().collect();
     databases.sort_by_key(|(pattern, _)| std::cmp::Reverse(super::specificity(pattern)));

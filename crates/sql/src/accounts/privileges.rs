@@ -109,7 +109,7 @@ impl Privileges {
     );
 
     /// Which privileges a row of the dictionary can hold: the number of the last entry of [`Privileges::later`].
-    pub const EDITION: u8 = 2;
+    pub const EDITION: u8 = 3;
 
     /// Those that a row of an edition could not hold.
     pub fn later(edition: u8) -> Privileges {
@@ -119,6 +119,34 @@ impl Privileges {
             1 => roles,
             _ => Privileges::NONE,
         }
+    }
+
+    /// Edition from which on the right to hand a dynamic privilege on is its own; before, GRANT OPTION was that too.
+    pub const EDITION_OF_HANDING_ON: u8 = 3;
+
+    /// The right to hand on those of these that are dynamic. Each has its own, which lies in the bit that is so many above it; GRANT OPTION is
+    /// for the others.
+    pub fn handed_on(self) -> Privileges {
+        const BITS_ABOVE: u32 = 16;
+        Privileges((self.0 & Privileges::DYNAMIC.0) << BITS_ABOVE)
+    }
+
+    /// What WITH GRANT OPTION gives beside these.
+    pub fn option(self) -> Privileges {
+        let dynamic_alone = self != Privileges::NONE && Privileges::DYNAMIC.has(self);
+        self.handed_on().with(if dynamic_alone { Privileges::NONE } else { Privileges::GRANT_OPTION })
+    }
+
+    /// What it takes to grant or revoke these.
+    pub fn to_pass(self) -> Privileges {
+        let named = self.without(Privileges::DYNAMIC.handed_on());
+        self.with(named.option())
+    }
+
+    /// Everything that can be granted, and the right to hand it on.
+    pub fn everything() -> Privileges {
+        let all = Privileges::all(false);
+        all.with(all.option())
     }
 
     /// None.
@@ -195,9 +223,12 @@ impl Privileges {
         if text.is_empty() { "USAGE".into() } else { text }
     }
 
-    /// The dynamic ones among them, as GRANT would take them; empty if there are none.
-    pub fn list_dynamic(self) -> String {
-        names(Privileges(self.0 & Privileges::DYNAMIC.0)).replace(", ", ",")
+    /// The dynamic ones among them that can be handed on, or those that cannot, as GRANT would take them; empty if there are none.
+    pub fn list_dynamic(self, handed_on: bool) -> String {
+        let known = PRIVILEGES_LIST.iter().map(|(name, one, _)| (*name, *one));
+        let listed = known.filter(|(_, one)| Privileges::DYNAMIC.has(*one) && self.has(*one));
+        let listed = listed.filter(|(_, one)| self.has(one.handed_on()) == handed_on);
+        listed.map(|(name, _)| name).collect::<Vec<_>>().join(",")
     }
 }
 

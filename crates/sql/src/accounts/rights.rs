@@ -20,7 +20,7 @@ impl Rights {
     /// All there are.
     pub fn everything() -> Rights {
         let mut account = Account::new(AccountName::new("root", "localhost"));
-        account.global = Privileges::all(false).with(Privileges::GRANT_OPTION);
+        account.global = Privileges::everything();
         Rights { account: Some(Arc::new(account)) }
     }
 

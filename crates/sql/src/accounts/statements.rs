@@ -76,9 +76,13 @@ impl Account {
             account.tables = tables.into_iter().collect();
         }
         // A row that knew of fewer privileges and held them all holds the later ones.
-        let later = Privileges::later(if row.is_empty() { 0 } else { row.u8()? });
+        let edition = if row.is_empty() { 0 } else { row.u8()? };
+        let later = Privileges::later(edition);
         if later != Privileges::NONE && account.global.with(later).has(Privileges::all(false)) {
             account.global = account.global.with(later);
+        }
+        if edition < Privileges::EDITION_OF_HANDING_ON && account.global.has(Privileges::GRANT_OPTION) {
+            account.global = account.global.with(account.global.handed_on());
         }
         if !row.is_empty() {
             let name_of = |row: &mut Reader<'_>| {

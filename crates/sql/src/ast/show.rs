@@ -122,6 +122,14 @@ pub enum ShowWhat {
     BinaryLogs,
     /// REPLICA STATUS
     ReplicaStatus,
+    /// REPLICA STATUS FOR CHANNEL
+    ReplicaStatusOf(Name),
+    /// RELAYLOG EVENTS [FOR CHANNEL], of no log: there is none.
+    RelaylogEvents(Option<Name>),
+    /// PROCEDURE CODE, FUNCTION CODE
+    ProgramCode,
+    /// PROFILE: the columns that were asked for.
+    Profile(Vec<&'static str>),
     /// REPLICAS
     Replicas,
     /// PROCEDURE STATUS
@@ -178,6 +186,10 @@ impl ShowWhat {
             | ShowWhat::BinaryLogStatus
             | ShowWhat::BinaryLogs
             | ShowWhat::ReplicaStatus
+            | ShowWhat::ReplicaStatusOf(_)
+            | ShowWhat::RelaylogEvents(_)
+            | ShowWhat::ProgramCode
+            | ShowWhat::Profile(_)
             | ShowWhat::Replicas
             | ShowWhat::Profiles => Narrowed::Not,
         }

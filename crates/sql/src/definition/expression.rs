@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::text::quote_text;
+use super::text::quote_in_expression;
 use crate::ast::{
     self, BinaryOp, CastType, Expr, IsTest, Literal, Statement, TrimSide, UnaryOp, quote_name, unit_text,
 };
@@ -166,7 +166,7 @@ fn write_literal(literal: &Literal, out: &mut String) {
     };
     let quoted = |word: &str, bytes: &[u8], out: &mut String| {
         out.push_str(word);
-        out.push_str(&quote_text(&String::from_utf8_lossy(bytes)));
+        out.push_str(&quote_in_expression(&String::from_utf8_lossy(bytes)));
     };
     let _ = match literal {
         Literal::Null => write!(out, "NULL"),
@@ -330,7 +330,7 @@ fn write_json_value(operand: &Expr, target: &CastType, out: &mut String) -> bool
     out.push_str(", ");
     // The path has no character set of its own.
     if let Expr::Literal(Literal::String(path)) = path {
-        out.push_str(&quote_text(&String::from_utf8_lossy(&path.bytes)));
+        out.push_str(&quote_in_expression(&String::from_utf8_lossy(&path.bytes)));
     }
     let _ = write!(out, " returning {}", cast_text(target));
     for (mode, default, on) in [(empty, empty_default, "empty"), (error, error_default, "error")] {
@@ -352,7 +352,7 @@ fn write_json_value(operand: &Expr, target: &CastType, out: &mut String) -> bool
 fn write_bare_literal(expr: &Expr, out: &mut String) {
     match expr {
         Expr::Literal(Literal::String(text)) => {
-            out.push_str(&quote_text(&String::from_utf8_lossy(&text.bytes)));
+            out.push_str(&quote_in_expression(&String::from_utf8_lossy(&text.bytes)));
         }
         Expr::Unary { operand, .. } => {
             out.push('-');
@@ -481,7 +481,7 @@ mod tests {
         ("a IN (1, -2, 'x')", Some("(`a` in (1,-2,_utf8mb4'x'))")),
         ("a NOT IN (1.50, 1e3)", Some("(`a` not in (1.50,1e3))")),
         ("a NOT BETWEEN 1 AND b + 1", Some("(`a` not between 1 and (`b` + 1))")),
-        ("s LIKE 'a\\'b%' ESCAPE '|'", Some("(`s` like _utf8mb4'a''b%' escape _utf8mb4'|')")),
+        ("s LIKE 'a\\'b%' ESCAPE '|'", Some("(`s` like _utf8mb4'a\\'b%' escape _utf8mb4'|')")),
         ("s NOT LIKE 'x'", Some("(not((`s` like _utf8mb4'x')))")),
         ("s REGEXP '^a\\\\d'", Some("regexp_like(`s`,_utf8mb4'^a\\\\d')")),
         ("s NOT REGEXP 'a'", Some("(not(regexp_like(`s`,_utf8mb4'a')))")),

@@ -10,14 +10,23 @@ use crate::dictionary::{Column, DefaultValue, Key, Table};
 use crate::types::ColumnType;
 use crate::value::{Value, write_text};
 
-/// A text in quotes.
+/// A text in quotes, as defaults and comments are shown.
 pub fn quote_text(text: &str) -> String {
+    quoted(text, "''")
+}
+
+/// A text in quotes, as expressions show it.
+pub fn quote_in_expression(text: &str) -> String {
+    quoted(text, "\\'")
+}
+
+fn quoted(text: &str, quote: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('\'');
     for character in text.chars() {
         match character {
             '\\' => quoted.push_str("\\\\"),
-            '\'' => quoted.push_str("''"),
+            '\'' => quoted.push_str(quote),
             '\0' => quoted.push_str("\\0"),
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),

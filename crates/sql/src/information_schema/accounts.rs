@@ -167,9 +167,9 @@ pub(super) fn global_grants(db: &Database) -> Vec<Vec<Value>> {
     for account in db.accounts().list() {
         let dynamic = |one: Privileges| Privileges::DYNAMIC.has(one) && account.global.has(one);
         let held = PRIVILEGES_LIST.iter().filter(|(_, one, _)| dynamic(*one));
-        let option = yes(account.global.has(Privileges::GRANT_OPTION));
-        rows.extend(held.map(|(name, _, _)| {
-            row([text(&account.name.user), text(&account.name.host), text(name), option.clone()])
+        rows.extend(held.map(|(name, one, _)| {
+            let option = yes(account.global.has(one.handed_on()));
+            row([text(&account.name.user), text(&account.name.host), text(name), option])
         }));
     }
     rows

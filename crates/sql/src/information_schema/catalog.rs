@@ -28,10 +28,18 @@ pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
     names
 }
 
+/// The collation of a database, the computed ones included.
+pub fn schema_collation(db: &Database, name: &str) -> Collation {
+    match name.eq_ignore_ascii_case("information_schema") {
+        true => Collation::Utf8mb3GeneralCi,
+        false => db.dictionary().schema_collation(name).unwrap_or(Collation::DEFAULT),
+    }
+}
+
 /// Rows of SCHEMATA.
 pub fn schemata(db: &Database, session: &SessionState) -> Rows {
     let line = |name: Box<str>| {
-        let collation = db.dictionary().schema_collation(&name).unwrap_or(Collation::DEFAULT);
+        let collation = schema_collation(db, &name);
         row([
             text("def"),
             text(&name),
@@ -62,7 +70,7 @@ pub fn tables(db: &Database, session: &SessionState) -> Rows {
     for one in VirtualTable::all_visible(session) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
-        line.push(text(""));
+        line.push(text(if one.table_type() == "VIEW" { "VIEW" } else { "" }));
         rows.push(line);
     }
     rows
@@ -71,7 +79,8 @@ pub fn tables(db: &Database, session: &SessionState) -> Rows {
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 16384;
 
-/// How large a table is.
+/// How large a table is. The rows are what a look at some leaves of the tree says: all of them where there are few, and rows that a
+/// transaction has inserted and not committed are among them, as in InnoDB.
 struct Size {
     rows: u64,
     data_bytes: u64,
@@ -83,13 +92,8 @@ fn size_of(db: &Database, table: &Table) -> Size {
     let measured = |tree| db.engine().measure_index(tree).unwrap_or_default();
     let clustered = measured(table.definition.clustered);
     let secondary = table.keys().iter().filter(|key| !key.primary);
-    // Nobody has counted since the server began: what a look at some leaves says.
-    let rows = match table.counters.rows.load(Ordering::Relaxed) {
-        0 => clustered.records,
-        counted => counted,
-    };
     Size {
-        rows,
+        rows: clustered.records,
         data_bytes: clustered.pages * PAGE_BYTES,
         index_bytes: secondary.map(|key| measured(key.index).pages * PAGE_BYTES).sum(),
     }
@@ -126,10 +130,44 @@ fn table_row(db: &Database, table: &Table) -> Vec<Value> {
     ])
 }
 
+/// Rows of PARTITIONS: no table is divided, so each has the one row of an undivided one.
+pub fn partitions(db: &Database, session: &SessionState) -> Rows {
+    let line = |table: &Arc<Table>| {
+        let size = size_of(db, table);
+        let mut line = vec![text("def"), text(&table.definition.schema), text(table.name())];
+        line.resize(12, Value::Null);
+        let numbers = [
+            size.rows,
+            size.data_bytes.checked_div(size.rows).unwrap_or(0),
+            size.data_bytes,
+            0,
+            size.index_bytes,
+            0,
+        ];
+        line.extend(numbers.map(Value::UInt));
+        line.push(moment(table.definition.created));
+        line.extend([Value::Null, Value::Null, Value::Null, text(""), text(""), Value::Null]);
+        line
+    };
+    all_tables(db, session).iter().map(line).collect()
+}
+
+/// The key that stands for a primary one: the primary key, or else the first unique key whose columns are NOT NULL as a whole.
+fn identifying(table: &Table) -> Option<&Key> {
+    let whole = |key: &&Key| {
+        let part_is_whole = |part: &crate::dictionary::table::Part| {
+            part.prefix.is_none() && !table.columns()[part.column].nullable
+        };
+        key.unique && key.parts.iter().all(part_is_whole)
+    };
+    let keys = || table.keys().iter();
+    keys().find(|key| key.primary).or_else(|| keys().find(whole))
+}
+
 /// PRI, UNI or MUL.
 pub fn key_mark(table: &Table, at: usize) -> &'static str {
     let keys = || table.keys().iter();
-    if keys().any(|key| key.primary && key.parts.iter().any(|part| part.column == at)) {
+    if identifying(table).is_some_and(|key| key.parts.iter().any(|part| part.column == at)) {
         "PRI"
     } else if keys().any(|key| key.unique && key.parts.len() == 1 && key.parts[0].column == at) {
         "UNI"
@@ -295,8 +333,27 @@ fn each_part(tables: &[Arc<Table>]) -> impl Iterator<Item = (&Arc<Table>, &Key, 
 
 /// Rows of STATISTICS.
 pub fn statistics(db: &Database, session: &SessionState) -> Rows {
-    let tables = all_tables(db, session);
+    statistics_of(db, &all_tables(db, session))
+}
+
+/// Those of some tables. The values of a unique key are as many as the rows; how many those of other keys, or of the first columns of a key,
+/// are is not known, unless there is one row at most.
+pub fn statistics_of(db: &Database, tables: &[Arc<Table>]) -> Rows {
+    let measured = |table: &Arc<Table>| {
+        let records = |tree| db.engine().measure_index(tree).map(|size| size.records);
+        // A tree that cannot be read has no number to tell.
+        records(table.definition.clustered).ok()
+    };
+    let mut rows = Rows::new();
+    for table in tables {
+        rows.extend(statistics_of_table(table, measured(table)));
+    }
+    rows
+}
+
+fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
+        let distinct = key.unique && nth + 1 == key.parts.len();
         let part = key.parts[nth];
         let column = &table.columns()[part.column];
         row([
@@ -309,7 +366,7 @@ pub fn statistics(db: &Database, session: &SessionState) -> Rows {
             count(nth + 1),
             text(&column.name),
             text(if part.descending { "D" } else { "A" }),
-            Value::UInt(table.counters.rows.load(Ordering::Relaxed)),
+            records.filter(|records| distinct || *records <= 1).map_or(Value::Null, Value::UInt),
             part.prefix.map_or(Value::Null, |prefix| Value::UInt(prefix.into())),
             Value::Null,
             text(if column.nullable { "YES" } else { "" }),
@@ -320,7 +377,7 @@ pub fn statistics(db: &Database, session: &SessionState) -> Rows {
             Value::Null,
         ])
     };
-    each_part(&tables).map(line).collect()
+    each_part(std::slice::from_ref(table)).map(line).collect()
 }
 
 /// Rows of KEY_COLUMN_USAGE.

@@ -53,11 +53,52 @@ pub(super) const CONSTRAINTS: Shape = (
     ],
 );
 
+/// Of partitions.
+pub(super) const PARTITIONS: Shape = (
+    "PARTITIONS",
+    &[
+        ("TABLE_CATALOG", 's'),
+        ("TABLE_SCHEMA", 's'),
+        ("TABLE_NAME", 's'),
+        ("PARTITION_NAME", 'S'),
+        ("SUBPARTITION_NAME", 'S'),
+        ("PARTITION_ORDINAL_POSITION", 'N'),
+        ("SUBPARTITION_ORDINAL_POSITION", 'N'),
+        ("PARTITION_METHOD", 'S'),
+        ("SUBPARTITION_METHOD", 'S'),
+        ("PARTITION_EXPRESSION", 'T'),
+        ("SUBPARTITION_EXPRESSION", 'T'),
+        ("PARTITION_DESCRIPTION", 'T'),
+        ("TABLE_ROWS", 'N'),
+        ("AVG_ROW_LENGTH", 'N'),
+        ("DATA_LENGTH", 'N'),
+        ("MAX_DATA_LENGTH", 'N'),
+        ("INDEX_LENGTH", 'N'),
+        ("DATA_FREE", 'N'),
+        ("CREATE_TIME", 'D'),
+        ("UPDATE_TIME", 'D'),
+        ("CHECK_TIME", 'D'),
+        ("CHECKSUM", 'I'),
+        ("PARTITION_COMMENT", 't'),
+        ("NODEGROUP", 'S'),
+        ("TABLESPACE_NAME", 'S'),
+    ],
+);
+
+/// Of accounts.
+pub(super) const USERS: Shape = ("USER_ATTRIBUTES", &[("USER", 's'), ("HOST", 's'), ("ATTRIBUTE", 'T')]);
+
 type Rows = Vec<Vec<Value>>;
 
 fn bare<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<Value> {
     let names = names.into_iter().map(text);
     std::iter::once(text("def")).chain(names).chain([Value::Null, Value::Null]).collect()
+}
+
+/// Rows of USER_ATTRIBUTES: COMMENT and ATTRIBUTE are refused, so no account has any.
+pub(super) fn users(db: &Database, session: &SessionState) -> Rows {
+    let accounts = super::server::accounts_seen(db, session).into_iter();
+    accounts.map(|one| vec![text(&one.name.user), text(&one.name.host), Value::Null]).collect()
 }
 
 /// Rows of SCHEMATA_EXTENSIONS.

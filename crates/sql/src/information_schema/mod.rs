@@ -52,6 +52,8 @@ pub enum VirtualTable {
     TablesExtensions,
     ColumnsExtensions,
     ConstraintsExtensions,
+    Partitions,
+    UserAttributes,
     InnodbForeign,
     InnodbForeignCols,
     Processlist,
@@ -120,6 +122,8 @@ const SHAPES: &[(VirtualTable, Shape)] = &[
     (VirtualTable::TablesExtensions, extensions::TABLES),
     (VirtualTable::ColumnsExtensions, extensions::COLUMNS),
     (VirtualTable::ConstraintsExtensions, extensions::CONSTRAINTS),
+    (VirtualTable::Partitions, extensions::PARTITIONS),
+    (VirtualTable::UserAttributes, extensions::USERS),
     (VirtualTable::MysqlUser, accounts::USER),
     (VirtualTable::MysqlDb, accounts::DB),
     (VirtualTable::MysqlGlobalGrants, accounts::GLOBAL_GRANTS),
@@ -538,7 +542,16 @@ impl VirtualTable {
     /// of databases and tables differ by case.
     pub fn columns(self) -> Vec<(&'static str, ColumnType, bool)> {
         let of_names = self.schema() == "information_schema";
+        let of_server = self.schema() == "mysql";
+        let bare = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let ends = ["host", "priv", "_option", "_type", "_locked", "_expired", "_current"];
+            ends.iter().any(|end| name.ends_with(end))
+        };
         let collation = |name: &str| match of_names {
+            // As in MySQL the names of accounts and objects in `mysql` differ by case, those of hosts do not.
+            false if of_server && bare(name) => Collation::Utf8mb3GeneralCi,
+            false if of_server => Collation::Utf8mb3Bin,
             false => Collation::DEFAULT,
             true if name.ends_with("_SCHEMA") => Collation::Utf8mb3Bin,
             true if matches!(
@@ -638,6 +651,8 @@ fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> Sq
         V::TablesExtensions => extensions::tables(db, session),
         V::ColumnsExtensions => extensions::columns(db, session),
         V::ConstraintsExtensions => extensions::constraints(db, session),
+        V::Partitions => catalog::partitions(db, session),
+        V::UserAttributes => extensions::users(db, session),
         V::KeyColumnUsage => catalog::key_column_usage(db, session),
         V::TableConstraints => catalog::table_constraints(db, session),
         V::CheckConstraints => catalog::check_constraints(db, session),

@@ -284,11 +284,19 @@ pub fn user_privileges(db: &Database, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {
         let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
-        let names: Vec<&str> = privilege_rows(account.global, false).collect();
-        let names = if names.is_empty() { vec!["USAGE"] } else { names };
-        rows.extend(
-            names.into_iter().map(|name| row([text(&grantee), text("def"), text(name), yes(account.global)])),
-        );
+        let mut names: Vec<&str> = privilege_rows(account.global, false).collect();
+        let beside = Privileges::DYNAMIC.with(Privileges::DYNAMIC.handed_on()).with(Privileges::GRANT_OPTION);
+        if beside.has(account.global) {
+            names.insert(0, "USAGE");
+        }
+        let option = |name: &str| match Privileges::named(name) {
+            Some(one) if Privileges::DYNAMIC.has(one) => account.global.has(one.handed_on()),
+            _ => account.global.has(Privileges::GRANT_OPTION),
+        };
+        let line = |name: &str| {
+            row([text(&grantee), text("def"), text(name), text(if option(name) { "YES" } else { "NO" })])
+        };
+        rows.extend(names.into_iter().map(line));
     }
     rows
 }

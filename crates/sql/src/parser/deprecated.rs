@@ -5,6 +5,7 @@ use crate::ast::Name;
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::SqlError;
+use crate::variables::{VARIABLES, find};
 
 /// One that a statement has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub enum Deprecated {
     Zerofill,
     /// YEAR(4)
     YearWidth,
+    /// `@@name`
+    Variable(&'static str),
     /// An attribute of a type, and what stands for it.
     Attribute(&'static str, &'static str),
 }
@@ -71,6 +74,12 @@ impl Deprecated {
         }
         let set = Charset::by_name(name).filter(|set| set.is_deprecated())?;
         Some(Deprecated::Charset(set))
+    }
+
+    /// What MySQL says of a system variable that is read.
+    pub fn of_variable(name: &str) -> Option<Deprecated> {
+        let definition = &VARIABLES[find(name)?];
+        definition.is_deprecated().then_some(Deprecated::Variable(definition.name))
     }
 
     /// What MySQL says of a collation's name.
@@ -105,6 +114,7 @@ impl Deprecated {
             Deprecated::FloatDigits => SqlError::deprecated_float_digits(),
             Deprecated::UnsignedReal => SqlError::deprecated_unsigned_real(),
             Deprecated::Zerofill => SqlError::deprecated_zerofill(),
+            Deprecated::Variable(name) => SqlError::deprecated_variable(name),
             Deprecated::YearWidth => SqlError::deprecated_syntax("YEAR(4)", "YEAR"),
             Deprecated::Attribute(old, new) => SqlError::deprecated_syntax(old, new),
         }

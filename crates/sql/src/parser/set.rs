@@ -90,7 +90,7 @@ impl Parser<'_> {
         let words = [Keyword::On, Keyword::All, Keyword::Binary, Keyword::Row, Keyword::System];
         if self.keyword().is_some_and(|word| words.contains(&word)) && ends(self.peek()) {
             let token = self.advance();
-            return Ok(text(self.span(token)));
+            return Ok(text(&self.span(token).to_ascii_uppercase()));
         }
         match self.expression()? {
             Expr::Column(column) if column.table.is_none() => Ok(text(column.column.as_bytes())),

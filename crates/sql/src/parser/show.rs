@@ -27,6 +27,7 @@ impl Parser<'_> {
             && !matches!(
                 keyword,
                 Keyword::Tables
+                    | Keyword::Triggers
                     | Keyword::Columns
                     | Keyword::Fields
                     | Keyword::Processlist
@@ -103,14 +104,90 @@ impl Parser<'_> {
                 self.advance();
                 self.expect(Keyword::Status).map(|()| ShowWhat::BinaryLogStatus)?
             }
-            Keyword::Replica => self.expect(Keyword::Status).map(|()| ShowWhat::ReplicaStatus)?,
+            Keyword::Replica => {
+                self.expect(Keyword::Status)?;
+                match self.channel()? {
+                    Some(channel) => ShowWhat::ReplicaStatusOf(channel),
+                    None => ShowWhat::ReplicaStatus,
+                }
+            }
             Keyword::Replicas => ShowWhat::Replicas,
+            Keyword::Procedure | Keyword::Function if self.at_word(b"code") => {
+                self.advance();
+                self.table_name().map(|_| ShowWhat::ProgramCode)?
+            }
             Keyword::Procedure => self.expect(Keyword::Status).map(|()| ShowWhat::ProcedureStatus)?,
             Keyword::Function => self.expect(Keyword::Status).map(|()| ShowWhat::FunctionStatus)?,
-            Keyword::Profile => return Err(self.not_supported("SHOW PROFILE")),
+            Keyword::Profile => self.profile()?,
             Keyword::Binlog if self.at_word(b"events") => self.binlog_events()?,
             _ => return Err(place),
         })
+    }
+
+    /// `[FOR CHANNEL 'name']`
+    fn channel(&mut self) -> Parse<Option<Name>> {
+        if !self.eat(Keyword::For) {
+            return Ok(None);
+        }
+        if !self.at_word(b"channel") {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        Ok(Some(String::from_utf8_lossy(&self.text()?).into()))
+    }
+
+    /// `PROFILE [what, ...] [FOR QUERY n] [LIMIT ...]`
+    fn profile(&mut self) -> Parse<ShowWhat> {
+        const KINDS: &[(&str, &str, &[&str])] = &[
+            ("cpu", "", &["CPU_user", "CPU_system"]),
+            ("context", "switches", &["Context_voluntary", "Context_involuntary"]),
+            ("block", "io", &["Block_ops_in", "Block_ops_out"]),
+            ("ipc", "", &["Messages_sent", "Messages_received"]),
+            ("page", "faults", &["Page_faults_major", "Page_faults_minor"]),
+            ("swaps", "", &["Swaps"]),
+            ("source", "", &["Source_function", "Source_file", "Source_line"]),
+            ("memory", "", &[]),
+        ];
+        let mut wanted = [false; KINDS.len()];
+        loop {
+            if self.eat(Keyword::All) {
+                wanted = [true; KINDS.len()];
+            } else if let Some(at) = KINDS.iter().position(|(first, ..)| self.at_word(first.as_bytes())) {
+                self.advance();
+                wanted[at] = true;
+                let second = KINDS[at].1;
+                if !second.is_empty() && !self.at_word(second.as_bytes()) {
+                    return Err(self.unexpected());
+                }
+                if !second.is_empty() {
+                    self.advance();
+                }
+            } else if wanted.contains(&true) {
+                return Err(self.unexpected());
+            } else {
+                break;
+            }
+            if !self.eat_kind(TokenKind::Comma) {
+                break;
+            }
+        }
+        if self.eat(Keyword::For) {
+            self.expect(Keyword::Query)?;
+            self.integer()?;
+        }
+        self.limit()?;
+        let chosen = KINDS.iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        Ok(ShowWhat::Profile(chosen.flat_map(|((_, _, columns), _)| columns.iter().copied()).collect()))
+    }
+
+    /// `RELAYLOG EVENTS [IN 'log'] [FROM position] [LIMIT ...] [FOR CHANNEL 'name']`
+    fn relaylog_events(&mut self) -> Parse<ShowWhat> {
+        self.advance();
+        if !self.at_word(b"events") {
+            return Err(self.unexpected());
+        }
+        self.binlog_events()?;
+        self.channel().map(ShowWhat::RelaylogEvents)
     }
 
     /// `EVENTS [IN 'log'] [FROM position] [LIMIT ...]`
@@ -128,8 +205,8 @@ impl Parser<'_> {
 
     /// `COUNT(*) WARNINGS`, `COUNT(*) ERRORS`
     fn show_other(&mut self) -> Parse<ShowWhat> {
-        if self.at_word(b"relaylog") || self.at_word(b"library") || self.at_word(b"parse_tree") {
-            return Err(self.not_supported("this SHOW"));
+        if self.at_word(b"relaylog") {
+            return self.relaylog_events();
         }
         if !self.at_word(b"count") {
             return Err(self.unexpected());

@@ -12,7 +12,9 @@ pub fn kind(expr: &ast::Expr, context: &EvalContext<'_>, parameters: &Parameters
         ast::Expr::SystemVariable { name, .. } => Some(match VARIABLES[variables::find(name)?].kind {
             Kind::Bool | Kind::Int { .. } => ColumnType::BIGINT,
             Kind::UInt { .. } => ColumnType::BIGINT_UNSIGNED,
-            Kind::Double { .. } => ColumnType::DOUBLE,
+            Kind::Double { .. } => {
+                ColumnType::Double { unsigned: false, digits: Some((23, 6)), zerofill: false }
+            }
             _ => ColumnType::varchar(1024),
         }),
         ast::Expr::UserVariable(name) => {

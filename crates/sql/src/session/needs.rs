@@ -381,7 +381,8 @@ impl Asker<'_> {
             // What everybody may know, and what is one's own.
             ShowWhat::Variables { .. } | ShowWhat::Status { .. } => {}
             ShowWhat::Warnings(_) | ShowWhat::Errors(_) => {}
-            ShowWhat::WarningCount | ShowWhat::ErrorCount | ShowWhat::Profiles => {}
+            ShowWhat::WarningCount | ShowWhat::ErrorCount => {}
+            ShowWhat::Profiles | ShowWhat::Profile(_) | ShowWhat::ProgramCode => {}
             ShowWhat::Engines | ShowWhat::CharacterSets | ShowWhat::Collations => {}
             ShowWhat::Plugins | ShowWhat::Privileges => {}
             ShowWhat::Tables { schema, .. } => self.some_of_schema(schema.as_deref())?,
@@ -417,10 +418,11 @@ impl Asker<'_> {
                 }
             }
             ShowWhat::Engine { .. } => self.needs(Need::Server(&[P::PROCESS], "PROCESS")),
-            ShowWhat::BinaryLogStatus | ShowWhat::BinaryLogs | ShowWhat::ReplicaStatus => {
+            ShowWhat::BinaryLogStatus | ShowWhat::BinaryLogs => self.needs(REPLICATION),
+            ShowWhat::ReplicaStatus | ShowWhat::ReplicaStatusOf(_) => {
                 self.needs(REPLICATION);
             }
-            ShowWhat::Replicas | ShowWhat::BinlogEvents => {
+            ShowWhat::Replicas | ShowWhat::BinlogEvents | ShowWhat::RelaylogEvents(_) => {
                 self.needs(Need::Server(&[P::REPLICATION_SLAVE], "REPLICATION SLAVE"));
             }
         }

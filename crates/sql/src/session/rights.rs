@@ -305,7 +305,7 @@ impl Session {
 
     /// Fails unless the account may grant or revoke these: it must hold them itself, and the right to pass them on.
     pub(crate) fn may_pass_on(&mut self, passed: P, database: Option<&str>) -> SqlResult<()> {
-        if self.rights().on_pattern(database).has(passed.with(P::GRANT_OPTION)) {
+        if self.rights().on_pattern(database).has(passed.to_pass()) {
             return Ok(());
         }
         let dynamic_alone = passed != P::NONE && P::DYNAMIC.has(passed);

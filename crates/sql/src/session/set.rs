@@ -104,10 +104,18 @@ impl Session {
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
         persist::check_scope(definition, scope, name)?;
+        if let (Some(value), true) = (&value, definition.is_fixed_in_sessions()) {
+            definition.accept(value)?;
+        }
         if !global && definition.is_fixed_in_sessions() {
             return Err(SqlError::session_variable_read_only(definition.name));
         }
         let before = if global { self.db.globals().get(at) } else { self.state.variables.lock().get(at) };
+        let refused_before =
+            value.as_ref().is_some_and(|value| definition.accept_over(&before, value).is_err());
+        if let Some(warning) = definition.deprecation().filter(|_| !refused_before) {
+            self.state.warnings.push(WarningLevel::Warning, warning);
+        }
         let value = match value {
             Some(value) => {
                 let (accepted, cut) = definition.accept_over(&before, &value)?;

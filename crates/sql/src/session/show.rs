@@ -127,7 +127,10 @@ impl Session {
                     |row: &Vec<Value>| crate::accounts::like(&folded, &to_text(&row[0]).to_lowercase());
                 table.rows.retain(fits);
                 if matches!(show.what, ShowWhat::Tables { .. } | ShowWhat::Databases) {
-                    let heading = format!("{} ({})", table.columns[0].name, String::from_utf8_lossy(pattern));
+                    let shown = String::from_utf8_lossy(pattern);
+                    let own = table.columns[0].name.ends_with("_information_schema");
+                    let shown = if own { shown.to_uppercase() } else { shown.into_owned() };
+                    let heading = format!("{} ({shown})", table.columns[0].name);
                     table.columns[0].name = heading.into();
                 }
             }
@@ -187,6 +190,10 @@ impl Session {
             ShowWhat::Columns { full, table } => self.columns(*full, table),
             ShowWhat::Index(name) => self.indexes(name),
             ShowWhat::CreateTable(name) => {
+                let schema = self.schema_or_current(name.schema.as_deref())?;
+                if VirtualTable::find(&schema, &name.table)?.is_some() {
+                    return Err(SqlError::not_supported_yet("SHOW CREATE TABLE of a computed table"));
+                }
                 let found = self.find_table(name)?;
                 let mut table = Table::new(&[("Table", 's'), ("Create Table", 'v')]);
                 table.push(vec![text(found.name()), text(create_table_text(&found))]);
@@ -243,7 +250,8 @@ impl Session {
                     ("Pad_attribute", 's'),
                 ];
                 let mut table = from(VirtualTable::Collations, Table::new(&columns), &[0, 1, 2, 3, 4, 5, 6])?;
-                table.rows.sort_by_cached_key(|row| crate::value::to_text(&row[0]));
+                // As without case, so that `_` stands behind the letters.
+                table.rows.sort_by_cached_key(|row| to_text(&row[0]).to_ascii_uppercase());
                 Ok(table)
             }
             ShowWhat::Plugins => {
@@ -251,6 +259,16 @@ impl Session {
                 from(VirtualTable::Plugins, Table::texts(&names), &[0, 2, 3, 5, 9])
             }
             ShowWhat::CreateOther { kind, name } => self.no_such_program(kind, name),
+            ShowWhat::Triggers(Some(schema)) => {
+                self.schema_or_current(Some(schema))?;
+                shown_empty(what)
+            }
+            ShowWhat::Profiles | ShowWhat::Profile(_) => {
+                let named = if matches!(what, ShowWhat::Profiles) { "SHOW PROFILES" } else { "SHOW PROFILE" };
+                let error = SqlError::deprecated_syntax(named, "Performance Schema");
+                self.state.warnings.push(WarningLevel::Warning, error);
+                shown_empty(what)
+            }
             other => shown_empty(other),
         }
     }
@@ -272,13 +290,20 @@ impl Session {
 
     fn tables(&self, full: bool, schema: Option<&str>) -> SqlResult<Table> {
         let schema = self.schema_or_current(schema)?;
+        // MySQL looks information_schema up by the name that it has in lower case.
+        let schema: Box<str> = match VirtualTable::is_schema(&schema) {
+            true => schema.to_ascii_lowercase().into(),
+            false => schema,
+        };
         let name = format!("Tables_in_{schema}");
         let mut table = Table::texts(&[&*name, "Table_type"][..1 + usize::from(full)]);
         let mut push = |name: &str, kind: &str| {
             table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
         };
         let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
-        VirtualTable::all_visible(&self.state).filter(own).for_each(|one| push(one.name(), one.table_type()));
+        let mut computed: Vec<VirtualTable> = VirtualTable::all_visible(&self.state).filter(own).collect();
+        computed.sort_by_cached_key(|one| one.name().to_ascii_lowercase());
+        computed.into_iter().for_each(|one| push(one.name(), one.table_type()));
         let rights = self.state.rights();
         let tables = self.db.dictionary().tables(&schema);
         let seen = tables.iter().filter(|one| rights.may_see_table(&schema, one.name()));
@@ -364,8 +389,13 @@ impl Session {
         Ok(table)
     }
 
+    /// SHOW INDEX. What is computed has none.
     fn indexes(&self, name: &TableName) -> SqlResult<Table> {
-        let found = self.find_table(name)?;
+        let schema = self.schema_or_current(name.schema.as_deref())?;
+        let found = match VirtualTable::find(&schema, &name.table)? {
+            Some(_) => None,
+            None => Some(self.find_table(name)?),
+        };
         let columns = [
             ("Table", 's'),
             ("Non_unique", 'n'),
@@ -384,23 +414,25 @@ impl Session {
             ("Expression", 's'),
         ];
         let mut table = Table::new(&columns);
-        let rows = information_schema::rows(VirtualTable::Statistics, &self.db, &self.state)?;
-        let (schema, name) = (text(&found.definition.schema), text(found.name()));
+        let Some(found) = found else { return Ok(table) };
+        let rows = catalog::statistics_of(&self.db, &[found]);
         let shown = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
-        let own = rows.into_iter().filter(|row| row[1] == schema && row[2] == name);
-        table.rows = own.map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
+        table.rows = rows.into_iter().map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();
         Ok(table)
     }
 
     fn create_database_text(&self, name: &str, if_not_exists: bool) -> SqlResult<Table> {
         let schema = self.schema_or_current(Some(name))?;
-        let collation = self.db.dictionary().schema_collation(&schema).unwrap_or(Collation::DEFAULT);
+        let collation = catalog::schema_collation(&self.db, &schema);
         let clause = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
+        let named = match collation.is_default() && collation != Collation::DEFAULT {
+            true => String::new(),
+            false => format!(" COLLATE {}", collation.name()),
+        };
         let statement = format!(
-            "CREATE DATABASE {clause}{} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */ /*!80016 DEFAULT ENCRYPTION='N' */",
+            "CREATE DATABASE {clause}{} /*!40100 DEFAULT CHARACTER SET {}{named} */ /*!80016 DEFAULT ENCRYPTION='N' */",
             quote_name(&schema),
             collation.charset(),
-            collation.name()
         );
         let mut table = Table::texts(&["Database", "Create Database"]);
         table.push(vec![text(&schema), text(statement)]);

@@ -2,8 +2,11 @@
 
 use super::Session;
 use super::show::Table;
+use crate::accounts::Privileges;
+use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::{ShowWhat, TableName};
 use crate::error::{SqlError, SqlResult};
+use crate::value::Value;
 
 const TRIGGERS: &str =
     "Trigger Event Table Statement Timing Created sql_mode Definer character_set_client collation_connection";
@@ -45,6 +48,38 @@ fn empty(names: &str, more: &[&str]) -> Table {
     Table::texts(&names)
 }
 
+/// What SHOW PRIVILEGES says a privilege is for.
+fn context_of(one: Privileges) -> &'static str {
+    use Privileges as P;
+    match one {
+        P::CREATE => "Databases,Tables,Indexes",
+        P::DROP | P::REFERENCES => "Databases,Tables",
+        P::GRANT_OPTION => "Databases,Tables,Functions,Procedures",
+        P::EXECUTE | P::ALTER_ROUTINE => "Functions,Procedures",
+        P::CREATE_ROUTINE | P::CREATE_TEMPORARY_TABLES | P::LOCK_TABLES => "Databases",
+        P::FILE => "File access on server",
+        one if P::all_of_tables().has(one) => "Tables",
+        _ => "Server Admin",
+    }
+}
+
+/// SHOW PRIVILEGES: what can be granted here, by name, and for what. It has no comments.
+fn privileges() -> Table {
+    let mut table = empty("Privilege Context Comment", &[]);
+    let usage = [("USAGE", Privileges::NONE, false)];
+    let mut all: Vec<_> = PRIVILEGES_LIST.iter().chain(&usage).collect();
+    all.sort_by_key(|(name, ..)| (name.contains('_'), *name));
+    for (name, one, _) in all {
+        let mut shown = (*name).to_owned();
+        if !name.contains('_') {
+            shown[1..].make_ascii_lowercase();
+        }
+        let line = [shown.as_str(), context_of(*one), ""];
+        table.push(line.map(Value::text).into());
+    }
+    table
+}
+
 /// Lists of what does not exist here.
 pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
     Ok(match what {
@@ -60,7 +95,14 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
             ("Replica_UUID", 's'),
         ]),
         ShowWhat::ReplicaStatus => empty(REPLICA, &[]),
-        ShowWhat::BinlogEvents => Table::new(&[
+        ShowWhat::RelaylogEvents(Some(channel)) | ShowWhat::ReplicaStatusOf(channel) => {
+            return Err(SqlError::new(
+                3074,
+                b"HY000",
+                format!("Replica channel '{channel}' does not exist."),
+            ));
+        }
+        ShowWhat::BinlogEvents | ShowWhat::RelaylogEvents(None) => Table::new(&[
             ("Log_name", 's'),
             ("Pos", 'p'),
             ("Event_type", 's'),
@@ -78,7 +120,12 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
         ShowWhat::BinaryLogs => {
             return Err(SqlError::new(1381, b"HY000", "You are not using binary logging"));
         }
-        ShowWhat::Privileges => empty("Privilege Context Comment", &[]),
+        ShowWhat::Privileges => privileges(),
+        ShowWhat::ProgramCode => {
+            let text = "The 'SHOW PROCEDURE|FUNCTION CODE' feature is disabled; you need MySQL built with '--with-debug' to have it working";
+            return Err(SqlError::new(1289, b"HY000", text));
+        }
+        ShowWhat::Profile(columns) => empty("Status Duration", columns),
         ShowWhat::Profiles => empty("Query_ID Duration Query", &[]),
         _ => return Err(SqlError::not_supported_yet("this SHOW")),
     })

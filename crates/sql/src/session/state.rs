@@ -285,9 +285,21 @@ impl SessionState {
                 "pseudo_thread_id" => Value::UInt(self.id),
                 "warning_count" => Value::UInt(u64::from(self.warnings.before().0)),
                 "error_count" => Value::UInt(self.warnings.before().1),
+                "external_user" => Value::Null,
+                "character_set_database" | "collation_database" => match self.schema_collation() {
+                    Some(one) if definition.name == "collation_database" => Value::text(one.name()),
+                    Some(one) => Value::text(one.charset()),
+                    None => self.variables.lock().get(at),
+                },
                 _ => self.variables.lock().get(at),
             }),
         }
+    }
+
+    /// The collation of the current database.
+    fn schema_collation(&self) -> Option<Collation> {
+        let schema = self.schema()?;
+        Some(crate::information_schema::catalog::schema_collation(&self.db, &schema))
     }
 
     /// The collation that a session variable names.

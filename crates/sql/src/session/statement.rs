@@ -653,7 +653,8 @@ fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome 
     } else {
         String::new()
     };
-    plan.table.counters.rows.fetch_add(done.changed, std::sync::atomic::Ordering::Relaxed);
+    let came = done.records.saturating_sub(done.left_out + done.duplicates);
+    plan.table.counters.rows.fetch_add(came, std::sync::atomic::Ordering::Relaxed);
     Outcome { affected: done.changed, insert_id: done.insert_id, info, ..Outcome::default() }
 }
 

@@ -37,7 +37,8 @@ commands! {
     ShowCreateFunction "Com_show_create_func" ShowCreateProcedure "Com_show_create_proc" ShowCreateTrigger "Com_show_create_trigger"
     ShowEngineLogs "Com_show_engine_logs" ShowEvents "Com_show_events" ShowFunctionStatus "Com_show_function_status"
     ShowOpenTables "Com_show_open_tables" ShowPrivileges "Com_show_privileges" ShowProcedureStatus "Com_show_procedure_status"
-    ShowProfiles "Com_show_profiles" ShowReplicaStatus "Com_show_replica_status" ShowReplicas "Com_show_replicas"
+    ShowProfile "Com_show_profile" ShowProfiles "Com_show_profiles" ShowProgramCode "Com_show_procedure_code" ShowRelaylogEvents "Com_show_relaylog_events"
+    ShowReplicaStatus "Com_show_replica_status" ShowReplicas "Com_show_replicas"
     ShowTriggers "Com_show_triggers" ShowPlugins "Com_show_plugins" ShowProcesslist "Com_show_processlist"
     ShowStatus "Com_show_status" ShowEngines "Com_show_storage_engines" ShowTableStatus "Com_show_table_status"
     ShowTables "Com_show_tables" ShowVariables "Com_show_variables" ShowWarnings "Com_show_warnings" Shutdown "Com_shutdown"
@@ -172,7 +173,10 @@ fn of_show(what: &ShowWhat) -> Command {
         ShowWhat::BinaryLogStatus => C::ShowBinaryLogStatus,
         ShowWhat::BinaryLogs => C::ShowBinaryLogs,
         ShowWhat::BinlogEvents => C::ShowBinlogEvents,
-        ShowWhat::ReplicaStatus => C::ShowReplicaStatus,
+        ShowWhat::ReplicaStatus | ShowWhat::ReplicaStatusOf(_) => C::ShowReplicaStatus,
+        ShowWhat::RelaylogEvents(_) => C::ShowRelaylogEvents,
+        ShowWhat::Profile(_) => C::ShowProfile,
+        ShowWhat::ProgramCode => C::ShowProgramCode,
         ShowWhat::Replicas => C::ShowReplicas,
         ShowWhat::ProcedureStatus => C::ShowProcedureStatus,
         ShowWhat::FunctionStatus => C::ShowFunctionStatus,

@@ -87,6 +87,8 @@ pub enum Kind {
     TimeZone,
     /// A storage engine: the one there is, by any of its names.
     Engine,
+    /// A language and a country: the one that messages and names of days are in.
+    Locale,
 }
 
 /// One system variable.
@@ -133,6 +135,10 @@ pub fn find(name: &str) -> Option<usize> {
     lower.copy_from_slice(name.as_bytes());
     lower.make_ascii_lowercase();
     index().get(&*lower).copied()
+}
+
+fn by_id(id: i128) -> Option<Collation> {
+    u16::try_from(id).ok().and_then(Collation::by_id)
 }
 
 fn integer(value: &Value) -> Option<i128> {
@@ -184,6 +190,39 @@ impl Definition {
         matches!(self.name, "identity" | "insert_id" | "last_insert_id" | "rand_seed1" | "rand_seed2")
     }
 
+    /// Whether MySQL says of it, whenever it is set or read, that it will go.
+    #[must_use]
+    pub fn is_deprecated(&self) -> bool {
+        const NAMES: &[&str] = &[
+            "binlog_format",
+            "log_bin_trust_function_creators",
+            "max_length_for_sort_data",
+            "profiling",
+            "profiling_history_size",
+            "query_prealloc_size",
+            "transaction_prealloc_size",
+        ];
+        NAMES.contains(&self.name)
+    }
+
+    /// What MySQL says whenever it is set.
+    #[must_use]
+    pub fn deprecation(&self) -> Option<SqlError> {
+        match self.name {
+            _ if self.is_deprecated() => Some(SqlError::deprecated_variable(self.name)),
+            "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => {
+                Some(SqlError::deprecated_update(self.name))
+            }
+            _ => None,
+        }
+    }
+
+    /// A text, or the digits of a number that stands for one.
+    fn name_or_number(&self, value: &Value) -> SqlResult<String> {
+        let number = || integer(value).map(|number| number.to_string());
+        word(value).or_else(number).ok_or_else(|| self.wrong_type())
+    }
+
     fn wrong_value(&self, value: &Value) -> SqlError {
         let text = match (integer(value), word(value), value) {
             (Some(number), _, _) => number.to_string(),
@@ -204,7 +243,9 @@ impl Definition {
             Kind::Bool | Kind::Enum(_) | Kind::Set(_) | Kind::Switches(_) if is_fraction(value) => {
                 Err(self.wrong_type())
             }
-            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine if value.is_null() => {
+            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Locale
+                if value.is_null() =>
+            {
                 Err(self.wrong_value(value))
             }
             _ => Ok(()),
@@ -218,8 +259,8 @@ impl Definition {
         match self.kind {
             Kind::Bool => match (integer(value), word(value).map(|w| w.to_ascii_uppercase()).as_deref()) {
                 (Some(number @ 0..=1), _) => plain(Value::Int(number as i64)),
-                (_, Some("ON" | "TRUE" | "YES" | "1")) => plain(Value::Int(1)),
-                (_, Some("OFF" | "FALSE" | "NO" | "0")) => plain(Value::Int(0)),
+                (_, Some("ON")) => plain(Value::Int(1)),
+                (_, Some("OFF")) => plain(Value::Int(0)),
                 _ => Err(self.wrong_value(value)),
             },
             Kind::Int { min, max } => {
@@ -241,6 +282,11 @@ impl Definition {
                 let cut = number.clamp(min, max);
                 Ok((Value::Double(cut), cut != number))
             }
+            Kind::Locale => {
+                let name = self.name_or_number(value)?;
+                let known = name.eq_ignore_ascii_case("en_US") || integer(value) == Some(0);
+                if known { plain(Value::text("en_US")) } else { Err(SqlError::unknown_locale(name)) }
+            }
             Kind::Text => match value {
                 Value::Null => plain(Value::text("")),
                 other => plain(Value::text(word(other).ok_or_else(|| self.wrong_type())?)),
@@ -251,8 +297,11 @@ impl Definition {
             Kind::Switches(flags) => plain(self.switched(flags, None, value)?),
             Kind::CharsetOrNull if value.is_null() => plain(Value::Null),
             Kind::Charset | Kind::CharsetOrNull => {
-                let name = word(value).ok_or_else(|| self.wrong_type())?.to_ascii_lowercase();
-                let found = Collation::default_of_charset(&name);
+                let name = self.name_or_number(value)?;
+                let found = match integer(value) {
+                    Some(id) => by_id(id),
+                    None => Collation::default_of_charset(&name.to_ascii_lowercase()),
+                };
                 if self.name == "character_set_client" && found.is_some_and(|one| !one.set().serves_clients())
                 {
                     return Err(SqlError::wrong_value_for_variable(self.name, name));
@@ -260,8 +309,9 @@ impl Definition {
                 plain(Value::text(found.ok_or_else(|| SqlError::unknown_character_set(&name))?.charset()))
             }
             Kind::Collation => {
-                let name = word(value).ok_or_else(|| self.wrong_type())?.to_ascii_lowercase();
-                let found = Collation::by_name(&name);
+                let name = self.name_or_number(value)?;
+                let found =
+                    integer(value).map_or_else(|| Collation::by_name(&name.to_ascii_lowercase()), by_id);
                 plain(Value::text(found.ok_or_else(|| SqlError::unknown_collation(&name))?.name()))
             }
             Kind::TimeZone => {
@@ -365,6 +415,12 @@ impl Definition {
                 return Ok((value, cut || far));
             }
             Kind::Double { .. } => Value::Double(text.trim().parse().map_err(|_| self.wrong_type())?),
+            // Options have more words for a switch than SET.
+            Kind::Bool => match text.to_ascii_uppercase().as_str() {
+                "TRUE" | "YES" | "1" => Value::Int(1),
+                "FALSE" | "NO" | "0" => Value::Int(0),
+                _ => Value::text(text),
+            },
             _ => Value::text(text),
         };
         self.accept(&value)

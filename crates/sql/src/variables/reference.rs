@@ -69,6 +69,7 @@ pub fn range(one: &Definition) -> String {
         Kind::CharsetOrNull => "a character set or NULL".into(),
         Kind::Collation => "a collation".into(),
         Kind::Engine => "InnoDB".into(),
+        Kind::Locale => "en_US".into(),
         Kind::TimeZone => "SYSTEM, an offset such as +02:00 or a name such as Europe/Berlin".into(),
     }
 }

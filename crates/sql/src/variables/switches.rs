@@ -1,4 +1,4 @@
-//! `optimizer_switch`: flags that allow or forbid ways to run a query.
+//! `optimizer_switch`: flags that allow or forbid ways to run a query. Also `optimizer_trace`, which is written in the same way.
 //!
 //! A flag that is on allows something and orders nothing, and one that is off forbids it. So a server that never does it obeys in either
 //! case. What remains are the ways that are taken here whatever a flag says, and the flags that order something: those are told.
@@ -65,6 +65,9 @@ pub const OPTIMIZER: &[Switch] = &[
     flag("derived_condition_pushdown", true),
     done("hash_set_operations"),
 ];
+
+/// The flags of `optimizer_trace`: no trace is written.
+pub const OPTIMIZER_TRACE: &[Switch] = &[absent("enabled"), flag("one_line", false)];
 
 /// The text that stands for all flags.
 fn text(flags: &[Switch], on: impl Fn(usize) -> bool) -> Value {

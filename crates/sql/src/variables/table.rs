@@ -3,7 +3,7 @@
 //! Only variables that do something, or that drivers and tools read to learn a fact about the server, are here. Each says in its
 //! [`Effect`] what setting it does; the tests hold it to that.
 
-use super::switches::OPTIMIZER;
+use super::switches::{OPTIMIZER, OPTIMIZER_TRACE};
 use super::{Definition, Effect, Kind, Scope};
 
 const U32: u64 = u32::MAX as u64;
@@ -102,7 +102,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "basedir" Global Kind::Text, "/usr/", fixed, "Reported only.";
     "big_tables" Both Kind::Bool, "OFF", inert, "No effect.";
     "bind_address" Global Kind::Text, "127.0.0.1", start("server/src/serve.rs"), "Address to listen on.";
-    "binlog_format" Both Kind::Text, "ROW", one, "There is no binary log.";
+    "binlog_format" Both Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW", one, "There is no binary log.";
     "binlog_group_commit_sync_delay" Global uint(0, 1000000), "0", inert, "There is no binary log. Commits share a sync of the redo log by themselves, without waiting for each other.";
     "binlog_group_commit_sync_no_delay_count" Global uint(0, 100000), "0", inert, "There is no binary log; see binlog_group_commit_sync_delay.";
     "block_encryption_mode" Both Kind::Enum(BLOCK_ENCRYPTION_MODES), "aes-128-ecb", live("sql/src/functions/cipher.rs"), "Key length and mode of AES_ENCRYPT and AES_DECRYPT.";
@@ -140,8 +140,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "end_markers_in_json" Both Kind::Bool, "OFF", inert, "No effect.";
     "eq_range_index_dive_limit" Both uint(0, U32), "200", inert, "No effect.";
     "error_count" Session uint(0, 65535), "0", fixed, "Errors of the last statement.";
-    "enforce_gtid_consistency" Global Kind::Text, "OFF", one, "Replication does not exist here.";
-    "event_scheduler" Global Kind::Text, "OFF", one, "Events do not exist here.";
+    "enforce_gtid_consistency" Global Kind::Enum(&["OFF", "ON", "WARN"]), "OFF", one, "Replication does not exist here.";
+    "event_scheduler" Global Kind::Enum(&["OFF", "ON", "DISABLED"]), "OFF", one, "Events do not exist here.";
     "explain_json_format_version" Both int(1, 2), "1", one, "EXPLAIN FORMAT=JSON has the first version's form.";
     "explicit_defaults_for_timestamp" Both Kind::Bool, "ON", one, "TIMESTAMP columns have no hidden defaults.";
     "extra_max_connections" Global uint(1, 100000), "1", live("server/src/server.rs"), "Connections at once through extra_port; one more for an account with CONNECTION_ADMIN or SUPER.";
@@ -153,12 +153,12 @@ pub const VARIABLES: &[Definition] = variables! {
     "general_log_file" Global Kind::Text, "turnstile.log", live("sql/src/query_log.rs"), "File of the general log, relative to datadir, where its name must end in .log. FLUSH LOGS opens it anew after it was moved away.";
     "global_connection_memory_limit" Global uint(16 << 20, u64::MAX), "18446744073709551615", live("sql/src/session/set.rs"), "Bytes that the statements of all sessions may hold together; see connection_memory_limit. A statement that needs more ends with error 4081 and is undone. With the default the server sets three fifths of the memory that the machine, its control group and the address space limit leave beside the buffer pool when it starts.";
     "group_concat_max_len" Both uint(4, u64::MAX), "1024", live("sql/src/variables/settings.rs"), "Longest result of GROUP_CONCAT in bytes.";
-    "gtid_mode" Global Kind::Text, "OFF", one, "Replication does not exist here.";
+    "gtid_mode" Global Kind::Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "OFF", one, "Replication does not exist here.";
     "have_ssl" Global Kind::Text, "YES", fixed, "TLS is available.";
     "have_openssl" Global Kind::Text, "YES", fixed, "TLS is available.";
     "have_profiling" Global Kind::Text, "NO", fixed, "Reported only.";
     "have_query_cache" Global Kind::Text, "NO", fixed, "Reported only.";
-    "hostname" Global Kind::Text, "localhost", fixed, "Name of the machine.";
+    "hostname" Global Kind::Text, "", fixed, "Name of the machine.";
     "information_schema_stats_expiry" Both uint(0, 31536000), "86400", inert("0"), "No effect.";
     "init_connect" Global Kind::Text, "", live("server/src/connection.rs"), "Statements that are run for each new connection, separated by semicolons, except for accounts with CONNECTION_ADMIN or SUPER. If one fails the connection ends with error 1184.";
     "init_file" Global Kind::Text, "", start("server/src/serve.rs"), "File of statements that are run at start, one a line or ended by semicolons, with all rights. If one fails the server does not start.";
@@ -175,15 +175,15 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_default_row_format" Global Kind::Text, "dynamic", fixed, "Reported only.";
     "innodb_doublewrite" Global Kind::Text, "ON", fixed, "Pages are protected against torn writes.";
     "innodb_file_per_table" Global Kind::Bool, "OFF", fixed, "All tables are in one file.";
-    "innodb_flush_log_at_timeout" Global uint(1, 2700), "1", inert, "No effect: with innodb_flush_log_at_trx_commit 0 or 2 the log is synced about once a second.";
+    "innodb_flush_log_at_timeout" Global uint(0, 2700), "1", inert, "No effect: with innodb_flush_log_at_trx_commit 0 or 2 the log is synced about once a second.";
     "innodb_flush_log_at_trx_commit" Global int(0, 2), "1", live("sql/src/session/set.rs"), "1: a commit is answered when the log is on disk, and survives anything. 2: when the log is handed to the kernel, and survives the end of the process but not of the machine. 0: at once; the last second may be lost. 2 or 0 only for data that can be made again: commits at the same moment share one sync anyway.";
     "innodb_flush_neighbors" Global int(0, 2), "0", inert, "No effect.";
     "innodb_flush_method" Global Kind::Text, "fsync", fixed, "Reported only.";
-    "innodb_io_capacity" Global uint(100, u64::MAX), "10000", inert, "No effect: pages are written back at the pace the redo log asks for.";
-    "innodb_io_capacity_max" Global uint(100, u64::MAX), "20000", inert, "No effect.";
+    "innodb_io_capacity" Global uint(100, U32), "10000", inert, "No effect: pages are written back at the pace the redo log asks for.";
+    "innodb_io_capacity_max" Global uint(100, U32), "20000", inert, "No effect.";
     "innodb_lock_wait_timeout" Both uint(1, 1073741824), "50", live("sql/src/variables/settings.rs"), "Seconds to wait for a lock of a row or of the engine's table before error 1205 undoes the statement. A session keeps what the global value was when it began. Waits for DDL are under lock_wait_timeout.";
-    "innodb_log_buffer_size" Global uint(1 << 20, U32), "67108864", inert, "No effect: the log's buffer has a fixed size.";
-    "innodb_lru_scan_depth" Global uint(100, u64::MAX), "1024", inert, "No effect.";
+    "innodb_log_buffer_size" Global uint(1 << 18, U32), "67108864", inert, "No effect: the log's buffer has a fixed size.";
+    "innodb_lru_scan_depth" Global uint(100, U32), "1024", inert, "No effect.";
     "innodb_max_purge_lag" Global uint(0, U32), "0", live("sql/src/session/set.rs"), "History list length from which statements that change rows wait a moment before they begin, longer the more purge is behind; 0 for never. To be set where long snapshots or bulk changes make history grow without end: it slows writers down, while innodb_max_purge_size and innodb_purge_batch_size only shape purge's own work.";
     "innodb_max_purge_lag_delay" Global uint(0, 10_000_000), "0", live("sql/src/session/set.rs"), "Longest delay, in microseconds, that innodb_max_purge_lag may impose on one statement; 0 for no limit but the engine's, which is 10 seconds.";
     "innodb_max_purge_size" Global uint(0, U32), "0", live("sql/src/session/set.rs"), "Most undo records that all purge threads together go through in one round before purge draws breath; 0 for no cap. A hard cap on the work between two pauses, to be lowered (500, say) if purge takes CPU or disk from statements in bursts; innodb_purge_batch_size only says how finely a round is cut and limits nothing.";
@@ -192,7 +192,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_monitor_enable" Global Kind::Text, "", live("sql/src/status/metrics.rs"), "Let stopped counters of INNODB_METRICS go on. All are on at start.";
     "innodb_monitor_reset" Global Kind::Text, "", live("sql/src/status/metrics.rs"), "Begin COUNT_RESET of counters of INNODB_METRICS at 0; COUNT goes on.";
     "innodb_monitor_reset_all" Global Kind::Text, "", live("sql/src/status/metrics.rs"), "Set everything of stopped counters of INNODB_METRICS to 0; running ones are left alone, see innodb_monitor_reset.";
-    "innodb_open_files" Global uint(10, 2147483647), "4000", inert, "No effect: all tables are in one file.";
+    "innodb_open_files" Global uint(10, 2147483647), "4000", fixed, "No effect: all tables are in one file.";
     "innodb_page_size" Global int(16384, 16384), "16384", only, "Bytes of a page.";
     "innodb_parallel_read_threads" Session uint(1, 256), "4", inert, "No effect: one thread reads a table.";
     "innodb_print_all_deadlocks" Global Kind::Bool, "OFF", live("sql/src/session/set.rs"), "Write every deadlock into the server's log as SHOW ENGINE INNODB STATUS shows the last one. For finding out which statements meet; each costs a page of log.";
@@ -226,8 +226,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "key_buffer_size" Global uint(0, u64::MAX), "8388608", inert, "No effect.";
     "large_pages" Global Kind::Bool, "OFF", fixed, "Reported only.";
     "last_insert_id" Session uint(0, u64::MAX), "0", live("sql/src/session/state.rs"), "What LAST_INSERT_ID() returns.";
-    "lc_messages" Both Kind::Text, "en_US", one, "No effect.";
-    "lc_time_names" Both Kind::Text, "en_US", one, "No effect.";
+    "lc_messages" Both Kind::Locale, "en_US", one, "No effect.";
+    "lc_time_names" Both Kind::Locale, "en_US", one, "No effect.";
     "license" Global Kind::Text, "MIT OR Apache-2.0", fixed, "Licence of the server.";
     "local_infile" Global Kind::Bool, "OFF", one, "LOAD DATA LOCAL does not exist here.";
     "lock_wait_timeout" Both uint(1, 31536000), "31536000", live("sql/src/variables/settings.rs"), "Seconds to wait for a metadata lock.";
@@ -236,7 +236,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "log_error" Global Kind::Text, "stderr", start("server/src/serve.rs"), "File that the log is added to, relative to datadir; stderr for standard error.";
     "log_output" Global Kind::Enum(&["FILE", "NONE"]), "FILE", live("sql/src/query_log.rs"), "Where the general log and the slow query log go. There are no tables for them, so TABLE is refused.";
     "log_queries_not_using_indexes" Global Kind::Bool, "OFF", one, "Reported only.";
-    "log_timestamps" Global Kind::Text, "UTC", one, "Reported only.";
+    "log_timestamps" Global Kind::Enum(&["UTC", "SYSTEM"]), "UTC", one, "Reported only.";
     "long_query_time" Both Kind::Double { min: 0.0, max: 31536000.0 }, "10.000000", live("sql/src/variables/settings.rs"), "Seconds from which a statement counts in Slow_queries and goes into the slow query log.";
     "low_priority_updates" Both Kind::Bool, "OFF", inert, "No effect.";
     "lower_case_file_system" Global Kind::Bool, "OFF", fixed, "Table names are compared as they are.";
@@ -258,7 +258,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "min_examined_row_limit" Both uint(0, u64::MAX), "0", inert, "No effect.";
     "net_buffer_length" Both uint(1024, 1048576), "16384", inert, "Reported only.";
     "net_read_timeout" Both uint(1, 31536000), "30", live("sql/src/variables/settings.rs"), "Seconds a client may pause in the middle of a message before the connection is closed with error 1159. Between messages wait_timeout counts.";
-    "net_retry_count" Both uint(1, U32), "10", inert, "No effect.";
+    "net_retry_count" Both uint(1, u64::MAX), "10", inert, "No effect.";
     "net_write_timeout" Both uint(1, 31536000), "60", live("sql/src/variables/settings.rs"), "Seconds a client may refuse to take more of its answer before the connection is closed.";
     "new" Both Kind::Bool, "OFF", inert, "No effect.";
     "old_alter_table" Both Kind::Bool, "OFF", inert, "No effect.";
@@ -266,7 +266,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "optimizer_prune_level" Both int(0, 1), "1", inert, "No effect.";
     "optimizer_search_depth" Both int(0, 62), "62", inert, "No effect.";
     "optimizer_switch" Both Kind::Switches(OPTIMIZER), "", inert, "Which ways to run a query are allowed. One that is never taken here is forbidden as well as allowed; a flag that forbids what is done all the same (block_nested_loop, materialization, use_index_extensions, prefer_ordering_index, hash_set_operations), or orders what is not there (use_invisible_indexes, hypergraph_optimizer), is kept with a warning.";
-    "optimizer_trace" Both Kind::Text, "enabled=off,one_line=off", inert, "No effect.";
+    "optimizer_trace" Both Kind::Switches(OPTIMIZER_TRACE), "", inert, "No effect.";
     "parser_max_mem_size" Both uint(0, u64::MAX), "18446744073709551615", inert, "No effect.";
     "performance_schema" Global Kind::Bool, "ON", fixed, "Locks, waits, sessions, status and variables are there; statements are not instrumented.";
     "persisted_globals_load" Global Kind::Bool, "ON", start("sql/src/variables/mod.rs"), "Take over at start what SET PERSIST has kept in mysqld-auto.cnf. OFF for one start when a kept value keeps the server from starting; RESET PERSIST then removes it.";
@@ -291,12 +291,12 @@ pub const VARIABLES: &[Definition] = variables! {
     "require_secure_transport" Global Kind::Bool, "OFF", live("server/src/connection.rs"), "Refuse clients that come neither by TLS nor by the Unix socket (3159).";
     "secure_file_priv" Global Kind::Text, "NULL", fixed, "Files cannot be read or written by statements.";
     "server_id" Global uint(0, U32), "1", inert("*"), "Reported only.";
-    "server_uuid" Global Kind::Text, "", fixed, "Names this data directory.";
-    "session_track_gtids" Both Kind::Text, "OFF", inert, "No effect.";
+    "server_uuid" Global Kind::Text, "", fixed, "Names this data directory: kept in its file auto.cnf.";
+    "session_track_gtids" Both Kind::Enum(&["OFF", "OWN_GTID", "ALL_GTIDS"]), "OFF", inert, "No effect.";
     "session_track_schema" Both Kind::Bool, "ON", inert, "No effect.";
     "session_track_state_change" Both Kind::Bool, "OFF", inert, "No effect.";
     "session_track_system_variables" Both Kind::Text, "time_zone,autocommit,character_set_client,character_set_results,character_set_connection", inert, "No effect.";
-    "session_track_transaction_info" Both Kind::Text, "OFF", inert, "No effect.";
+    "session_track_transaction_info" Both Kind::Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF", inert, "No effect.";
     "skip_external_locking" Global Kind::Bool, "ON", fixed, "Reported only.";
     "skip_name_resolve" Global Kind::Bool, "ON", fixed, "Hosts of accounts are addresses.";
     "skip_networking" Global Kind::Bool, "OFF", start("server/src/serve.rs"), "Unix socket only.";
@@ -350,7 +350,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "transaction_read_only" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "New transactions refuse writes.";
     "turnstile_read_durable" Both Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "No statement ends before everything it can have seen is as durable as innodb_flush_log_at_trx_commit makes a commit. When OFF, a statement that reads can see, and answer with, a commit whose log is not synced yet and which a power cut in that moment takes back. Not in MySQL.";
     "unique_checks" Both Kind::Bool, "ON", inert("*"), "No effect.";
-    "updatable_views_with_limit" Both Kind::Bool, "ON", inert, "No effect.";
+    "updatable_views_with_limit" Both Kind::Enum(&["NO", "YES"]), "YES", inert, "No effect.";
     "version" Global Kind::Text, crate::database::VERSION, fixed, "Version of the server.";
     "version_comment" Global Kind::Text, crate::database::VERSION_COMMENT, fixed, "Name of the server.";
     "version_compile_machine" Global Kind::Text, "x86_64", fixed, "Reported only.";

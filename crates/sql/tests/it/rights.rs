@@ -136,10 +136,14 @@ fn kind_of_show(what: &ShowWhat) -> usize {
         ShowWhat::FunctionStatus => 31,
         ShowWhat::Profiles => 32,
         ShowWhat::BinlogEvents => 33,
+        ShowWhat::RelaylogEvents(_) => 34,
+        ShowWhat::ReplicaStatusOf(_) => 35,
+        ShowWhat::Profile(_) => 36,
+        ShowWhat::ProgramCode => 37,
     }
 }
 
-const SHOW_KINDS: usize = 34;
+const SHOW_KINDS: usize = 38;
 
 /// Statements, and the error that an account without rights gets for them.
 const DENIED: &[(&str, u16)] = &[
@@ -236,6 +240,9 @@ const DENIED: &[(&str, u16)] = &[
     ("SHOW REPLICA STATUS", 1227),
     ("SHOW REPLICAS", 1227),
     ("SHOW BINLOG EVENTS", 1227),
+    ("SHOW RELAYLOG EVENTS", 1227),
+    ("SHOW PROCEDURE CODE p", 1289),
+    ("SHOW REPLICA STATUS FOR CHANNEL 'c'", 1227),
     ("EXPLAIN SELECT * FROM shop.t", 1142),
     ("EXPLAIN UPDATE shop.t SET b = 1", 1142),
     ("EXPLAIN FOR CONNECTION 1", 1227),
@@ -311,6 +318,7 @@ const NEEDS_NOTHING: &[&str] = &[
     "SHOW PROCEDURE STATUS",
     "SHOW FUNCTION STATUS",
     "SHOW PROFILES",
+    "SHOW PROFILE",
     "EXPLAIN SELECT 1",
     "UNLOCK TABLES",
     "DROP TRIGGER IF EXISTS shop.p",
