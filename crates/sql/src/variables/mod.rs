@@ -282,11 +282,7 @@ impl Definition {
                 let cut = number.clamp(min, max);
                 Ok((Value::Double(cut), cut != number))
             }
-            Kind::Locale => {
-                let name = self.name_or_number(value)?;
-                let known = name.eq_ignore_ascii_case("en_US") || integer(value) == Some(0);
-                if known { plain(Value::text("en_US")) } else { Err(SqlError::unknown_locale(name)) }
-            }
+            Kind::Locale => plain(self.locale(value)?),
             Kind::Text => match value {
                 Value::Null => plain(Value::text("")),
                 other => plain(Value::text(word(other).ok_or_else(|| self.wrong_type())?)),
@@ -296,24 +292,8 @@ impl Definition {
             Kind::Set(words) => plain(self.some_of(words, value)?),
             Kind::Switches(flags) => plain(self.switched(flags, None, value)?),
             Kind::CharsetOrNull if value.is_null() => plain(Value::Null),
-            Kind::Charset | Kind::CharsetOrNull => {
-                let name = self.name_or_number(value)?;
-                let found = match integer(value) {
-                    Some(id) => by_id(id),
-                    None => Collation::default_of_charset(&name.to_ascii_lowercase()),
-                };
-                if self.name == "character_set_client" && found.is_some_and(|one| !one.set().serves_clients())
-                {
-                    return Err(SqlError::wrong_value_for_variable(self.name, name));
-                }
-                plain(Value::text(found.ok_or_else(|| SqlError::unknown_character_set(&name))?.charset()))
-            }
-            Kind::Collation => {
-                let name = self.name_or_number(value)?;
-                let found =
-                    integer(value).map_or_else(|| Collation::by_name(&name.to_ascii_lowercase()), by_id);
-                plain(Value::text(found.ok_or_else(|| SqlError::unknown_collation(&name))?.name()))
-            }
+            Kind::Charset | Kind::CharsetOrNull => plain(self.charset(value)?),
+            Kind::Collation => plain(self.collation(value)?),
             Kind::TimeZone => {
                 let name = word(value).ok_or_else(|| self.wrong_type())?;
                 plain(Value::from(TimeZone::spelled(&name)?))
@@ -326,6 +306,31 @@ impl Definition {
                 plain(Value::text("InnoDB"))
             }
         }
+    }
+
+    fn locale(&self, value: &Value) -> SqlResult<Value> {
+        let name = self.name_or_number(value)?;
+        let known = name.eq_ignore_ascii_case("en_US") || integer(value) == Some(0);
+        if known { Ok(Value::text("en_US")) } else { Err(SqlError::unknown_locale(name)) }
+    }
+
+    /// A character set by its name, or by the number of one of its collations.
+    fn charset(&self, value: &Value) -> SqlResult<Value> {
+        let name = self.name_or_number(value)?;
+        let found = match integer(value) {
+            Some(id) => by_id(id),
+            None => Collation::default_of_charset(&name.to_ascii_lowercase()),
+        };
+        if self.name == "character_set_client" && found.is_some_and(|one| !one.set().serves_clients()) {
+            return Err(SqlError::wrong_value_for_variable(self.name, name));
+        }
+        Ok(Value::text(found.ok_or_else(|| SqlError::unknown_character_set(&name))?.charset()))
+    }
+
+    fn collation(&self, value: &Value) -> SqlResult<Value> {
+        let name = self.name_or_number(value)?;
+        let found = integer(value).map_or_else(|| Collation::by_name(&name.to_ascii_lowercase()), by_id);
+        Ok(Value::text(found.ok_or_else(|| SqlError::unknown_collation(&name))?.name()))
     }
 
     /// Likewise, over the value that there is.
