@@ -21,6 +21,10 @@ pub const MAX_SCALE: u8 = 30;
 /// Digits a division adds to the dividend's scale, unless `div_precision_increment` says otherwise.
 pub const DIVISION_SCALE: u8 = 4;
 
+/// Digits behind a short average, which is a whole number or has a group of nine: no average has as many without them.
+const GUARD_DIGITS: u8 = 12;
+const GUARDED_GROUP: u8 = 9 + GUARD_DIGITS;
+
 /// An exact decimal number.
 #[derive(Clone)]
 pub struct Decimal(Form);
@@ -408,13 +412,37 @@ impl Decimal {
         let right_scale = groups(other.scale());
         let padding = left_scale - self.scale() + right_scale - other.scale();
         let extra = more.saturating_sub(padding);
-        let scale = groups(left_scale + right_scale + extra).min(MAX_SCALE);
+        Some(self.quotient(other, groups(left_scale + right_scale + extra).min(MAX_SCALE)))
+    }
+
+    /// The quotient cut to this scale; the divisor is not zero.
+    fn quotient(&self, other: &Decimal, scale: u8) -> Result<Decimal, Overflow> {
         // quotient * 10^scale = left / 10^ls * 10^rs / right * 10^scale
         let shift = i32::from(scale) + i32::from(other.scale()) - i32::from(self.scale());
         let numerator = if shift >= 0 { self.digits().mul_pow10(shift as u32) } else { self.digits() };
         let denominator = if shift < 0 { other.digits().mul_pow10((-shift) as u32) } else { other.digits() };
         let (quotient, _) = numerator.div_rem(&denominator);
-        Some(Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient))
+        Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient)
+    }
+
+    /// The average of `count` numbers of which this is the sum: the quotient as [`Self::div`] gives it, with some guard digits behind it
+    /// if it is short, so that it can be read as the nearest double too.
+    pub fn average(&self, count: u64, more: u8) -> Option<Result<Decimal, Overflow>> {
+        let count = Decimal::from(count);
+        Some(match self.div(&count, more)? {
+            Ok(short) if short.scale() <= 9 => {
+                self.quotient(&count, short.scale() + GUARD_DIGITS).or(Ok(short))
+            }
+            other => other,
+        })
+    }
+
+    /// An average without its guard digits: whole groups of nine.
+    pub fn without_guard(self) -> Decimal {
+        match self.scale() {
+            scale @ (GUARD_DIGITS | GUARDED_GROUP) => self.truncate_places(i64::from(scale - GUARD_DIGITS)),
+            _ => self,
+        }
     }
 
     /// Quotient cut to an integer (DIV); `None` for division by zero.

@@ -54,7 +54,7 @@ pub use literal::{literal_parameter, literal_value};
 pub(crate) use long_text::read_silently;
 pub(crate) use lookup::LOOKED_UP_MIN;
 pub use lookup::Lookup;
-pub(crate) use own_digits::with_own_digits;
+pub(crate) use own_digits::{shown_as_type, shown_average, varies, with_all_of_average, with_own_digits};
 pub(crate) use predicate::{compare_checked, on_one_day};
 pub use source::Source;
 pub(crate) use source::printed_name;

@@ -6,7 +6,7 @@ use super::documents::Document;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::{hash_key, order};
 use crate::collation::Collation;
-use crate::decimal::{Decimal, MAX_SCALE};
+use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Row};
 use crate::memory::{Charge, heap_bytes, row_bytes};
@@ -274,13 +274,11 @@ fn add_bytes(kind: AggregateKind, all: &mut Option<Vec<u8>>, more: &[u8]) -> Sql
     Ok(())
 }
 
-/// A sum, or with the digits that a division adds, an average.
+/// A sum, or with the digits that a division adds and more, an average.
 fn exact(sum: &Decimal, count: u64, average: Option<u8>) -> SqlResult<Value> {
     let Some(more) = average else { return Ok(Value::Decimal(sum.clone())) };
-    match sum.div(&Decimal::from(count), more) {
-        Some(Ok(quotient)) => {
-            Ok(Value::Decimal(quotient.round_to(sum.scale().saturating_add(more).min(MAX_SCALE))))
-        }
+    match sum.average(count, more) {
+        Some(Ok(quotient)) => Ok(Value::Decimal(quotient)),
         Some(Err(_)) => Err(SqlError::value_out_of_range("DECIMAL", "avg")),
         None => Ok(Value::Null),
     }

@@ -168,6 +168,31 @@ fn decimals(
     checked.map(Value::Decimal).map_err(|_| overflow("DECIMAL"))
 }
 
+/// An exact quotient with as many digits as its operands' values ask for, at most so many behind the point.
+pub(super) fn quotient(
+    left: &Value,
+    right: &Value,
+    scale: u8,
+    context: &EvalContext<'_>,
+) -> SqlResult<Value> {
+    if left.is_null() || right.is_null() {
+        return Ok(Value::Null);
+    }
+    let (one, other) = (to_decimal(left, context)?, to_decimal(right, context)?);
+    let Some(quotient) = one.div(&other, context.settings.division_digits) else {
+        context.division_by_zero()?;
+        return Ok(Value::Null);
+    };
+    let quotient = quotient.map_err(|_| {
+        SqlError::value_out_of_range("DECIMAL", expression(ArithmeticOp::Divide, left, right))
+    })?;
+    Ok(Value::Decimal(match quotient {
+        zero if zero.is_zero() => Decimal::ZERO,
+        long if long.scale() > scale => long.round_to(scale),
+        short => short,
+    }))
+}
+
 /// DIV where an operand is no whole number: exact all the same.
 fn whole_quotient(
     left: &Numeric,

@@ -7,6 +7,7 @@ use super::infer::arithmetic_type;
 use super::literal::{bind_literal, number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
+use super::own_digits::{self, with_all_of_average};
 use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
@@ -121,7 +122,7 @@ pub fn bind_given(
     let typed = super::given(Builder { resolver, settings }.build(expr)?, expr, kind);
     let typed = if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed };
     let is_text = kind.is_string() && *kind != ColumnType::Json;
-    Ok(if is_text { super::with_own_digits(typed) } else { typed })
+    Ok(if is_text { super::with_own_digits(typed) } else { with_all_of_average(typed) })
 }
 
 /// Binds expressions against one resolver.
@@ -501,7 +502,7 @@ impl Builder<'_> {
             let divides =
                 matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
             let nullable = divides || left.kind.nullable || right.kind.nullable;
-            let expr = Expr::Arithmetic { op, left: boxed(left), right: boxed(right), source };
+            let expr = own_digits::computed(op, (left, right), &column, source);
             return Ok(Typed { expr, kind: ExprType::new(column, nullable) });
         }
         match written {
@@ -578,8 +579,8 @@ impl Builder<'_> {
             // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
             "any_value" => {
                 count(1)?;
-                let typed = with_all_digits(self.build(&call.arguments[0])?);
-                Ok(super::infer::without_members(typed))
+                let typed = self.build(&call.arguments[0])?;
+                Ok(super::infer::without_members(with_all_digits(typed)))
             }
             "isnull" => {
                 count(1)?;
@@ -608,30 +609,15 @@ impl Builder<'_> {
     /// A function of the table.
     fn tabled(&mut self, name: &str, call: &ast::FunctionCall) -> SqlResult<Typed> {
         if matches!(name, "greatest" | "least") {
-            let mut arguments = self.build_all(&call.arguments)?;
-            if arguments.iter().any(|one| one.kind.column == ColumnType::Json) {
-                self.resolver.warn(SqlError::extreme_documents());
-                let text =
-                    |one: Typed| if one.kind.column == ColumnType::Json { self.as_text(one) } else { one };
-                arguments = arguments.into_iter().map(text).collect();
-            }
-            self.resolver.meet(&arguments);
-            if arguments.iter().any(|one| one.kind.column == ColumnType::Json) {
-                self.resolver.warn(SqlError::documents_extreme());
-            }
-            let mut typed = functions::bind_function(name, arguments, self.settings)?;
-            typed.kind.column = super::choice::bits_as_number(typed.kind.column);
-            // The greatest of documents is a text.
-            return Ok(if typed.kind.column == ColumnType::Json {
-                super::class::text_of_document(typed)
-            } else {
-                typed
-            });
+            return self.extreme(name, &call.arguments);
         }
         let mut arguments = self.arguments(name, &call.arguments)?;
         let field = if name == "field" { functions::field_of(&arguments) } else { None };
         if field.is_some() {
             arguments = call.arguments.iter().map(|one| self.number(one)).collect::<SqlResult<_>>()?;
+        }
+        if matches!(name, "field" | "format" | "interval") {
+            arguments = arguments.into_iter().map(with_all_of_average).collect();
         }
         if matches!(name, "mod" | "round" | "truncate") {
             self.resolver.meet(&arguments);
@@ -639,8 +625,10 @@ impl Builder<'_> {
         let bits = name == "conv"
             && (call.arguments.first().is_some_and(|one| number_of_hex(one).is_some())
                 || arguments.first().is_some_and(functions::is_bits));
-        let digits_by_row = matches!(name, "round" | "truncate")
-            && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
+        let of_average = matches!(name, "round" | "truncate") && own_digits::take_average(&mut arguments);
+        let digits_by_row = of_average
+            || matches!(name, "round" | "truncate")
+                && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
         let bound = functions::bind_function(name, arguments, self.settings);
         let mut typed = bound.map_err(|error| match (error.code, self.resolver.database()) {
             (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{name}")),
@@ -710,7 +698,17 @@ impl Builder<'_> {
             }
             let bits = nth == 0 && functions::writes_digits(name) && number_of_hex(argument).is_some();
             let mut bound = match functions::wanted_number(name, nth, numeric || bits) {
-                Some(wanted) if numeric || bits => with_all_digits(self.number_for(argument, wanted)?),
+                Some(wanted) if numeric || bits => {
+                    let number = with_all_digits(self.number_for(argument, wanted)?);
+                    // These give a number of as many digits as they take.
+                    let rounds = matches!(name, "abs" | "round" | "truncate");
+                    let exact = matches!(name, "floor" | "ceil" | "ceiling" | "mod" | "sign");
+                    match (rounds, exact) {
+                        (true, _) => number,
+                        (_, true) => with_all_of_average(number),
+                        _ => own_digits::as_double_of_average(number),
+                    }
+                }
                 Some(wanted) => self.number_for(argument, wanted)?,
                 None => self.build(argument)?,
             };

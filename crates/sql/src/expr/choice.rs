@@ -1,9 +1,10 @@
-//! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL and NULLIF. The texts among the values agree on a
-//! collation (`mixing`).
+//! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL, NULLIF, GREATEST and LEAST. The texts among the values
+//! agree on a collation (`mixing`).
 
 use super::build::{Builder, boxed};
 use super::condition::exactly;
 use super::infer::{unified_all, unified_type, without_members};
+use super::own_digits::{cut_average, with_all_of_averages};
 use super::{CompareOp, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
@@ -134,6 +135,30 @@ impl Builder<'_> {
         Ok(without_members(Typed { expr: Expr::NullIf { left, right, collation }, kind }))
     }
 
+    /// `GREATEST` and `LEAST`.
+    pub(super) fn extreme(&mut self, name: &str, arguments: &[ast::Expr]) -> SqlResult<Typed> {
+        let is_document = |one: &Typed| one.kind.column == ColumnType::Json;
+        let mut arguments = self.build_all(arguments)?;
+        if arguments.iter().any(is_document) {
+            self.resolver.warn(SqlError::extreme_documents());
+            let text = |one: Typed| if is_document(&one) { self.as_text(one) } else { one };
+            arguments = arguments.into_iter().map(text).collect();
+        }
+        self.resolver.meet(&arguments);
+        if arguments.iter().any(is_document) {
+            self.resolver.warn(SqlError::documents_extreme());
+        }
+        let (arguments, averages) = with_all_of_averages(arguments);
+        let mut typed = functions::bind_function(name, arguments, self.settings)?;
+        if averages && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
+            typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
+        }
+        typed.kind.column = bits_as_number(typed.kind.column);
+        // The greatest of documents is a text.
+        let document = is_document(&typed);
+        Ok(if document { super::class::text_of_document(typed) } else { typed })
+    }
+
     /// Values of which one is given, as values of their common type.
     fn alternatives(
         &self,
@@ -144,7 +169,12 @@ impl Builder<'_> {
         self.resolver.meet(&values);
         let kind = unified_all(&values);
         if !kind.is_string() {
-            let exprs = values.into_iter().map(|value| in_kind(value, &kind)).collect();
+            let whole = matches!(operation, "coalesce" | "ifnull");
+            let exprs = values.into_iter().map(|value| match whole && kind.is_numeric() {
+                true => cut_average(Typed { expr: in_kind(value.clone(), &kind), ..value }, &kind),
+                false => in_kind(value, &kind),
+            });
+            let exprs = exprs.collect();
             return Ok((exprs, ExprType::new(kind, nullable)));
         }
         let meeting =

@@ -5,6 +5,7 @@ use super::build::{Builder, any_nullable, boxed, truth};
 use super::class::of_branch_taken;
 use super::literal::{number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
+use super::own_digits::with_all_of_average;
 use super::{CompareOp, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp};
 use crate::collation::Collation;
@@ -121,7 +122,7 @@ impl Builder<'_> {
     /// The same of operands that are of one class, or are not made one.
     pub(super) fn compare_alike(&self, op: CompareOp, left: Typed, right: Typed) -> SqlResult<Typed> {
         let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
-        let (left, right) = as_documents(left, right);
+        let (left, right) = as_documents(with_all_of_average(left), with_all_of_average(right));
         let (parts, collation) = self.agreed(op.symbol(), Purpose::Operator, vec![left, right])?;
         let [left, right] = exactly(parts);
         Ok(truth(Expr::Compare { op, left: boxed(left), right: boxed(right), collation }, nullable))
@@ -176,6 +177,7 @@ impl Builder<'_> {
             return Ok(truth(expr, true));
         }
         let bound = self.between_class(parts, bound)?;
+        let bound = bound.into_iter().map(with_all_of_average).collect();
         let (bound, collation) = self.agreed("between", Purpose::Comparison, bound)?;
         let nullable = any_nullable(&bound);
         let [operand, low, high] = exactly(bound).map(boxed);
@@ -271,6 +273,7 @@ impl Builder<'_> {
             let operand = self.candidates_read(written, operand, &mut parts);
             parts.insert(0, operand);
         }
+        let parts = parts.into_iter().map(with_all_of_average).collect();
         let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
         let nullable = any_nullable(&parts);
         let mut parts = parts.into_iter().map(|part| part.expr);

@@ -59,7 +59,13 @@ impl Builder<'_> {
         }
         let to = functions::cast_target(target, &operand.kind.column, self.settings)
             .map_err(|error| self.of_operand(error, expr, target))?;
-        let operand = if to.is_string() { functions::as_shown(operand) } else { operand };
+        let operand = match to.is_string() {
+            true => functions::as_shown(operand),
+            false if matches!(to, ColumnType::Float { .. } | ColumnType::Double { .. }) => {
+                super::own_digits::as_double_of_average(operand)
+            }
+            false => super::with_all_of_average(operand),
+        };
         let operand = match to.collation() {
             Some(other) => functions::in_other_set(operand, other),
             None => operand,

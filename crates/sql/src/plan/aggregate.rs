@@ -4,7 +4,9 @@ use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalSettings, Typed, decimal_shape, of_branch_taken, read_silently};
+use crate::expr::{
+    EvalSettings, Typed, decimal_shape, of_branch_taken, read_silently, varies, with_own_digits,
+};
 use crate::functions::Wanted;
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
@@ -76,6 +78,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     });
     let order = order.collect::<SqlResult<Vec<_>>>()?;
     let (first, result) = typed_result(kind, &mut arguments, &block.context.eval.settings)?;
+    let own_digits = takes_own_digits(kind, call.distinct, &mut arguments);
     let separator =
         call.separator.as_deref().map_or(",".into(), |bytes| String::from_utf8_lossy(bytes).into_owned());
     let aggregate = Aggregate {
@@ -85,10 +88,23 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         collation: first.collation().unwrap_or(Collation::Binary),
         arguments,
         result: result.column.clone(),
+        own_digits,
         separator: separator.into(),
         order,
     };
     Ok((aggregate, result))
+}
+
+/// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may have other ones than its type.
+fn takes_own_digits(kind: AggregateKind, distinct: bool, arguments: &mut [Typed]) -> bool {
+    let smallest = matches!(kind, AggregateKind::Min | AggregateKind::Max);
+    let exact = smallest || matches!(kind, AggregateKind::Sum | AggregateKind::Average);
+    let varying = arguments.first_mut().filter(|first| exact && !distinct && varies(first));
+    if let Some(first) = varying {
+        *first = with_own_digits(first.clone());
+        return true;
+    }
+    kind == AggregateKind::Average
 }
 
 /// The types of the first argument and of the result; what GROUP_CONCAT joins agrees on a collation.

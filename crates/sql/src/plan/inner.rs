@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ast::{self, FunctionCall, Quantifier};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{CompareOp, Expr, Typed};
+use crate::expr::{AggregateKind, CompareOp, Expr, Typed, shown_as_type, shown_average, with_all_of_average};
 use crate::mixing::{Meeting, Party, Purpose};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType};
@@ -47,7 +47,8 @@ impl Block<'_, '_> {
         };
         for level in levels {
             if let Some(found) = self.scope.outer_aggregate(call, level)? {
-                return Ok(Typed { expr: Expr::Column(found.position), kind: found.kind });
+                let place = Typed { expr: Expr::Column(found.position), kind: found.kind };
+                return Ok(as_shown(place, AggregateKind::of(call)));
             }
         }
         self.own_aggregate(call)
@@ -91,6 +92,7 @@ impl Block<'_, '_> {
         let position = self.scope.reserve(1);
         built.position = position;
         let place = Typed { expr: Expr::Column(position), kind: kind.clone() };
+        let place = if built.own_digits { as_shown(place, Some(built.kind)) } else { place };
         self.aggregates.push(built);
         self.seen_aggregates.push((call.clone(), place.clone()));
         self.scope.known_aggregates.borrow_mut().push((call.clone(), Resolved { position, kind }));
@@ -188,7 +190,11 @@ impl Block<'_, '_> {
             _ => truth(true),
         };
         let position = self.scope.reserve(kinds.len());
-        let typed = |(nth, kind)| Typed { expr: Expr::Column(position + nth), kind };
+        let own_digits = plan.take_own_digits();
+        let typed = |(nth, kind)| {
+            let place = Typed { expr: Expr::Column(position + nth), kind };
+            if own_digits.contains(&nth) { shown_as_type(place) } else { place }
+        };
         let places: Vec<Typed> = kinds.into_iter().enumerate().map(typed).collect();
         self.push_subquery(position, places.len(), kind, plan);
         self.seen_subqueries.push((expr.clone(), sight, places.clone()));
@@ -238,6 +244,7 @@ impl Block<'_, '_> {
         };
         let otherwise = self.context.collation;
         let part = |typed: Typed| {
+            let typed = with_all_of_average(typed);
             let collation = typed.kind.column.collation().unwrap_or(otherwise);
             ((typed.expr, collation), typed.kind)
         };
@@ -308,6 +315,11 @@ type Operands = Vec<(Expr, Collation)>;
 /// The type of a value that a sub-query gives.
 fn value_type(column: &ColumnMeta) -> ExprType {
     ExprType::nullable(settled(&column.column_type)).with_traits(column.traits)
+}
+
+/// The value of an aggregate that may have other digits than its type.
+fn as_shown(place: Typed, kind: Option<AggregateKind>) -> Typed {
+    if kind == Some(AggregateKind::Average) { shown_average(place) } else { shown_as_type(place) }
 }
 
 /// In the place of a query, where there is none.

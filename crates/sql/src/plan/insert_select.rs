@@ -4,7 +4,7 @@
 use crate::ast::{self, QueryBody, SelectItem, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed, given, with_own_digits};
+use crate::expr::{Expr, Typed, given, with_all_of_average, with_own_digits};
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -126,6 +126,8 @@ pub fn into_columns(
         conversions.push(taken.filter(|taken| !matches!(taken, Expr::Column(_))));
         if kind.is_string() && *kind != ColumnType::Json && passes_on {
             *item = with_own_digits(item.clone());
+        } else if !plan.distinct {
+            *item = with_all_of_average(item.clone());
         }
     }
     conversions

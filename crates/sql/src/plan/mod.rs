@@ -75,7 +75,11 @@ fn plan_body(
         select::Around { order_by: &query.order_by, limit: query.limit.as_ref(), locking: &query.locking };
     match &query.body {
         QueryBody::Select(one) => {
-            Ok(QueryPlan::Select(Box::new(select::plan(context, one, around, parent)?)))
+            let mut plan = QueryPlan::Select(Box::new(select::plan(context, one, around, parent)?));
+            if !query.into.is_empty() {
+                plan.take_own_digits();
+            }
+            Ok(plan)
         }
         QueryBody::Table(name) => {
             let one = table_select(name);

@@ -53,6 +53,20 @@ impl QueryPlan {
         }
     }
 
+    /// What a subquery or INTO gives has the digits of its values: the columns of which this makes a difference.
+    pub fn take_own_digits(&mut self) -> Vec<usize> {
+        let QueryPlan::Select(plan) = self else { return Vec::new() };
+        if plan.distinct {
+            return Vec::new();
+        }
+        let varying = plan.items.iter_mut().enumerate().filter(|(_, item)| crate::expr::varies(item));
+        let taken = varying.map(|(nth, item)| {
+            *item = crate::expr::with_own_digits(item.clone());
+            nth
+        });
+        taken.collect()
+    }
+
     /// It is about one row, by its whole primary key.
     pub fn is_point(&self) -> bool {
         matches!(self, QueryPlan::Select(plan) if plan.point.is_some())
@@ -484,6 +498,8 @@ pub struct Aggregate {
     pub collation: Collation,
     /// Type of its result.
     pub result: ColumnType,
+    /// Whether its value may have other digits behind the point than its type.
+    pub own_digits: bool,
     /// GROUP_CONCAT
     pub separator: Box<str>,
     /// GROUP_CONCAT

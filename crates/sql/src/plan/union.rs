@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed, unified_agreed, unified_type, with_own_digits};
+use crate::expr::{Expr, Typed, unified_agreed, unified_type, with_all_of_average, with_own_digits};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Traits, Use, converted};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
@@ -189,6 +189,8 @@ fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()>
     for (item, kind) in plan.items.iter_mut().zip(kinds) {
         if kind.column.is_string() && kind.column != ColumnType::Json && passes_on {
             *item = with_own_digits(item.clone());
+        } else if !plan.distinct {
+            *item = with_all_of_average(item.clone());
         }
         let literal = matches!(item.expr, Expr::Literal(_));
         let bytes = item.kind.column.is_binary_string() && plan.point.is_none();
