@@ -9,6 +9,8 @@
 
 mod aggregate;
 mod arithmetic;
+mod beside_column;
+mod between;
 mod between_moments;
 mod bits;
 mod build;
@@ -25,6 +27,7 @@ mod literal;
 mod long_text;
 mod lookup;
 mod misfit;
+mod mixed_list;
 mod own_digits;
 mod predicate;
 mod row;

@@ -80,6 +80,11 @@ impl Reader<'_> {
         self.at > start
     }
 
+    /// All digits up to what parts two numbers; number and count.
+    fn number(&mut self) -> Option<(u32, usize)> {
+        self.digits(usize::MAX)
+    }
+
     /// Up to `most` digits; number and count.
     fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
         let start = self.at;
@@ -153,15 +158,18 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
         return parse_digits(reader, run, rules);
     }
     let punctuation = |byte: u8| byte.is_ascii_punctuation();
-    let (year, year_digits) = reader.digits(4)?;
+    let (year, year_digits) = reader.number()?;
     if !reader.delimiters('-', punctuation) {
         return None;
     }
-    let (month, _) = reader.digits(2)?;
+    let (month, _) = reader.number()?;
     if !reader.delimiters('-', punctuation) {
         return None;
     }
-    let (day, _) = reader.digits(2)?;
+    let (day, _) = reader.number()?;
+    if year > 9999 {
+        return None;
+    }
     let year = if year_digits <= 2 && year == 0 && month == 0 && day == 0 {
         0
     } else {
@@ -190,17 +198,17 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
 
 /// `hh[:mm[:ss[.f]]]` behind a date.
 fn parse_clock(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
-    let (hour, _) = reader.digits(2)?;
+    let (hour, _) = reader.number()?;
     let (mut minute, mut second, mut us, mut fsp) = (0, 0, 0, 0);
     // A minus is an offset's sign, unless hours and minutes are parted by one too.
     let parted_by = reader.peek();
     if reader.delimiters(':', |byte| byte.is_ascii_punctuation() && byte != b'+') {
-        minute = reader.digits(2)?.0;
+        minute = reader.number()?.0;
         let parts = |byte: u8| {
             byte.is_ascii_punctuation() && byte != b'+' && (byte != b'-' || parted_by == Some(b'-'))
         };
         if reader.delimiters(':', parts) {
-            second = reader.digits(2)?.0;
+            second = reader.number()?.0;
             if reader.peek() == Some(b'.') {
                 reader.at += 1;
                 (us, fsp) = reader.fraction();
@@ -375,12 +383,12 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
         return Some((0, 0));
     }
     reader.at += 1;
-    let minute = reader.digits(2)?.0;
+    let minute = reader.number()?.0;
     if reader.peek() != Some(b':') {
         return Some((minute, 0));
     }
     reader.at += 1;
-    Some((minute, reader.digits(2)?.0))
+    Some((minute, reader.number()?.0))
 }
 
 /// `dddd-d...` or 12 and more digits, 12 characters at least: a moment, not a time.

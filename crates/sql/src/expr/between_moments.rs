@@ -9,7 +9,7 @@ use crate::collation::Collation;
 use crate::datetime::{self, DateTime};
 use crate::error::{SqlError, SqlResult};
 use crate::types::ColumnType;
-use crate::value::{Value, apply_offset, compare, shown_value, tell_delimiter, to_bytes};
+use crate::value::{Value, apply_offset, compare, shown_value, tell_delimiter, to_bytes, to_date_time};
 
 fn is_moment(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
@@ -35,8 +35,11 @@ pub(super) fn bound(parts: &[&ast::Expr], operands: &[Typed]) -> Option<Expr> {
     let alike = kinds().all(is_moment) && (kinds().all(date) || !kinds().any(date));
     let silent = alike && super::class::is_settled(&operands[0].expr);
     let silent = Expr::Literal(Value::boolean(silent));
+    // Between constants the text of a time is no date; otherwise a time is that time of today.
+    let today = !operands[1..].iter().all(|one| super::class::is_settled(&one.expr));
+    let today = Expr::Literal(Value::boolean(today));
     let names = parts.iter().map(|part| Expr::Literal(name_of(part).map_or(Value::Null, Value::from)));
-    let arguments = operands.iter().map(|one| one.expr.clone()).chain(names).chain([silent]).collect();
+    let arguments = operands.iter().map(|one| one.expr.clone()).chain(names).chain([silent, today]).collect();
     Some(Call::new("between", between, arguments, ColumnType::BIGINT).into_expr())
 }
 
@@ -55,11 +58,17 @@ fn name_of(written: &ast::Expr) -> Option<String> {
 }
 
 fn between(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let [operand, low, high, own, low_name, high_name, silent] = arguments else { return Ok(Value::Null) };
+    let [operand, low, high, own, low_name, high_name, silent, today] = arguments else {
+        return Ok(Value::Null);
+    };
+    let today = *today == Value::boolean(true);
     let silent = *silent == Value::boolean(true);
     let order = |bound: &Value, name: &Value| {
         let left = moment(operand, name, silent, context)?;
-        let right = moment(bound, own, silent, context)?;
+        let right = match bound {
+            Value::Time(_) if today => to_date_time(bound, context)?.map_or(Value::Null, Value::DateTime),
+            _ => moment(bound, own, silent, context)?,
+        };
         Ok::<_, SqlError>(compare(&left, &right, Collation::Binary))
     };
     let above = order(low, low_name)?.map(Ordering::is_ge);
@@ -75,7 +84,7 @@ fn moment(value: &Value, beside: &Value, silent: bool, context: &EvalContext<'_>
     let found = match value {
         // The text of a time is no date.
         Value::Time(_) => None,
-        _ => datetime::parse_date_time(&text, context.date_rules()),
+        _ => datetime::parse_date_time(&text, context.compared_date_rules()),
     };
     Ok(Value::DateTime(match found {
         Some(found) => {

@@ -28,11 +28,11 @@ enum Reading {
     Time,
 }
 
-fn is_text(kind: &ColumnType) -> bool {
+pub(super) fn is_text(kind: &ColumnType) -> bool {
     kind.is_string() && *kind != ColumnType::Json
 }
 
-fn is_date_or_time(kind: &ColumnType) -> bool {
+pub(super) fn is_date_or_time(kind: &ColumnType) -> bool {
     matches!(
         kind,
         ColumnType::Date
@@ -88,7 +88,12 @@ impl Builder<'_> {
         let Some(reading) = reading(&operand, candidates) else { return operand };
         let name = if text { name_of(written) } else { None };
         for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
-            *one = self.known(read(one.clone(), reading, name.as_deref()));
+            *one = self.known(match reading {
+                Reading::Date if text => {
+                    called("date", date_or_none, one.clone(), None, ColumnType::DateTime { fsp: 6 })
+                }
+                _ => read(one.clone(), reading, name.as_deref()),
+            });
         }
         match (text, reading) {
             (true, Reading::Moment) => read(operand, reading, name.as_deref()),
@@ -169,7 +174,7 @@ fn reading(operand: &Typed, candidates: &[Typed]) -> Option<Reading> {
 }
 
 /// What a warning calls the column that a text was meant for.
-fn name_of(written: &ast::Expr) -> Option<String> {
+pub(super) fn name_of(written: &ast::Expr) -> Option<String> {
     match written {
         ast::Expr::Column(name) => Some(name.column.to_string()),
         ast::Expr::Literal(ast::Literal::String(text)) => {
@@ -197,6 +202,16 @@ fn read(text: Typed, reading: Reading, name: Option<&str>) -> Typed {
         Reading::Moment => called("timestamp", moment, text, name, ColumnType::DateTime { fsp: 6 }),
         Reading::Time => called("time", time, text, None, ColumnType::Time { fsp: 6 }),
     }
+}
+
+/// A text among dates that are not all known beforehand: the moment that it says, or the zero date.
+pub(super) fn read_as_moment(text: Typed, name: Option<&str>) -> Typed {
+    read(text, Reading::Moment, name)
+}
+
+/// A text among times that are not all known beforehand: the time that it says, or one that is equal to none.
+pub(super) fn read_as_time(text: Typed) -> Typed {
+    called("time", time_or_never, text, None, ColumnType::Time { fsp: 6 })
 }
 
 fn whole(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -229,12 +244,19 @@ fn never() -> datetime::DateTime {
 }
 
 fn date_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(match moment_beside(&arguments[0], "date", context)? {
-        Value::DateTime(zero) if zero == datetime::DateTime::ZERO && !says_zero(&arguments[0]) => {
-            Value::DateTime(never())
-        }
-        other => other,
-    })
+    date_or(never(), &arguments[0], context)
+}
+
+/// A candidate that is no date, which differs from an operand that is none.
+fn date_or_none(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let none = datetime::DateTime::from_parts(never().date(), 24, 1, 0, 0, 6);
+    date_or(none, &arguments[0], context)
+}
+
+fn date_or(none: datetime::DateTime, text: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {
+    let found = moment_beside(text, "date", context)?;
+    let is_date = datetime::parse_date_time(&to_bytes(text), context.compared_date_rules()).is_some();
+    Ok(if is_date || text.is_null() { found } else { Value::DateTime(none) })
 }
 
 fn time_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -243,11 +265,6 @@ fn time_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     }
     let beyond = datetime::Time { us: datetime::TIME_MAX_US + 1, fsp: 6 };
     Ok(Value::Time(to_time(&arguments[0], context)?.unwrap_or(beyond)))
-}
-
-/// Whether a text is the zero date.
-fn says_zero(text: &Value) -> bool {
-    to_bytes(text).trim_ascii().starts_with(b"0")
 }
 
 fn date(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -262,7 +279,7 @@ fn moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult
         return Ok(Value::Null);
     }
     let written = to_bytes(text);
-    Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
+    Ok(Value::DateTime(match datetime::parse_date_time(&written, context.compared_date_rules()) {
         Some(parsed) => {
             tell_delimiter(&parsed, &written, 1, context);
             apply_offset(parsed.moment, parsed.offset_seconds, context)

@@ -2,28 +2,27 @@
 //! that are compared as something else than they are become that here, so that nothing is asked of a row, and a key is
 //! not used where its order is not the comparison's.
 
-use super::build::{Builder, source_of};
-use super::literal::number_of_hex;
+use super::beside_column::{first_of_year, in_full, is_no_time, moment_of_literal, time_of_moment};
+use super::build::Builder;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
 use super::{Call, EvalContext, Expr, Typed, shown_digits};
-use crate::ast;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
-use crate::error::{SqlError, SqlResult};
-use crate::functions::{self, Wanted};
+use crate::error::SqlResult;
+use crate::functions::Wanted;
 use crate::types::{BlobSize, ColumnType, ExprType};
-use crate::value::{Value, delimiter_warning, parse_double_prefix, parse_integer_prefix, to_double};
+use crate::value::{Value, delimiter_warning, parse_integer_prefix};
 
-fn is_document(kind: &ColumnType) -> bool {
+pub(super) fn is_document(kind: &ColumnType) -> bool {
     *kind == ColumnType::Json
 }
 
-fn is_moment(kind: &ColumnType) -> bool {
+pub(super) fn is_moment(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
 }
 
-fn is_time(kind: &ColumnType) -> bool {
+pub(super) fn is_time(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Time { .. })
 }
 
@@ -42,7 +41,7 @@ pub(super) fn text_of_document(typed: Typed) -> Typed {
     coerced(typed, ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin })
 }
 
-fn as_double(typed: Typed) -> Typed {
+pub(super) fn as_double(typed: Typed) -> Typed {
     let typed = read_silently(typed, Wanted::Double);
     if typed.kind.column.is_numeric() { typed } else { coerced(typed, ColumnType::DOUBLE) }
 }
@@ -66,7 +65,9 @@ impl Builder<'_> {
     pub(super) fn of_one_class(&self, left: Typed, right: Typed) -> (Typed, Typed) {
         let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
         let texts = |time: &Typed, text: &Typed| {
-            is_time(&time.kind.column) && is_text(text) && !(is_column(time) && is_settled(&text.expr))
+            is_time(&time.kind.column)
+                && is_text(text)
+                && !(is_column(time) && is_settled(&text.expr) && !is_no_time(text))
         };
         if texts(&left, &right) {
             return (self.as_text(left), right);
@@ -75,17 +76,24 @@ impl Builder<'_> {
             let right = self.as_text(right);
             return (left, right);
         }
+        if is_time_column(&left) {
+            let right = as_time_of_constant(right);
+            return constants_told_once(left, right);
+        }
+        if is_time_column(&right) {
+            return constants_told_once(as_time_of_constant(left), right);
+        }
         let (left, right) = self.of_years_and_moments(left, right);
         constants_told_once(left, right)
     }
 
     fn of_years_and_moments(&self, left: Typed, right: Typed) -> (Typed, Typed) {
         if is_moment(&left.kind.column) {
-            let right = self.told_moment(self.given_moment(right));
-            return (left, right);
+            return self.beside_moment(left, right);
         }
         if is_moment(&right.kind.column) {
-            return (self.told_moment(self.given_moment(left)), right);
+            let (right, left) = self.beside_moment(right, left);
+            return (left, right);
         }
         if is_whole(&left) {
             return (left, as_whole(right));
@@ -102,8 +110,27 @@ impl Builder<'_> {
         shown_digits::beside(left, right)
     }
 
+    /// A date and what it is compared with. A constant number beside a column of dates is the date that it says; any other number is
+    /// compared with the number that the date is. A year that is no constant is the moment before its first day.
+    fn beside_moment(&self, moment: Typed, other: Typed) -> (Typed, Typed) {
+        let settled = is_settled(&other.expr);
+        if self.is_year(&other) && is_settled(&moment.expr) {
+            return (in_full(moment), other);
+        }
+        if other.kind.column == ColumnType::Year && !settled {
+            return (moment, first_of_year(other));
+        }
+        if other.kind.column.is_numeric() {
+            return match is_column(&moment) && settled {
+                true => (moment.clone(), moment_of_literal(&moment.kind.column, other)),
+                false => (coerced(moment, ColumnType::DOUBLE), other),
+            };
+        }
+        (moment, self.told_moment(self.given_moment(other)))
+    }
+
     /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them no year.
-    fn is_year(&self, typed: &Typed) -> bool {
+    pub(super) fn is_year(&self, typed: &Typed) -> bool {
         match typed.expr {
             Expr::Column(at) => typed.kind.column == ColumnType::Year && self.resolver.is_stored(at),
             _ => false,
@@ -136,80 +163,6 @@ impl Builder<'_> {
         Typed { expr: Expr::Literal(Value::DateTime(found.moment)), kind: ExprType::new(column, false) }
     }
 
-    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column of
-    /// whole numbers or dates is compared with a constant.
-    pub(super) fn between_class(
-        &mut self,
-        parts: &[&ast::Expr],
-        mut bound: Vec<Typed>,
-    ) -> SqlResult<Vec<Typed>> {
-        let any =
-            |bound: &[Typed], test: fn(&ColumnType) -> bool| bound.iter().any(|part| test(&part.kind.column));
-        if any(&bound, is_document) {
-            self.resolver.warn(SqlError::documents_between());
-        }
-        let of_column = is_column(&bound[0]) && bound[1..].iter().any(|part| is_settled(&part.expr));
-        let simple = |kind: &ColumnType| kind.is_integer() || kind.is_temporal();
-        if any(&bound, ColumnType::is_numeric) {
-            if self.is_year(&bound[0]) {
-                let year = bound.remove(0);
-                return Ok(std::iter::once(year).chain(bound.into_iter().map(in_full)).collect());
-            }
-            if is_whole(&bound[0]) {
-                bound = bound.into_iter().map(as_whole).collect();
-            }
-            if of_column && simple(&bound[0].kind.column) && !any(&bound, is_document) {
-                return Ok(bound);
-            }
-            if bound.iter().all(|part| part.kind.column.is_numeric() || part.kind.column == ColumnType::Null)
-            {
-                let operand = bound.remove(0);
-                let bounds: Vec<Typed> =
-                    bound.into_iter().map(|bound| shown_digits::bound_of(&operand, bound)).collect();
-                return Ok(std::iter::once(operand).chain(bounds).collect());
-            }
-            let as_texts = !bound[1..].iter().any(|part| part.kind.column.is_numeric());
-            let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
-                Some(number) => number,
-                // Among bounds that are no numbers a document is read as its text is.
-                None if as_texts && is_document(&typed.kind.column) => as_double(self.as_text(typed)),
-                None => {
-                    let typed = of_branch_taken(typed);
-                    as_double(functions::as_number(typed, Wanted::Double, source_of(part)))
-                }
-            });
-            return Ok(numbers.collect());
-        }
-        let dates = any(&bound, is_moment);
-        // Beside a time or a day that is no column a text is a moment, if there is a day among the three.
-        if dates && !is_column(&bound[0]) && bound[0].kind.column.is_temporal() {
-            let kind = if bound[0].kind.column == ColumnType::Date { "date" } else { "datetime" };
-            let mixed = any(&bound, is_time);
-            let settle = |part: Typed| match part.kind.column.is_character() && mixed {
-                true => moment_beside_time(part, kind),
-                false => part,
-            };
-            bound = bound.into_iter().map(settle).collect();
-        }
-        let settle = |typed: Typed| match &typed.kind.column {
-            ColumnType::Json => self.as_text(typed),
-            ColumnType::Time { .. } if !dates => self.as_text(typed),
-            _ => typed,
-        };
-        let times = bound.iter().all(|part| is_time(&part.kind.column));
-        if !(times || of_column && is_time(&bound[0].kind.column)) {
-            bound = bound.into_iter().map(settle).collect();
-        }
-        // A text between dates is a date, whatever its other bound is.
-        if dates && bound[0].kind.column.is_string() {
-            let texts = bound
-                .into_iter()
-                .map(|part| if part.kind.column.is_string() { as_moment(part) } else { part });
-            bound = texts.collect();
-        }
-        Ok(bound)
-    }
-
     /// The operand of IN with several candidates: beside numbers only, a text is one number. Beside a column of whole
     /// numbers, texts that spell one are that; a long list finds them by their keys all the same.
     pub(super) fn in_class(&self, operand: Typed, candidates: &mut [Typed]) -> Typed {
@@ -237,12 +190,22 @@ impl Builder<'_> {
     }
 }
 
-fn is_whole(typed: &Typed) -> bool {
+pub(super) fn is_time_column(typed: &Typed) -> bool {
+    is_column(typed) && is_time(&typed.kind.column)
+}
+
+/// What a column of times is compared with: of a constant date or moment its time of day, of a constant document the time that it says.
+fn as_time_of_constant(typed: Typed) -> Typed {
+    let moment = is_moment(&typed.kind.column) || is_document(&typed.kind.column);
+    if moment && is_settled(&typed.expr) { time_of_moment(typed) } else { typed }
+}
+
+pub(super) fn is_whole(typed: &Typed) -> bool {
     is_column(typed) && matches!(typed.kind.column, ColumnType::Int { .. })
 }
 
 /// A constant beside a column of whole numbers: a text that spells a whole number is that number, all its digits.
-fn as_whole(typed: Typed) -> Typed {
+pub(super) fn as_whole(typed: Typed) -> Typed {
     if !typed.kind.column.is_character() || is_document(&typed.kind.column) || !is_settled(&typed.expr) {
         return typed;
     }
@@ -266,55 +229,6 @@ fn whole_if_spelt(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResu
 pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
     let (number, true) = parse_integer_prefix(value.as_raw_bytes()?) else { return None };
     i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
-}
-
-/// A constant that a year is compared with.
-fn in_full(typed: Typed) -> Typed {
-    let kind = &typed.kind.column;
-    let fits = kind.is_numeric() || kind.is_string() && !is_document(kind);
-    if !fits || !is_settled(&typed.expr) {
-        return typed;
-    }
-    let call = Call::new("year", full_year, vec![typed.expr], typed.kind.column.clone());
-    Typed { expr: call.into_expr(), kind: typed.kind }
-}
-
-/// The year that two digits mean; any other value as it is.
-fn full_year(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let value = &arguments[0];
-    let text = value.as_raw_bytes();
-    let number = match text {
-        _ if value.is_null() => return Ok(Value::Null),
-        Some(text) => match parse_double_prefix(text) {
-            (number, true) => number,
-            (number, false) => return Ok(Value::Double(number)),
-        },
-        None => to_double(value, context)?,
-    };
-    let short = text.is_some_and(|text| text.trim_ascii().len() < 4);
-    Ok(match number.round() {
-        0.0 if short => Value::UInt(2000),
-        year @ 1.0..=69.0 => Value::UInt(2000 + year as u64),
-        year @ 70.0..=99.0 => Value::UInt(1900 + year as u64),
-        year @ 1901.0..=2155.0 => Value::UInt(year as u64),
-        _ => value.clone(),
-    })
-}
-
-/// A text as the moment that it says, or as the zero date with a warning.
-fn as_moment(typed: Typed) -> Typed {
-    moment_beside_time(typed, "DATETIME")
-}
-
-/// A text as the moment that it says, or as the zero date with a warning that it is no such `kind`.
-fn moment_beside_time(typed: Typed, kind: &'static str) -> Typed {
-    let column = ColumnType::DateTime { fsp: 6 };
-    let call = Call::new(kind, moment_of, vec![typed.expr], column.clone());
-    Typed { expr: call.into_expr(), kind: ExprType { column, ..typed.kind } }
-}
-
-fn moment_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    super::predicate::moment_beside(&arguments[0], call.name, context)
 }
 
 /// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text begins with.

@@ -172,11 +172,21 @@ impl Builder<'_> {
 
     fn between(&mut self, parts: &[&ast::Expr], negated: bool) -> SqlResult<Typed> {
         let bound = self.build_alike(parts)?;
+        // MySQL makes BETWEEN of one value twice a comparison with it.
+        if let [_, low @ ast::Expr::Literal(_), high] = parts
+            && low == high
+            && bound[0].kind.column.is_temporal()
+            && !bound[1].kind.column.is_numeric()
+        {
+            let [operand, low, _] = exactly(bound);
+            let op = if negated { CompareOp::NotEqual } else { CompareOp::Equal };
+            return self.compare_typed(op, operand, low);
+        }
         if let Some(expr) = super::between_moments::bound(parts, &bound) {
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
             return Ok(truth(expr, true));
         }
-        let bound = self.between_class(parts, bound)?;
+        let bound = self.between_class(parts, bound);
         let bound = bound.into_iter().map(with_all_of_average).collect();
         let (bound, collation) = self.agreed("between", Purpose::Comparison, bound)?;
         let nullable = any_nullable(&bound);
@@ -271,6 +281,10 @@ impl Builder<'_> {
         } else {
             let operand = self.in_class(operand, &mut parts);
             let operand = self.candidates_read(written, operand, &mut parts);
+            let operand = self.mixed_candidates(written, operand, &mut parts);
+            if super::mixed_list::is_of_two_classes(&operand, &parts) {
+                return self.in_two_lists(&operand, parts, negated);
+            }
             parts.insert(0, operand);
         }
         let parts = parts.into_iter().map(with_all_of_average).collect();

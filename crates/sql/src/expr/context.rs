@@ -571,6 +571,16 @@ impl<'a> EvalContext<'a> {
         DateRules { invalid: self.settings.sql_mode.has(SqlMode::ALLOW_INVALID_DATES), ..DateRules::LENIENT }
     }
 
+    /// The same of a text that is compared with a date: zeros are none where the mode says so.
+    pub fn compared_date_rules(&self) -> DateRules {
+        let mode = self.settings.sql_mode;
+        DateRules {
+            zero_in_date: !mode.has(SqlMode::NO_ZERO_IN_DATE),
+            zero_date: !mode.has(SqlMode::NO_ZERO_DATE),
+            ..self.date_rules()
+        }
+    }
+
     /// A moment with so many digits of its second: rounded, or cut where the mode says so.
     pub fn moment_to(&self, moment: DateTime, fsp: u8) -> Option<DateTime> {
         if self.settings.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {

@@ -49,7 +49,7 @@ pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>)
         return Ok(Value::Null);
     }
     let written = to_bytes(text);
-    Ok(Value::DateTime(match datetime::parse_date_time(&written, context.date_rules()) {
+    Ok(Value::DateTime(match datetime::parse_date_time(&written, context.compared_date_rules()) {
         Some(parsed) => {
             tell_delimiter(&parsed, &written, 1, context);
             apply_offset(parsed.moment, parsed.offset_seconds, context)
@@ -86,7 +86,7 @@ fn compare_misfits(
             }
             Comparison::Moments => {
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
-                let parsed = datetime::parse_date_time(&to_bytes(text), context.date_rules());
+                let parsed = datetime::parse_date_time(&to_bytes(text), context.compared_date_rules());
                 if parsed.is_none() && refuses.is_some_and(|refuses| refuses(left.is_string())) {
                     let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
@@ -94,7 +94,7 @@ fn compare_misfits(
                 let told = |parsed: datetime::Temporal| {
                     parsed.offset_seconds.is_some() || parsed.delimiter.is_some()
                 };
-                if context.date_rules().invalid || parsed.is_none_or(told) {
+                if context.compared_date_rules().invalid || parsed.is_none_or(told) {
                     let kind = match date {
                         Value::Date(_) => "date",
                         _ if refuses.is_some() => "DATETIME",

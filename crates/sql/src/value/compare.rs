@@ -140,6 +140,9 @@ pub fn order_of_doubles(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| right.is_nan().cmp(&left.is_nan()))
 }
 
+/// A number may say a day that its month does not have.
+const OF_NUMBERS: DateRules = DateRules { invalid: true, ..DateRules::LENIENT };
+
 fn quiet_moment(value: &Value) -> Option<DateTime> {
     match value {
         Value::DateTime(moment) => Some(*moment),
@@ -147,9 +150,10 @@ fn quiet_moment(value: &Value) -> Option<DateTime> {
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             datetime::parse_date_time(&to_bytes(value), DateRules::LENIENT).map(|parsed| parsed.moment)
         }
-        Value::Int(number) => datetime::parse_number(*number, DateRules::LENIENT).map(|parsed| parsed.moment),
-        Value::UInt(number) => datetime::parse_number(i64::try_from(*number).ok()?, DateRules::LENIENT)
-            .map(|parsed| parsed.moment),
+        Value::Int(number) => datetime::parse_number(*number, OF_NUMBERS).map(|parsed| parsed.moment),
+        Value::UInt(number) => {
+            datetime::parse_number(i64::try_from(*number).ok()?, OF_NUMBERS).map(|parsed| parsed.moment)
+        }
         _ => None,
     }
 }

@@ -1,0 +1,219 @@
+//! Constants beside columns of years, dates and times. MySQL stores such a constant into the column before it compares, so that
+//! it is the year, the date or the time that the column would keep; what the column would refuse is compared as it is.
+//!
+//! | column | constant | is |
+//! |---|---|---|
+//! | YEAR | a date, a moment | its year |
+//! | YEAR | a time | the year of today |
+//! | YEAR | a number, a text, a document of a number | the year that it means |
+//! | TIME | a date, a moment, a document | its time of day |
+//! | TIME | a text | the time that all of it says |
+//! | DATE, DATETIME, TIMESTAMP | a number | the date that it says |
+
+use super::class::{is_document, is_settled};
+use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
+use crate::datetime::{self, Date, DateRules, Time};
+use crate::error::SqlResult;
+use crate::types::{ColumnType, ExprType};
+use crate::value::{Value, parse_double_prefix, to_bytes, to_date_time, to_double, to_time};
+
+fn read_by(name: &'static str, function: ScalarFunction, typed: Typed, kind: ColumnType) -> Typed {
+    let call = Call::new(name, function, vec![typed.expr], kind.clone());
+    Typed { expr: call.into_expr(), kind: ExprType { column: kind, ..typed.kind } }
+}
+
+/// A constant that a year is compared with.
+pub(super) fn in_full(typed: Typed) -> Typed {
+    let kind = typed.kind.column.clone();
+    let fits = kind.is_numeric() || kind.is_string() || kind.is_temporal() || is_document(&kind);
+    if !fits || !is_settled(&typed.expr) {
+        return typed;
+    }
+    let (kind, function): (_, ScalarFunction) = match kind {
+        ColumnType::Json => (kind, year_of_document),
+        _ if kind.is_temporal() => (ColumnType::BIGINT_UNSIGNED, full_year),
+        _ => (kind, full_year),
+    };
+    read_by("year", function, typed, kind)
+}
+
+/// The year that two digits mean, or that a date is in; any other value as it is.
+fn full_year(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let value = &arguments[0];
+    let text = match value {
+        Value::Null => return Ok(Value::Null),
+        Value::Date(_) | Value::DateTime(_) | Value::Time(_) => {
+            let moment = to_date_time(value, context)?;
+            return Ok(moment.map_or(Value::Null, |moment| Value::UInt(u64::from(moment.date().year()))));
+        }
+        other => other.as_raw_bytes(),
+    };
+    let (number, complete) = match text {
+        Some(text) => parse_double_prefix(text),
+        None => (to_double(value, context)?, true),
+    };
+    let says_none = !complete && !text.is_some_and(|text| text.trim_ascii_start().starts_with_digit());
+    let year = year_meant(number, text.is_some_and(|text| text.len() != 4));
+    Ok(match year {
+        Some(year) if !says_none => Value::UInt(year),
+        _ if complete => value.clone(),
+        _ => Value::Double(number),
+    })
+}
+
+trait StartsWithDigit {
+    fn starts_with_digit(&self) -> bool;
+}
+
+impl StartsWithDigit for [u8] {
+    fn starts_with_digit(&self) -> bool {
+        self.first().is_some_and(u8::is_ascii_digit)
+    }
+}
+
+/// The year that a number means; a zero only means one where its text is not of four digits.
+fn year_meant(number: f64, zero_is_one: bool) -> Option<u64> {
+    match number.round() {
+        0.0 if zero_is_one => Some(2000),
+        year @ 1.0..=69.0 => Some(2000 + year as u64),
+        year @ 70.0..=99.0 => Some(1900 + year as u64),
+        year @ 1901.0..=2155.0 => Some(year as u64),
+        _ => None,
+    }
+}
+
+fn year_of_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let document = &arguments[0];
+    let (number, complete) = parse_double_prefix(&to_bytes(document));
+    Ok(match year_meant(number, false) {
+        Some(year) if complete && !document.is_null() => Value::text(year.to_string()),
+        _ => document.clone(),
+    })
+}
+
+/// A year as the moment before its first day.
+pub(super) fn first_of_year(typed: Typed) -> Typed {
+    read_by("first of year", moment_before, typed, ColumnType::Date)
+}
+
+fn moment_before(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(Value::Date(Date::from_parts(to_double(&arguments[0], context)? as u32, 0, 0)))
+}
+
+/// Whether it is a literal text that says no time, or more than one.
+pub(super) fn is_no_time(typed: &Typed) -> bool {
+    match &typed.expr {
+        Expr::Literal(value) => value.as_raw_bytes().is_some_and(|text| time_said(text).is_none()),
+        _ => false,
+    }
+}
+
+fn time_said(text: &[u8]) -> Option<Time> {
+    datetime::parse_time(text).filter(|(_, truncated)| !truncated).map(|(time, _)| time)
+}
+
+/// The time of day of a date or a moment; the time that a document says, or none at all.
+pub(super) fn time_of_moment(typed: Typed) -> Typed {
+    let function = if is_document(&typed.kind.column) { time_of_document } else { time_of_day };
+    read_by("time of day", function, typed, ColumnType::Time { fsp: 6 })
+}
+
+fn time_of_day(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(Value::Time(to_time(&arguments[0], context)?.unwrap_or_default()))
+}
+
+fn time_of_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    if arguments[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let text = to_bytes(&arguments[0]);
+    let said = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+    let time = said.filter(|text| text.contains(&b':')).and_then(datetime::parse_time);
+    Ok(Value::Time(time.map_or_else(Time::default, |(time, _)| time)))
+}
+
+/// A constant beside a column of times among several values: a moment's time of day, the time that a literal says; anything else as it is.
+pub(super) fn time_of_literal(typed: Typed) -> Typed {
+    let kind = &typed.kind.column;
+    let time = ColumnType::Time { fsp: 6 };
+    match &typed.expr {
+        _ if is_document(kind) && is_settled(&typed.expr) => time_of_moment(typed),
+        Expr::Literal(Value::Date(_) | Value::DateTime(_)) => time_of_moment(typed),
+        Expr::Literal(value @ (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_))) => {
+            match clock_of_number(value) {
+                Some(found) => {
+                    Typed { expr: Expr::Literal(Value::Time(found)), kind: ExprType::not_null(time) }
+                }
+                None => typed,
+            }
+        }
+        Expr::Literal(value) if kind.is_string() => match value.as_raw_bytes().and_then(time_said) {
+            Some(found) => Typed { expr: Expr::Literal(Value::Time(found)), kind: ExprType::not_null(time) },
+            None => typed,
+        },
+        _ => typed,
+    }
+}
+
+fn whole_number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(number) => Some(*number),
+        Value::UInt(number) => i64::try_from(*number).ok(),
+        Value::Decimal(number) => number.round_to(0).to_i64(),
+        Value::Double(number) if number.abs() < 1e15 => Some(number.round() as i64),
+        _ => None,
+    }
+}
+
+fn clock_of_number(value: &Value) -> Option<Time> {
+    let number = whole_number(value)?;
+    let (hour, minute, second) = (number.abs() / 10_000, number.abs() / 100 % 100, number.abs() % 100);
+    if minute > 59 || second > 59 || hour > 838 {
+        return None;
+    }
+    let us = (hour * 3600 + minute * 60 + second) * datetime::SECOND_US;
+    Some(Time { us: if number < 0 { -us } else { us }, fsp: 0 })
+}
+
+/// A literal beside a column of dates or moments among numbers: the one that it says, or as it is.
+pub(super) fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
+    let Expr::Literal(value) = &typed.expr else { return typed };
+    if matches!(value, Value::Time(_)) {
+        return read_by("today", today, typed, column.clone());
+    }
+    let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+    let found = match value {
+        Value::DateTime(moment) => Some(*moment),
+        Value::Date(date) => Some(date.at_midnight()),
+        Value::Str(text) => {
+            let parsed = datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT);
+            parsed
+                .filter(|found| !found.truncated && found.offset_seconds.is_none())
+                .map(|found| found.moment)
+        }
+        number => whole_number(number)
+            .and_then(|number| datetime::parse_number(number, rules))
+            .map(|found| found.moment),
+    };
+    let Some(moment) = found else { return typed };
+    let (value, column) = match column {
+        ColumnType::Date => (Value::Date(moment.date()), ColumnType::Date),
+        _ => (Value::DateTime(moment), ColumnType::DateTime { fsp: 6 }),
+    };
+    Typed { expr: Expr::Literal(value), kind: ExprType::not_null(column) }
+}
+
+/// A time of today, and its day alone beside a column of dates.
+fn today(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let moment = to_date_time(&arguments[0], context)?;
+    Ok(moment.map_or(Value::Null, |moment| match call.kind {
+        ColumnType::Date => Value::Date(moment.date()),
+        _ => Value::DateTime(moment),
+    }))
+}

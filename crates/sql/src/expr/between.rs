@@ -1,0 +1,173 @@
+//! What the operands of BETWEEN are compared as. MySQL settles it for the three of them at once.
+
+use super::beside_column::{in_full, moment_of_literal, time_of_literal, time_of_moment};
+use super::build::{Builder, source_of};
+use super::candidates::{name_of, read_as_moment};
+use super::class::{
+    as_double, as_whole, is_column, is_document, is_moment, is_settled, is_time, is_time_column, is_whole,
+    of_branch_taken,
+};
+use super::literal::number_of_hex;
+use super::{Call, EvalContext, Expr, Typed, shown_digits};
+use crate::ast;
+use crate::error::{SqlError, SqlResult};
+use crate::functions::{self, Wanted};
+use crate::types::{ColumnType, ExprType};
+use crate::value::Value;
+
+fn any(bound: &[Typed], test: fn(&ColumnType) -> bool) -> bool {
+    bound.iter().any(|part| test(&part.kind.column))
+}
+
+fn is_variable(part: &Typed) -> bool {
+    is_settled(&part.expr) && !matches!(part.expr, Expr::Literal(_))
+}
+
+/// A value of any type as the number that it is read as.
+fn as_number(part: &ast::Expr, typed: Typed) -> Typed {
+    as_double(functions::as_number(typed, Wanted::Double, source_of(part)))
+}
+
+impl Builder<'_> {
+    /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column of
+    /// whole numbers or dates is compared with a constant.
+    pub(super) fn between_class(&mut self, parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
+        if any(&bound, is_document) {
+            self.resolver.warn(SqlError::documents_between());
+        }
+        if any(&bound, ColumnType::is_numeric) {
+            return self.between_numbers(parts, bound);
+        }
+        self.between_texts_and_moments(parts, bound)
+    }
+
+    fn between_numbers(&mut self, parts: &[&ast::Expr], mut bound: Vec<Typed>) -> Vec<Typed> {
+        if self.is_year(&bound[0]) {
+            let year = bound.remove(0);
+            let bounds = parts[1..].iter().zip(bound.into_iter().map(in_full)).map(|(part, typed)| {
+                let known = is_settled(&typed.expr) && !is_document(&typed.kind.column);
+                if known { typed } else { as_number(part, typed) }
+            });
+            return std::iter::once(year).chain(bounds).collect();
+        }
+        if is_whole(&bound[0]) {
+            bound = bound.into_iter().map(as_whole).collect();
+        }
+        if is_column(&bound[0]) && bound[0].kind.column.is_temporal() {
+            return match among_numbers(bound) {
+                Ok(moments) => moments,
+                Err(mixed) => parts.iter().zip(mixed).map(|(part, typed)| as_number(part, typed)).collect(),
+            };
+        }
+        let of_column = is_column(&bound[0]) && bound[1..].iter().any(|part| is_settled(&part.expr));
+        if of_column && bound[0].kind.column.is_integer() && !any(&bound, is_document) {
+            let number = |one: Typed| if one.kind.column.is_temporal() { as_double(one) } else { one };
+            return bound.into_iter().map(number).collect();
+        }
+        if bound.iter().all(|part| part.kind.column.is_numeric() || part.kind.column == ColumnType::Null) {
+            let operand = bound.remove(0);
+            let bounds: Vec<Typed> =
+                bound.into_iter().map(|bound| shown_digits::bound_of(&operand, bound)).collect();
+            return std::iter::once(operand).chain(bounds).collect();
+        }
+        let as_texts = bound[1..].iter().all(|part| !part.kind.column.is_numeric() && is_settled(&part.expr));
+        let numbers = parts.iter().zip(bound).map(|(part, typed)| match number_of_hex(part) {
+            Some(number) => number,
+            // Between constants that are no numbers a document is read as its text is.
+            None if as_texts && is_document(&typed.kind.column) => as_double(self.as_text(typed)),
+            None => as_number(part, of_branch_taken(typed)),
+        });
+        numbers.collect()
+    }
+
+    fn between_texts_and_moments(&self, parts: &[&ast::Expr], mut bound: Vec<Typed>) -> Vec<Typed> {
+        let of_column = is_column(&bound[0]) && bound[1..].iter().any(|part| is_settled(&part.expr));
+        let dates = any(&bound, is_moment);
+        let time_column = is_time_column(&bound[0]);
+        // Beside a time or a day that is no column a text is a moment, if there is a day among the three.
+        let temporal = bound[0].kind.column.is_temporal() && (!is_column(&bound[0]) || time_column);
+        if dates && temporal && any(&bound, is_time) {
+            bound = self.as_moments(parts, bound);
+        }
+        // Beside a column of times a constant is one, if it says one; where none does, all are texts.
+        let mut as_times = of_column && time_column && !dates;
+        if as_times {
+            let own = bound.clone();
+            bound[1..].iter_mut().for_each(|part| *part = time_of_literal(part.clone()));
+            as_times = own.iter().zip(&bound).any(|(own, read)| own.kind.column != read.kind.column)
+                || bound[1..].iter().any(is_variable);
+        }
+        if !(as_times || bound.iter().all(|part| is_time(&part.kind.column))) {
+            let settle = |typed: Typed| match &typed.kind.column {
+                ColumnType::Json => self.as_text(typed),
+                ColumnType::Time { .. } if !dates => self.as_text(typed),
+                _ => typed,
+            };
+            bound = bound.into_iter().map(settle).collect();
+        }
+        // A text between dates is a date, whatever its other bound is.
+        if dates && bound[0].kind.column.is_string() {
+            let read = |part: Typed| if part.kind.column.is_string() { as_moment(part) } else { part };
+            bound = bound.into_iter().map(read).collect();
+        }
+        bound
+    }
+
+    /// The texts among days and times as moments.
+    fn as_moments(&self, parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
+        let kind = if bound[0].kind.column == ColumnType::Date { "date" } else { "datetime" };
+        let time_column = is_time_column(&bound[0]);
+        let name = name_of(parts[0]);
+        let read = |part: Typed| {
+            let part = if is_document(&part.kind.column) { self.as_text(part) } else { part };
+            match part.kind.column.is_character() {
+                true if time_column => read_as_moment(part, name.as_deref()),
+                true => moment_beside_time(part, kind),
+                false => part,
+            }
+        };
+        bound.into_iter().map(read).collect()
+    }
+}
+
+/// A column of dates or times BETWEEN numbers and others. Constant numbers are dates or times where they say such; if all three are then,
+/// that is what they are compared as, and otherwise as numbers.
+fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
+    let column = bound[0].kind.column.clone();
+    let number = |part: &Typed| part.kind.column.is_numeric();
+    if bound[1..].iter().all(|part| is_settled(&part.expr) && !is_document(&part.kind.column))
+        && bound[1..].iter().any(|part| number(part) && is_variable(part))
+    {
+        return Ok(bound);
+    }
+    for part in &mut bound[1..] {
+        *part = match is_time(&column) {
+            true => time_of_literal(part.clone()),
+            false => moment_of_literal(&column, part.clone()),
+        };
+    }
+    if !bound.iter().all(|part| part.kind.column.is_temporal() || part.kind.column == ColumnType::Null) {
+        return Err(bound);
+    }
+    if is_time(&column) {
+        let as_time = |part: Typed| if is_moment(&part.kind.column) { time_of_moment(part) } else { part };
+        bound = bound.into_iter().map(as_time).collect();
+    }
+    Ok(bound)
+}
+
+/// A text as the moment that it says, or as the zero date with a warning.
+fn as_moment(typed: Typed) -> Typed {
+    moment_beside_time(typed, "DATETIME")
+}
+
+/// A text as the moment that it says, or as the zero date with a warning that it is no such `kind`.
+fn moment_beside_time(typed: Typed, kind: &'static str) -> Typed {
+    let column = ColumnType::DateTime { fsp: 6 };
+    let call = Call::new(kind, moment_of, vec![typed.expr], column.clone());
+    Typed { expr: call.into_expr(), kind: ExprType { column, ..typed.kind } }
+}
+
+fn moment_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    super::predicate::moment_beside(&arguments[0], call.name, context)
+}
