@@ -37,6 +37,7 @@ mod string;
 #[cfg(test)]
 mod tests;
 mod weight;
+mod width;
 mod written;
 
 pub(crate) use casting::cast_named;
@@ -57,13 +58,14 @@ pub(crate) use json_value::json_value;
 pub(crate) use numeric::CONV_OF_BITS;
 pub(crate) use result_bytes::build_text;
 pub(crate) use server::{benchmark, benchmark_type};
+pub(crate) use width::{any_whole, extracted};
 pub(crate) use written::{tells_of_arguments, text_of_call};
 
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{
-    Call, EvalContext, EvalSettings, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings, unified_type,
+    Call, EvalContext, EvalSettings, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings, unified_extreme,
 };
 use crate::mixing;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
@@ -188,7 +190,8 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     let arguments: Vec<Typed> = arguments.into_iter().enumerate().map(read).collect();
     let settled = mixing::settle(entry.name, arguments, settings.connection_collation)?;
     let (arguments, collation) = (settled.arguments, settled.collation);
-    let kind = settled.result.of((entry.result)(&arguments), settings.connection_collation);
+    let own = width::with_digits(entry.name, (entry.result)(&arguments));
+    let kind = settled.result.of(own, settings.connection_collation);
     let nullable = nullable::may_be_null(entry.name, &arguments)
         || kind.column.is_string() && nullable::may_be_too_long(entry.name, settings);
     let call = Call {
@@ -388,13 +391,29 @@ fn literal_length(arguments: &[Typed], place: usize) -> Option<u32> {
 
 /// The whole number that a constant gives; None if it is NULL or not known yet.
 fn known_length(expr: &Expr) -> Option<i64> {
+    known(
+        expr,
+        |value, context| if value.is_null() { None } else { crate::value::to_i64(value, context).ok() },
+    )
+}
+
+/// Whether a condition is known to hold for no row before there are rows.
+pub(crate) fn is_never(expr: &Expr) -> bool {
+    let holds = known(expr, |value, context| {
+        crate::value::to_bool(value, context).ok().map(|truth| truth == Some(true))
+    });
+    holds == Some(false)
+}
+
+/// What is made of the value of a constant; None if it is not known yet.
+fn known<T>(expr: &Expr, of: impl Fn(&Value, &EvalContext<'_>) -> Option<T>) -> Option<T> {
     let open = |part: &Expr| matches!(part, Expr::Parameter(_) | Expr::SystemVariable { .. });
     let mut known = expr.is_constant();
     expr.walk(&mut |part| known &= !open(part));
     let (settings, warnings) = (EvalSettings::default(), Warnings::new());
     let context = EvalContext { settings, parameters: &[], session: &NoSession, warnings: &warnings };
-    let value = known.then(|| expr.eval(&NoRow, &context).ok()).flatten()?;
-    if value.is_null() { None } else { crate::value::to_i64(&value, &context).ok() }
+    let value = known.then(|| expr.eval(&NoRow, &context).ok()).flatten();
+    value.and_then(|value| of(&value, &context))
 }
 
 /// Bytes of an argument's text.
@@ -554,7 +573,7 @@ fn bytes_long(arguments: &[Typed]) -> ColumnType {
 }
 
 fn unified(arguments: &[Typed]) -> ColumnType {
-    arguments.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column))
+    unified_extreme(arguments)
 }
 
 fn string_type(length: u32, arguments: &[Typed]) -> ColumnType {

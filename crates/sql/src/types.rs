@@ -102,6 +102,9 @@ impl BlobSize {
     }
 }
 
+/// Places of what has no fixed number of them.
+const ANY_SCALE: u8 = 31;
+
 /// Type of a column or of an expression's result. Lengths are in characters for character types, else bytes.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
@@ -469,6 +472,14 @@ impl ColumnType {
             }
             ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => *fsp,
             _ => 0,
+        }
+    }
+
+    /// Places behind the point that every value has; a double that shows as many as it takes has more than any.
+    pub(crate) fn fixed_scale(&self) -> u8 {
+        match self {
+            kind if kind.is_string() => self::ANY_SCALE,
+            kind => kind.wire_decimals(),
         }
     }
 

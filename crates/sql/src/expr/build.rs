@@ -461,7 +461,7 @@ impl Builder<'_> {
                         zerofill: false,
                     },
                     kind if kind.is_integer() => negated_integer(kind),
-                    kind if kind.is_temporal() => ColumnType::DOUBLE,
+                    kind if kind.is_temporal() || *kind == ColumnType::Null => super::moment_as_real(kind),
                     kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0),
                 };
                 let source = Some(Box::new(Source::of_negative(written, &*self.resolver)));
@@ -527,20 +527,23 @@ impl Builder<'_> {
                     Some(wanted) => self.number_for(amount, wanted)?,
                     None => self.build(amount)?,
                 };
-                let column = functions::date_arithmetic_type(&date.kind.column, *unit);
+                let column = functions::date_arithmetic_type(&date.kind.column, &amount.kind.column, *unit);
+                let finer = column.is_temporal() && column.wire_decimals() > date.kind.column.wire_decimals();
                 let (date, amount) = (boxed(date), boxed(amount));
-                (Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract }, column)
+                let expr = Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract };
+                let shown = |operand| Expr::Coerce { operand: Box::new(operand), to: column.clone() };
+                (if finer { shown(expr) } else { expr }, column)
             }
             ast::Expr::TimestampDiff { unit, from, to } => {
                 let from = boxed(self.temporal(from, functions::MOMENT)?);
                 let to = boxed(self.temporal(to, functions::MOMENT)?);
-                (Expr::TimestampDiff { unit: *unit, from, to }, ColumnType::BIGINT)
+                (Expr::TimestampDiff { unit: *unit, from, to }, functions::any_whole(false))
             }
             ast::Expr::Extract { unit, operand } => {
                 let wanted =
                     if functions::is_clock_unit(*unit) { functions::TIME } else { functions::MOMENT };
                 let operand = boxed(self.temporal(operand, wanted)?);
-                (Expr::Extract { unit: *unit, operand }, ColumnType::BIGINT)
+                (Expr::Extract { unit: *unit, operand }, functions::extracted(*unit))
             }
             _ => return Err(SqlError::not_supported_yet("this date expression")),
         };

@@ -86,11 +86,13 @@ pub(crate) fn arithmetic_type(
         Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => {
             return ColumnType::BIGINT_UNSIGNED;
         }
-        Op::IntegerDivide => return ColumnType::int(IntWidth::Big, unsigned),
+        Op::IntegerDivide => return integer_quotient(left, right, unsigned),
         _ => {}
     }
-    let real = |kind: &ColumnType| is_double_class(kind) || *kind == ColumnType::Null;
-    if real(left) || real(right) {
+    if *left == ColumnType::Null || *right == ColumnType::Null {
+        return with_null(op, left, right, division_digits);
+    }
+    if is_double_class(left) || is_double_class(right) {
         let unsigned = op == Op::Modulo && left.is_unsigned();
         let more = if op == Op::Divide { division_digits } else { 0 };
         let digits = fixed_digits(left).zip(fixed_digits(right)).map(|(left, right)| {
@@ -119,11 +121,62 @@ pub(crate) fn arithmetic_type(
     }
 }
 
+/// Digits of an integer division's result at most, without sign.
+const QUOTIENT_DIGITS_MAX: u32 = 21;
+
+/// DIV: the digits before the point of what is divided, and those behind the point of the divisor.
+fn integer_quotient(left: &ColumnType, right: &ColumnType, unsigned: bool) -> ColumnType {
+    let whole = match left {
+        ColumnType::Null => 0,
+        ColumnType::Float { digits: None, .. } => left.wire_length(),
+        kind if is_double_class(kind) && fixed_digits(kind).is_none() => match kind {
+            ColumnType::Double { .. } => QUOTIENT_DIGITS_MAX,
+            text => text.text_length(),
+        },
+        kind => {
+            let (total, scale) = fixed_digits(kind).unwrap_or_else(|| decimal_shape(kind));
+            u32::from(total.saturating_sub(scale))
+        }
+    };
+    let digits = whole.saturating_add(u32::from(right.fixed_scale())).min(QUOTIENT_DIGITS_MAX);
+    let display = Some(digits as u8 + u8::from(!unsigned));
+    ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false }
+}
+
+/// Digits, sign and point of a double that shows `scale` places.
+const fn double_length(scale: u8) -> u8 {
+    17 + scale
+}
+
+/// A result that is always NULL: a double with as many places as the result of numbers would have.
+fn with_null(op: ArithmeticOp, left: &ColumnType, right: &ColumnType, division_digits: u8) -> ColumnType {
+    let scale = match op {
+        ArithmeticOp::Divide => left.fixed_scale().max(right.fixed_scale()).saturating_add(division_digits),
+        ArithmeticOp::Multiply => left.fixed_scale().saturating_add(right.fixed_scale()),
+        _ => left.fixed_scale().max(right.fixed_scale()),
+    };
+    if scale > MAX_SCALE {
+        return ColumnType::DOUBLE;
+    }
+    let length = match op {
+        ArithmeticOp::Divide => left.wire_length().saturating_add(u32::from(division_digits)),
+        _ => left.wire_length().max(right.wire_length()),
+    };
+    let length = u8::try_from(length).unwrap_or(u8::MAX).clamp(scale.max(1), double_length(scale));
+    ColumnType::Double { unsigned: false, digits: Some((length, scale)), zerofill: false }
+}
+
+/// A moment, or NULL, as the double that its sign or size is.
+pub(crate) fn moment_as_real(kind: &ColumnType) -> ColumnType {
+    let scale = kind.fixed_scale();
+    ColumnType::Double { unsigned: false, digits: Some((double_length(scale), scale)), zerofill: false }
+}
+
 /// A whole number that is one of several ones is announced with the digits of the longest.
 fn announced<'t>(all: ColumnType, parts: impl Iterator<Item = &'t Typed>) -> ColumnType {
     let ColumnType::Int { width: IntWidth::Big, unsigned, display: None, zerofill } = all else { return all };
     let digits = parts.map(|part| part.kind.column.wire_length()).max();
-    let display = digits.filter(|digits| *digits < 20).map(|digits| digits as u8);
+    let display = digits.and_then(|digits| u8::try_from(digits).ok()).filter(|digits| *digits != 20);
     ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill }
 }
 
@@ -140,11 +193,13 @@ fn unified_integers(left: &ColumnType, right: &ColumnType) -> ColumnType {
         (one_unsigned, other_unsigned) if one_unsigned == other_unsigned => {
             whole(one.max(other), one_unsigned)
         }
+        (true, false) if *left == ColumnType::Year => whole(one.max(other), false),
+        (false, true) if *right == ColumnType::Year => whole(one.max(other), false),
         (true, false) if one < other => whole(other, false),
         (false, true) if other < one => whole(one, false),
         (true, false) if one == IntWidth::Big => exact(),
         (false, true) if other == IntWidth::Big => exact(),
-        _ => whole(one.wider(), false),
+        _ => whole(one.max(other).wider(), false),
     }
 }
 
@@ -154,6 +209,22 @@ const MAX_FIXED_LENGTH: u32 = 255;
 /// CHAR, BINARY and what is no string: together they are CHAR or BINARY.
 fn is_of_fixed_length(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Char { .. } | ColumnType::Binary { .. }) || !kind.is_string()
+}
+
+/// A FLOAT and a whole number: no FLOAT tells all values of an INT apart.
+fn float_beside_whole(left: &ColumnType, right: &ColumnType) -> Option<ColumnType> {
+    use ColumnType as T;
+    let (float, whole) = match (left, right) {
+        (T::Float { digits, .. }, whole) | (whole, T::Float { digits, .. }) if whole.is_integer() => {
+            (digits, whole)
+        }
+        _ => return None,
+    };
+    if matches!(whole, T::Int { width: IntWidth::Int, .. }) {
+        return Some(T::DOUBLE);
+    }
+    let digits = float.filter(|(total, scale)| whole.wire_length() <= u32::from(*total - *scale));
+    Some(T::Float { unsigned: false, digits, zerofill: false })
 }
 
 /// The type that can show values of both.
@@ -169,17 +240,8 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         _ => {}
     }
     if left.is_numeric() && right.is_numeric() {
-        let float = |kind: &ColumnType| matches!(kind, T::Float { .. });
-        if float(left) && right.is_integer() || float(right) && left.is_integer() {
-            return match (left, right) {
-                (T::Float { digits: Some((total, scale)), .. }, whole)
-                | (whole, T::Float { digits: Some((total, scale)), .. })
-                    if whole.wire_length() <= u32::from(*total - *scale) =>
-                {
-                    T::Float { unsigned: false, digits: Some((*total, *scale)), zerofill: false }
-                }
-                _ => T::Float { unsigned: false, digits: None, zerofill: false },
-            };
+        if let Some(float) = float_beside_whole(left, right) {
+            return float;
         }
         if is_double_class(left) || is_double_class(right) {
             return T::DOUBLE;
@@ -254,7 +316,21 @@ pub(super) fn common_collation(left: &ColumnType, right: &ColumnType) -> Collati
 /// The common type of several expressions.
 pub(super) fn unified_all(parts: &[Typed]) -> ColumnType {
     let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
-    announced(text_of_members(&all), parts.iter())
+    announced(signed(text_of_members(&all)), parts.iter())
+}
+
+/// The type of GREATEST and LEAST.
+pub(crate) fn unified_extreme(parts: &[Typed]) -> ColumnType {
+    let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
+    announced(signed(all), parts.iter())
+}
+
+/// One of several decimals is one with a sign.
+pub(crate) fn signed(mut kind: ColumnType) -> ColumnType {
+    if let ColumnType::Decimal { unsigned, .. } = &mut kind {
+        *unsigned = false;
+    }
+    kind
 }
 
 /// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a column, MIN and MAX have members.

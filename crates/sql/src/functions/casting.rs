@@ -9,7 +9,7 @@ use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, EvalSettings};
-use crate::types::{ColumnType, IntWidth};
+use crate::types::ColumnType;
 use crate::value::{
     ReadFor, Value, parse_integer_prefix, read_date, read_moment, to_bytes, to_decimal, to_double, to_i64,
     to_text, to_time, to_u64_bits,
@@ -48,10 +48,13 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
             if collation == Collation::Binary {
                 return Ok(ColumnType::Varbinary { length: length(given) });
             }
-            ColumnType::Varchar { length: length(given), collation }
+            match given {
+                None if from.is_blob() => ColumnType::Text { size: crate::types::BlobSize::Long, collation },
+                _ => ColumnType::Varchar { length: length(given), collation },
+            }
         }
-        CastType::Signed => ColumnType::BIGINT,
-        CastType::Unsigned => ColumnType::int(IntWidth::Big, true),
+        CastType::Signed => super::any_whole(false),
+        CastType::Unsigned => super::any_whole(true),
         CastType::Date => ColumnType::Date,
         CastType::Time(fsp) => ColumnType::Time { fsp: digits(*fsp, 0, 6)? },
         CastType::DateTime(fsp) => ColumnType::DateTime { fsp: digits(*fsp, 0, 6)? },

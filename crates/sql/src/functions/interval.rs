@@ -8,8 +8,11 @@ use crate::expr::EvalContext;
 use crate::types::ColumnType;
 use crate::value::{MomentOrTime, ReadFor, Value, read_clock, read_moment, to_bytes, to_i64};
 
+/// Places of microseconds.
+const MICROSECOND_PLACES: u8 = 6;
+
 /// Result type of `date + INTERVAL n unit`.
-pub(crate) fn date_arithmetic_type(kind: &ColumnType, unit: IntervalUnit) -> ColumnType {
+pub(crate) fn date_arithmetic_type(kind: &ColumnType, amount: &ColumnType, unit: IntervalUnit) -> ColumnType {
     let microseconds = matches!(
         unit,
         IntervalUnit::Microsecond
@@ -18,14 +21,20 @@ pub(crate) fn date_arithmetic_type(kind: &ColumnType, unit: IntervalUnit) -> Col
             | IntervalUnit::HourMicrosecond
             | IntervalUnit::DayMicrosecond
     );
+    // Seconds have the places that their number has.
+    let places = match unit {
+        _ if microseconds => MICROSECOND_PLACES,
+        IntervalUnit::Second => amount.fixed_scale().min(MICROSECOND_PLACES),
+        _ => 0,
+    };
     match kind {
         ColumnType::Date if datetime::is_date_unit(unit) => ColumnType::Date,
-        ColumnType::Date => ColumnType::DateTime { fsp: if microseconds { 6 } else { 0 } },
+        ColumnType::Date => ColumnType::DateTime { fsp: places },
         ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => {
-            ColumnType::DateTime { fsp: if microseconds { 6 } else { *fsp } }
+            ColumnType::DateTime { fsp: places.max(*fsp) }
         }
         ColumnType::Time { fsp } if !datetime::is_date_unit(unit) => {
-            ColumnType::Time { fsp: if microseconds { 6 } else { *fsp } }
+            ColumnType::Time { fsp: places.max(*fsp) }
         }
         ColumnType::Time { fsp } => ColumnType::DateTime { fsp: *fsp },
         _ => ColumnType::Char { length: 29, collation: Collation::DEFAULT },

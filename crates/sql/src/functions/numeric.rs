@@ -11,7 +11,7 @@ use crate::value::{
 };
 
 pub(super) static FUNCTIONS: &[Entry] = &[
-    entry("abs", (1, 1), abs, like_number, NUMBERS),
+    entry("abs", (1, 1), abs, absolute, NUMBERS),
     entry("ceil", (1, 1), ceiling, whole, NUMBERS),
     entry("ceiling", (1, 1), ceiling, whole, NUMBERS),
     entry("floor", (1, 1), floor, whole, NUMBERS),
@@ -57,6 +57,20 @@ fn like_number(arguments: &[Typed]) -> ColumnType {
     }
 }
 
+/// ABS: a whole number has the digits that its argument has.
+fn absolute(arguments: &[Typed]) -> ColumnType {
+    match (like_number(arguments), arguments.first()) {
+        (ColumnType::Int { width, unsigned, .. }, Some(first)) => {
+            let display = u8::try_from(first.kind.column.wire_length()).ok();
+            ColumnType::Int { width, unsigned, display, zerofill: false }
+        }
+        (_, Some(first)) if first.kind.column.is_temporal() || first.kind.column == ColumnType::Null => {
+            crate::expr::moment_as_real(&first.kind.column)
+        }
+        (kind, _) => kind,
+    }
+}
+
 /// MOD's type is that of the operator.
 fn modulo_type(arguments: &[Typed]) -> ColumnType {
     let [left, right] = arguments else { return ColumnType::DOUBLE };
@@ -74,11 +88,16 @@ fn number_for(call: &Call, value: &Value, context: &EvalContext<'_>) -> SqlResul
 
 fn whole(arguments: &[Typed]) -> ColumnType {
     match like_number(arguments) {
-        ColumnType::Decimal { precision, scale, unsigned, .. } => {
+        ColumnType::Decimal { precision, scale, .. } => {
             if precision - scale > 17 {
-                ColumnType::Decimal { precision: precision - scale + 1, scale: 0, unsigned, zerofill: false }
+                ColumnType::Decimal {
+                    precision: precision - scale + 1,
+                    scale: 0,
+                    unsigned: false,
+                    zerofill: false,
+                }
             } else {
-                ColumnType::int(IntWidth::Big, unsigned)
+                ColumnType::BIGINT
             }
         }
         other => other,
@@ -87,7 +106,7 @@ fn whole(arguments: &[Typed]) -> ColumnType {
 
 fn rounded(arguments: &[Typed]) -> ColumnType {
     let kind = like_number(arguments);
-    let ColumnType::Decimal { precision, scale, unsigned, .. } = kind else { return kind };
+    let ColumnType::Decimal { precision, scale, .. } = kind else { return kind };
     let places = match arguments.get(1).map(|places| &places.expr) {
         None => 0,
         Some(crate::expr::Expr::Literal(places)) => match places {
@@ -102,7 +121,7 @@ fn rounded(arguments: &[Typed]) -> ColumnType {
     // Digits that the number does not have are not made up.
     let places = places.clamp(0, i64::from(scale)) as u8;
     let precision = (precision - scale + places + 1).min(65);
-    ColumnType::Decimal { precision, scale: places, unsigned, zerofill: false }
+    ColumnType::Decimal { precision, scale: places, unsigned: false, zerofill: false }
 }
 
 fn pi_type(_: &[Typed]) -> ColumnType {

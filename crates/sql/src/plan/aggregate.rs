@@ -133,7 +133,8 @@ fn typed_result(
 /// GROUP_CONCAT of texts that have agreed.
 fn concatenated(arguments: &[Typed], agreed: Party, connection: Collation) -> ExprType {
     let size = BlobSize::Normal;
-    let bytes = arguments.iter().any(|one| one.kind.column.is_binary_string());
+    let bytes = arguments.iter().any(|one| one.kind.column.is_binary_string())
+        || arguments.iter().all(|one| one.kind.column == ColumnType::Null);
     let column = match agreed.collation {
         Collation::Binary if bytes => ColumnType::Blob { size },
         Collation::Binary => ColumnType::Text { size, collation: connection },
@@ -183,14 +184,20 @@ const BIT_BYTES_MAX: u32 = 511;
 /// Digits of a double, its sign and its point.
 const DOUBLE_DIGITS: u8 = 17;
 
+/// A double that shows so many places.
+fn double_of_places(scale: u8) -> ColumnType {
+    ColumnType::Double { unsigned: false, digits: Some((DOUBLE_DIGITS + scale, scale)), zerofill: false }
+}
+
 /// SUM and AVG: exact numbers stay exact and grow, everything else is a double.
 fn sum_type(argument: &ColumnType, more_digits: u8, more_scale: u8) -> ColumnType {
     let (precision, scale) = match argument {
         ColumnType::Decimal { precision, scale, .. } => (*precision, *scale),
         ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => {
-            let fixed = digits.map(|(_, scale)| (DOUBLE_DIGITS + scale + more_scale, scale + more_scale));
-            return ColumnType::Double { unsigned: false, digits: fixed, zerofill: false };
+            let scale = digits.map(|(_, scale)| scale + more_scale);
+            return scale.map_or(ColumnType::DOUBLE, double_of_places);
         }
+        ColumnType::Null => return double_of_places(more_scale),
         kind if kind.is_integer() || kind.is_temporal() => decimal_shape(kind),
         _ => return ColumnType::DOUBLE,
     };

@@ -234,7 +234,7 @@ fn derived(
     if !is_plain_view(query) {
         plan.keep_all_digits();
     }
-    let columns = with::columns(query, plan.columns(), names)?;
+    let columns = with::columns(query, &plan, names)?;
     let mut joined = from_plan(block, alias, columns, plan)?;
     keep_names(block, is_plain_view(query));
     // It is read behind the tables whose columns it reads.

@@ -16,6 +16,7 @@
 //! | `parameters` | what the `?` of a prepared statement are |
 //! | `uses` | which columns are used, and what for |
 //! | `foreign_key` | what a change asks of parents and children |
+//! | `kept` | what columns are announced as whose values pass through a temporary table in MySQL |
 //! | `finish` | columns to deliver, covering indexes, order by index |
 
 pub mod access;
@@ -30,6 +31,7 @@ mod grouping;
 mod inner;
 mod insert_select;
 pub mod json_table;
+mod kept;
 mod names;
 pub mod parameters;
 pub mod point;
@@ -64,6 +66,13 @@ pub fn plan_query(
     let Some(with) = &query.with else { return plan_body(context, query, parent) };
     let common = with::plan(context, with, parent)?;
     plan_body(&PlanContext { common: &common, ..*context }, query, parent)
+}
+
+/// Plans a statement's query, whose columns are announced to the client.
+pub fn plan_shown(context: &PlanContext<'_>, query: &ast::Query) -> SqlResult<QueryPlan> {
+    let mut plan = plan_query(context, query, None)?;
+    kept::announce(&mut plan, !query.order_by.is_empty());
+    Ok(plan)
 }
 
 fn plan_body(

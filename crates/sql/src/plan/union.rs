@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed, unified_agreed, unified_type, with_all_of_average, with_own_digits};
+use crate::expr::{Expr, Typed, signed, unified_agreed, unified_type, with_all_of_average, with_own_digits};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Traits, Use, converted};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
@@ -209,7 +209,7 @@ fn common_kind(
     (other, other_open): (&ExprType, bool),
 ) -> SqlResult<(ExprType, bool)> {
     let nullable = one.nullable || other.nullable;
-    let kind = unified_type(&one.column, &other.column);
+    let kind = signed(unified_type(&one.column, &other.column));
     if !kind.is_string() {
         return Ok((ExprType::new(kind, nullable), false));
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::ast::{self, JoinKind, QueryBody, SetOperator, TableRef};
 use crate::error::{SqlError, SqlResult};
 use crate::sink::ColumnMeta;
-use crate::types::{ColumnType, IntWidth, column_flag};
+use crate::types::{ColumnType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
 use super::grouping::{self, Facts};
@@ -146,21 +146,20 @@ fn plain(
     if !super::from::is_plain_view(&table.query) {
         plan.keep_all_digits();
     }
-    Ok((columns(&table.query, plan.columns(), &table.columns)?, CommonBody::Query(plan)))
+    Ok((columns(&table.query, &plan, &table.columns)?, CommonBody::Query(plan)))
 }
 
 /// The columns of a query's result as a table of FROM; `names`: other names for all of them.
-pub fn columns(
-    query: &ast::Query,
-    result: &[ColumnMeta],
-    names: &[ast::Name],
-) -> SqlResult<Vec<ScopeColumn>> {
+pub fn columns(query: &ast::Query, plan: &QueryPlan, names: &[ast::Name]) -> SqlResult<Vec<ScopeColumn>> {
+    let result = plan.columns();
+    let united = !matches!(query.body, QueryBody::Select(_));
+    let kept = (!super::from::is_plain_view(query)).then(|| super::kept::types_in_table(plan, united));
     if !names.is_empty() && names.len() != result.len() {
         return Err(SqlError::view_columns_mismatch());
     }
     let column = |(nth, meta): (usize, &ColumnMeta)| ScopeColumn {
         name: names.get(nth).cloned().unwrap_or_else(|| meta.name.clone()),
-        kind: kept_type(query, meta),
+        kind: settled(kept.as_ref().map_or(&meta.column_type, |kept| &kept[nth])),
         traits: meta.traits,
         nullable: meta.flags & column_flag::NOT_NULL == 0,
         flags: meta.flags & column_flag::NOT_NULL,
@@ -176,23 +175,6 @@ pub fn columns(
         }
     }
     Ok(columns)
-}
-
-/// Digits of which INT holds every number.
-const INT_DIGITS_MAX: u8 = 9;
-
-/// The type of a result column in rows that are kept: a short number that no table has is an INT then, and in a set operation a BIGINT.
-fn kept_type(query: &ast::Query, meta: &ColumnMeta) -> ColumnType {
-    let kind = settled(&meta.column_type);
-    let ColumnType::Int { width: IntWidth::Big, unsigned, display: Some(digits), zerofill } = kind else {
-        return kind;
-    };
-    if !meta.org_name.is_empty() || super::from::is_plain_view(query) {
-        return kind;
-    }
-    let set = !matches!(query.body, QueryBody::Select(_));
-    let width = if set || digits > INT_DIGITS_MAX { IntWidth::Big } else { IntWidth::Int };
-    ColumnType::Int { width, unsigned, display: None, zerofill }
 }
 
 fn maybe_recursive(
@@ -282,7 +264,7 @@ fn recursive(
         1 => first.remove(0).1,
         _ => union::assemble(&context, first, Around { order_by: &[], limit: None, locking: &[] }, None)?,
     };
-    let mut columns = columns(&table.query, seed.columns(), &table.columns)?;
+    let mut columns = columns(&table.query, &seed, &table.columns)?;
     for column in &mut columns {
         (column.nullable, column.flags) = (true, 0);
         if column.kind == ColumnType::Null {

@@ -24,7 +24,7 @@ use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, kinds_of};
 use crate::plan::uses::{UseList, Uses};
-use crate::plan::{PlanContext, QueryPlan, plan_query};
+use crate::plan::{PlanContext, QueryPlan, plan_shown};
 use crate::sink::ResultSink;
 use crate::status::access;
 use crate::types::ColumnType;
@@ -342,8 +342,8 @@ impl Session {
             let context = self.plan_context(schema.as_deref(), eval, &uses, parameters, locks_reads);
             Ok(match statement {
                 Statement::Select(query) => match self.rewritten(query) {
-                    Some(query) => PlanKind::Query(plan_query(&context, &query, None)?),
-                    None => PlanKind::Query(plan_query(&context, query, None)?),
+                    Some(query) => PlanKind::Query(plan_shown(&context, &query)?),
+                    None => PlanKind::Query(plan_shown(&context, query)?),
                 },
                 Statement::Insert(insert) => PlanKind::Insert(Box::new(plan_insert(&context, insert)?)),
                 Statement::Update(update) => PlanKind::Change(Box::new(plan_update(&context, update)?), true),
