@@ -18,9 +18,11 @@ use turnstile_sql::error::SqlError;
 use turnstile_sql::memory::Charge;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
+use turnstile_sql::value::Value;
 use turnstile_sql::variables::SessionSettings;
 
 use crate::auth;
+use crate::cursor::{self, CursorSink, OpenCursor};
 use crate::deadline::within;
 use crate::log;
 use crate::scheduler::{Interruptible, Readiness};
@@ -48,6 +50,7 @@ struct StatementState {
     charge: Charge,
     /// Long data that could not be kept: told at the next execution, since COM_STMT_SEND_LONG_DATA has no answer.
     failed: Option<SqlError>,
+    cursor: Option<OpenCursor>,
 }
 
 /// How long a client may take to read the error that ends its connection.
@@ -459,7 +462,9 @@ impl Connection {
                 );
                 self.session.query(text, &mut sink).await
             }
-            Command::Execute { statement, flags: _, parameters } => self.execute(statement, parameters).await,
+            Command::Execute { statement, flags, parameters } => {
+                self.execute(statement, flags, parameters).await
+            }
             Command::Quit => return Next::Close,
             Command::Close(statement) => {
                 self.statements.remove(&statement);
@@ -508,11 +513,12 @@ impl Connection {
             Command::Reset(statement) => {
                 let known = self.session.param_count(statement).is_some();
                 let state = self.statements.get_mut(&statement).filter(|_| known);
-                let state = state.ok_or_else(|| unknown_statement(statement, "mysql_stmt_reset"))?;
+                let state = state.ok_or_else(|| unknown_statement(statement))?;
                 state.long_data.clear();
                 state.long_bytes = 0;
                 state.charge.clear();
                 state.failed = None;
+                state.cursor = None;
                 self.ok();
             }
             Command::SetOption(option @ (0 | 1)) => {
@@ -534,7 +540,7 @@ impl Connection {
                 self.ok();
             }
             Command::ChangeUser(payload) => self.change_user(payload).await?,
-            Command::Fetch { statement, .. } => return Err(unknown_statement(statement, "mysql_stmt_fetch")),
+            Command::Fetch { statement, rows } => self.fetch(statement, rows)?,
             _ => return Err(SqlError::new(1047, b"08S01", "Unknown command")),
         }
         Ok(())
@@ -595,10 +601,10 @@ impl Connection {
         }
     }
 
-    async fn execute(&mut self, id: u32, parameters: &[u8]) -> Result<(), SqlError> {
+    async fn execute(&mut self, id: u32, flags: u8, parameters: &[u8]) -> Result<(), SqlError> {
         let count = self.session.param_count(id);
         let (Some(count), Some(state)) = (count, self.statements.get_mut(&id)) else {
-            return Err(unknown_statement(id, "mysqld_stmt_execute"));
+            return Err(unknown_statement(id));
         };
         if let Some(error) = state.failed.take() {
             return Err(error);
@@ -611,6 +617,10 @@ impl Connection {
         state.long_data.clear();
         state.long_bytes = 0;
         state.charge.clear();
+        state.cursor = None;
+        if cursor::is_asked_for(flags) {
+            return Box::pin(self.execute_for_cursor(id, &values)).await;
+        }
         let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
         let mut sink = WireSink::new(
             &mut self.stream,
@@ -620,6 +630,34 @@ impl Connection {
             self.session.settings().results,
         );
         self.session.execute(id, &values, &mut sink).await
+    }
+
+    async fn execute_for_cursor(&mut self, id: u32, values: &[Value]) -> Result<(), SqlError> {
+        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
+        let results = self.session.settings().results;
+        let mut sink = CursorSink::new(&mut self.stream, deprecate_eof, results, self.session.charge());
+        self.session.execute(id, values, &mut sink).await?;
+        let opened = sink.opened();
+        if let Some(state) = self.statements.get_mut(&id) {
+            state.cursor = opened;
+        }
+        Ok(())
+    }
+
+    /// COM_STMT_FETCH. A cursor that has no more rows is closed.
+    fn fetch(&mut self, id: u32, rows: u32) -> Result<(), SqlError> {
+        self.session.begin_fetch(id, rows)?;
+        let state = self.statements.get_mut(&id);
+        let state = state.ok_or_else(|| unknown_statement(id))?;
+        let no_cursor = || SqlError::new(1421, b"HY000", format!("The statement ({id}) has no open cursor."));
+        let through = state.cursor.as_mut().ok_or_else(no_cursor)?.send(rows, &mut self.stream)?;
+        let of_cursor = if through { status::LAST_ROW_SENT } else { status::CURSOR_EXISTS };
+        if through {
+            state.cursor = None;
+        }
+        let deprecate_eof = self.capabilities & client::DEPRECATE_EOF != 0;
+        cursor::end(&mut self.stream, deprecate_eof, 0, self.session.status_flags() | of_cursor);
+        Ok(())
     }
 
     fn keep_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
@@ -698,11 +736,12 @@ impl Connection {
 }
 
 fn malformed() -> SqlError {
-    SqlError::new(1835, b"HY000", "Malformed communication packet")
+    SqlError::new(1835, b"HY000", "Malformed communication packet.")
 }
 
-fn unknown_statement(id: u32, caller: &str) -> SqlError {
-    SqlError::new(1243, b"HY000", format!("Unknown prepared statement handler ({id}) given to {caller}"))
+fn unknown_statement(id: u32) -> SqlError {
+    let text = format!("Unknown prepared statement handler ({id}) given to mysql_stmt_precheck");
+    SqlError::new(1243, b"HY000", text)
 }
 
 /// The statement COM_REFRESH stands for. Bits of what this server does not have (threads' cache, replication) ask for nothing.

@@ -7,6 +7,8 @@ mod auth;
 #[cfg(not(shuttle))]
 pub mod connection;
 #[cfg(not(shuttle))]
+mod cursor;
+#[cfg(not(shuttle))]
 mod deadline;
 #[cfg(not(shuttle))]
 pub mod hosts;

@@ -6,9 +6,41 @@ public class Check {
         if (!want.equals(got)) throw new AssertionError("want " + want + ", got " + got);
     }
 
+    // Several cursors at once, one closed before its end, and results without rows; without useCursorFetch the same with whole results.
+    static void cursors(Connection connection, Statement statement) throws SQLException {
+        statement.execute("DROP TABLE IF EXISTS many");
+        statement.execute("CREATE TABLE many (id INT PRIMARY KEY, name VARCHAR(10))");
+        for (int id = 0; id < 7; id++) statement.execute("INSERT INTO many VALUES (" + id + ", 'n" + id + "')");
+        try (PreparedStatement up = connection.prepareStatement("SELECT id, name FROM many WHERE id >= ? ORDER BY id"); PreparedStatement down = connection.prepareStatement("SELECT id FROM many ORDER BY id DESC")) {
+            up.setInt(1, 0);
+            try (ResultSet rising = up.executeQuery(); ResultSet falling = down.executeQuery()) {
+                for (int id = 0; id < 7; id++) {
+                    rising.next();
+                    falling.next();
+                    expect("n" + id, rising.getString(2));
+                    expect(6 - id, falling.getInt(1));
+                }
+                expect(false, rising.next());
+                expect(false, falling.next());
+            }
+            up.setInt(1, 2);
+            try (ResultSet rows = up.executeQuery()) {
+                rows.next();
+                expect(2, rows.getInt(1));
+            }
+            up.setInt(1, 100);
+            try (ResultSet rows = up.executeQuery()) {
+                expect(false, rows.next());
+            }
+        }
+        try (ResultSet rows = statement.executeQuery("SELECT 1 FROM many WHERE id > 100")) {
+            expect(false, rows.next());
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         String place = "jdbc:mysql://" + System.getenv("WIRE_HOST") + ":" + System.getenv("WIRE_PORT") + "/";
-        String[] variants = {"sslMode=DISABLED", "sslMode=DISABLED&useServerPrepStmts=true&cachePrepStmts=true", "sslMode=REQUIRED&rewriteBatchedStatements=true"};
+        String[] variants = {"sslMode=DISABLED", "sslMode=DISABLED&useServerPrepStmts=true&cachePrepStmts=true", "sslMode=REQUIRED&rewriteBatchedStatements=true", "sslMode=DISABLED&useCursorFetch=true&defaultFetchSize=2"};
         for (String options : variants) {
             try (Connection connection = DriverManager.getConnection(place + "wire_java?createDatabaseIfNotExist=true&" + options, "root", ""); Statement statement = connection.createStatement()) {
                 expect("wire_java", connection.getCatalog());
@@ -38,6 +70,7 @@ public class Check {
                         }
                     }
                 }
+                cursors(connection, statement);
                 connection.setAutoCommit(false);
                 try (PreparedStatement batch = connection.prepareStatement("INSERT INTO kinds (big) VALUES (?)")) {
                     for (int value = 0; value < 100; value++) {

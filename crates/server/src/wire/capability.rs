@@ -52,6 +52,10 @@ pub mod status {
     pub const AUTOCOMMIT: u16 = 2;
     /// Another result follows.
     pub const MORE_RESULTS: u16 = 8;
+    /// A cursor is open: rows are fetched.
+    pub const CURSOR_EXISTS: u16 = 1 << 6;
+    /// The cursor has no more rows, and is closed.
+    pub const LAST_ROW_SENT: u16 = 1 << 7;
     /// The open transaction is read only.
     pub const IN_TRANS_READONLY: u16 = 1 << 13;
 }

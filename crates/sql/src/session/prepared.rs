@@ -395,6 +395,16 @@ impl Session {
         self.prepared.get(&id).map(|statement| statement.params)
     }
 
+    /// Rows of a statement's cursor are about to be fetched.
+    ///
+    /// # Errors
+    /// The storage has failed.
+    pub fn begin_fetch(&mut self, id: u32, rows: u32) -> SqlResult<()> {
+        self.db.status().count(Com::StmtFetch);
+        self.log_command("Fetch", format!("statement {id}, {rows} rows").as_bytes());
+        self.check_engine()
+    }
+
     /// Forgets a prepared statement.
     pub fn close(&mut self, id: u32) {
         self.db.status().count(Com::StmtClose);
@@ -417,6 +427,7 @@ impl Session {
                     }
                 };
                 self.named.remove(&*name.to_lowercase());
+                self.db.status().count(Com::StmtPrepare);
                 let statement = self.parse_one(&text)?;
                 self.describe(&statement).await?;
                 self.named.insert(name.to_lowercase().into(), Arc::new(statement));
@@ -425,6 +436,8 @@ impl Session {
             ast::Statement::Execute { name, variables } => {
                 let found = self.named.get(&*name.to_lowercase()).cloned();
                 let found = found.ok_or_else(|| unknown(name, "EXECUTE"))?;
+                self.db.status().count(Com::StmtExecute);
+                self.db.status().count(Com::of(&found.statement));
                 let params: Vec<Value> =
                     variables.iter().map(|one| self.state.user_variable(&one.to_lowercase())).collect();
                 if params.len() != found.params {
@@ -442,6 +455,7 @@ impl Session {
                 outcome
             }
             ast::Statement::Deallocate(name) => {
+                self.db.status().count(Com::StmtClose);
                 let gone = self.named.remove(&*name.to_lowercase());
                 gone.map(|_| Outcome::default()).ok_or_else(|| unknown(name, "DEALLOCATE PREPARE"))
             }

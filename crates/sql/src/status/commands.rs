@@ -42,7 +42,7 @@ commands! {
     ShowTriggers "Com_show_triggers" ShowPlugins "Com_show_plugins" ShowProcesslist "Com_show_processlist"
     ShowStatus "Com_show_status" ShowEngines "Com_show_storage_engines" ShowTableStatus "Com_show_table_status"
     ShowTables "Com_show_tables" ShowVariables "Com_show_variables" ShowWarnings "Com_show_warnings" Shutdown "Com_shutdown"
-    StmtClose "Com_stmt_close" StmtExecute "Com_stmt_execute" StmtPrepare "Com_stmt_prepare" StmtReset "Com_stmt_reset"
+    StmtClose "Com_stmt_close" StmtExecute "Com_stmt_execute" StmtFetch "Com_stmt_fetch" StmtPrepare "Com_stmt_prepare" StmtReset "Com_stmt_reset"
     Truncate "Com_truncate" UnlockTables "Com_unlock_tables" Update "Com_update" UpdateMulti "Com_update_multi"
 }
 
