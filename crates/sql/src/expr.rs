@@ -39,6 +39,7 @@ mod variable;
 
 pub use aggregate::AggregateKind;
 pub(crate) use build::source_of;
+pub(crate) use build::truth_type;
 pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};
 pub(crate) use choice::unified_agreed;
 pub(crate) use class::{of_branch_taken, with_all_digits};

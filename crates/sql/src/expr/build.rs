@@ -134,7 +134,7 @@ pub struct Builder<'a> {
 }
 
 /// BIGINT of width 1: truth values.
-fn truth_type(nullable: bool) -> ExprType {
+pub(crate) fn truth_type(nullable: bool) -> ExprType {
     ExprType::new(
         ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false },
         nullable,
@@ -770,7 +770,7 @@ fn as_real(number: Typed) -> Typed {
 
 /// The type of a whole number with a sign before it.
 fn negated_integer(kind: &ColumnType) -> ColumnType {
-    let display = u8::try_from(kind.wire_length() + 1).ok().filter(|digits| *digits <= 20);
+    let display = u8::try_from(kind.wire_length() + u32::from(kind.is_unsigned())).ok();
     ColumnType::Int { width: IntWidth::Big, unsigned: false, display, zerofill: false }
 }
 

@@ -112,10 +112,15 @@ pub(crate) fn arithmetic_type(
         }
         Op::Multiply if exact => decimal(left_whole + right_whole, left_scale + right_scale, exact_unsigned),
         Op::Modulo if exact => {
-            decimal(left_whole.max(right_whole), left_scale.max(right_scale), exact_unsigned)
+            let scale = left_scale.max(right_scale);
+            let digits = left_precision.max(right_precision) + u8::from(exact_unsigned);
+            decimal(digits.saturating_sub(scale), scale, exact_unsigned)
         }
         _ if exact => decimal(left_whole.max(right_whole) + 1, left_scale.max(right_scale), exact_unsigned),
-        Op::Modulo => integer(left_precision.max(right_precision), left.is_unsigned()),
+        Op::Modulo => {
+            let digits = left_precision.max(right_precision) + u8::from(exact_unsigned);
+            integer(digits, exact_unsigned)
+        }
         Op::Multiply => integer(left_precision.saturating_add(right_precision), unsigned),
         _ => integer(left_precision.max(right_precision) + 1, unsigned),
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::result_bytes::build_text;
 use super::written::written;
-use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_short};
+use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_of, text_short};
 use crate::datetime::{self, Date, DateTime, SECOND_US, Time, day_of_week, day_of_year, week_number};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
@@ -35,8 +35,8 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("week", (1, 2), week, bigint, 0),
     entry("weekofyear", (1, 1), weekofyear, bigint, 0),
     entry("yearweek", (1, 2), yearweek, bigint, 0),
-    entry("dayname", (1, 1), dayname, text_short, 0),
-    entry("monthname", (1, 1), monthname, text_short, 0),
+    entry("dayname", (1, 1), dayname, text_of::<9>, 0),
+    entry("monthname", (1, 1), monthname, text_of::<9>, 0),
     entry("last_day", (1, 1), last_day, date, 0),
     entry("datediff", (2, 2), datediff, bigint, 0),
     entry("date_format", (2, 2), date_format, text_short, 0),

@@ -1,16 +1,16 @@
 //! Functions that report on the session and on values.
 
-use super::{Entry, VOLATILE, bigint, entry, text_short, unsigned};
+use super::{Entry, VOLATILE, bigint, entry, text_of, text_short, unsigned};
 use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
 use crate::value::{Value, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("database", (0, 0), database, text_short, 0),
-    entry("user", (0, 0), user, text_short, 0),
-    entry("session_user", (0, 0), user, text_short, 0),
-    entry("system_user", (0, 0), user, text_short, 0),
-    entry("current_user", (0, 0), current_user, text_short, 0),
+    entry("user", (0, 0), user, text_of::<288>, 0),
+    entry("session_user", (0, 0), user, text_of::<288>, 0),
+    entry("system_user", (0, 0), user, text_of::<288>, 0),
+    entry("current_user", (0, 0), current_user, text_of::<288>, 0),
     entry("current_role", (0, 0), current_role, text_short, 0),
     entry("version", (0, 0), version, text_short, 0),
     entry("connection_id", (0, 0), connection_id, unsigned, 0),

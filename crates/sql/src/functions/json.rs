@@ -23,7 +23,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("json_quote", (1, 1), json_quote, super::json_quoted_type, 0),
     entry("json_unquote", (1, 1), json_unquote, super::text_always, 0),
     entry("json_valid", (1, 1), json_valid, bigint, 0),
-    entry("json_type", (1, 1), json_type, super::text_short, 0),
+    entry("json_type", (1, 1), json_type, super::text_of::<17>, 0),
     entry("json_depth", (1, 1), json_depth, bigint, 0),
     entry("json_length", (1, 2), json_length, bigint, 0),
     entry("json_keys", (1, 2), json_keys, document, 0),

@@ -1,6 +1,6 @@
 //! Numeric functions.
 
-use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_short, unified};
+use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_of, unified};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, RandomSequence, ScalarFunction, Typed, coerce_value};
@@ -16,7 +16,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("ceiling", (1, 1), ceiling, whole, NUMBERS),
     entry("floor", (1, 1), floor, whole, NUMBERS),
     entry("round", (1, 2), round, rounded, NUMBERS),
-    entry("truncate", (2, 2), truncate, rounded, NUMBERS),
+    entry("truncate", (2, 2), truncate, truncated, NUMBERS),
     entry("mod", (2, 2), modulo, modulo_type, NUMBERS),
     entry("pow", (2, 2), power, double, NUMBERS),
     entry("power", (2, 2), power, double, NUMBERS),
@@ -42,9 +42,9 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("greatest", (2, MANY), greatest, unified, 0),
     entry("least", (2, MANY), least, unified, 0),
     entry("bit_count", (1, 1), bit_count, bigint, NUMBERS),
-    entry("conv", (3, 3), conv, text_short, 0),
-    entry("bin", (1, 1), bin, text_short, NUMBERS),
-    entry("oct", (1, 1), oct, text_short, NUMBERS),
+    entry("conv", (3, 3), conv, text_of::<65>, 0),
+    entry("bin", (1, 1), bin, text_of::<65>, NUMBERS),
+    entry("oct", (1, 1), oct, text_of::<65>, NUMBERS),
     entry("interval", (2, MANY), interval, bigint, NUMBERS),
 ];
 
@@ -101,6 +101,16 @@ fn whole(arguments: &[Typed]) -> ColumnType {
             }
         }
         other => other,
+    }
+}
+
+/// TRUNCATE: no digit is carried over.
+fn truncated(arguments: &[Typed]) -> ColumnType {
+    match rounded(arguments) {
+        ColumnType::Decimal { precision, scale, unsigned, zerofill } => {
+            ColumnType::Decimal { precision: (precision - 1).max(scale).max(1), scale, unsigned, zerofill }
+        }
+        kind => kind,
     }
 }
 

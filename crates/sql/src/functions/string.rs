@@ -2,7 +2,7 @@
 
 use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
 use super::search::{self, characters, nth_character};
-use super::{Entry, MANY, bigint, entry, text_like_first, text_long, text_short, text_sum};
+use super::{Entry, MANY, bigint, entry, text_like_first, text_long, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_turkish_lower, to_turkish_upper, to_upper};
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
@@ -11,7 +11,7 @@ use crate::value::{Value, compare_strings, to_bytes, to_decimal, to_double, to_i
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("concat", (1, MANY), concat, text_sum, 0),
-    entry("concat_ws", (2, MANY), concat_ws, text_sum, 0),
+    entry("concat_ws", (2, MANY), concat_ws, super::width::separated, 0),
     entry("length", (1, 1), length, bigint, 0),
     entry("octet_length", (1, 1), length, bigint, 0),
     entry("bit_length", (1, 1), bit_length, bigint, 0),
@@ -36,10 +36,10 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("rpad", (3, 3), pad_right, super::padded_type, 0),
     entry("space", (1, 1), space, super::spaces_type, 0),
     entry("field", (2, MANY), super::field::field, bigint, 0),
-    entry("elt", (2, MANY), elt, text_sum, 0),
+    entry("elt", (2, MANY), elt, super::width::longest, 0),
     entry("find_in_set", (2, 2), find_in_set, bigint, 0),
-    entry("make_set", (2, MANY), make_set, text_sum, 0),
-    entry("format", (2, 3), format_number, text_short, 0),
+    entry("make_set", (2, MANY), make_set, super::width::listed, 0),
+    entry("format", (2, 3), format_number, super::width::formatted, 0),
     entry("ascii", (1, 1), ascii, bigint, 0),
     entry("ord", (1, 1), ord, bigint, 0),
     entry("char", (1, MANY), char_of, super::bytes_long, super::NUMBERS),

@@ -2,7 +2,10 @@
 //! it, goes by that.
 
 use crate::ast::{IntervalUnit, IntervalUnit as U};
+use crate::expr::Typed;
 use crate::types::{ColumnType, IntWidth};
+
+use super::string_type;
 
 /// Digits and sign of a number of which nothing else is known.
 const ANY: u8 = 21;
@@ -50,4 +53,37 @@ pub(crate) fn extracted(unit: IntervalUnit) -> ColumnType {
 /// A number of which nothing else is known.
 pub(crate) fn any_whole(unsigned: bool) -> ColumnType {
     ColumnType::Int { width: IntWidth::Big, unsigned, display: Some(ANY), zerofill: false }
+}
+
+fn length(typed: &Typed) -> u32 {
+    typed.kind.column.text_length()
+}
+
+fn sum(arguments: &[Typed]) -> u32 {
+    arguments.iter().fold(0, |sum: u32, one| sum.saturating_add(length(one)))
+}
+
+/// CONCAT_WS: the texts, and the first between them.
+pub(super) fn separated(arguments: &[Typed]) -> ColumnType {
+    let Some((separator, texts)) = arguments.split_first() else { return ColumnType::Null };
+    let between = length(separator).saturating_mul(texts.len() as u32 - 1);
+    string_type(sum(texts).saturating_add(between), arguments)
+}
+
+/// ELT: the longest of the texts.
+pub(super) fn longest(arguments: &[Typed]) -> ColumnType {
+    let texts = &arguments[1..];
+    string_type(texts.iter().map(length).max().unwrap_or(0), texts)
+}
+
+/// MAKE_SET: the texts, and commas between them.
+pub(super) fn listed(arguments: &[Typed]) -> ColumnType {
+    let texts = &arguments[1..];
+    string_type(sum(texts).saturating_add(texts.len() as u32 - 1), texts)
+}
+
+/// FORMAT: the number, a separator for three digits, and thirty places.
+pub(super) fn formatted(arguments: &[Typed]) -> ColumnType {
+    let digits = arguments.first().map_or(0, length);
+    string_type(digits.saturating_add(digits / 3).saturating_add(32), &[])
 }

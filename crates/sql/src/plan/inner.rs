@@ -154,6 +154,18 @@ impl Block<'_, '_> {
         self.place(expr, true)
     }
 
+    /// A statement's columns whose table such a sub-query of the select list reads are announced as nullable, as MySQL does.
+    fn note_loosened(&self, plan: &QueryPlan) {
+        let QueryPlan::Select(inner) = plan else { return };
+        if self.context.depth > 1 || self.scope.clause.get() != "field list" || inner.group.is_none() {
+            return;
+        }
+        let mut read = super::finish::tested_columns(inner);
+        read.extend(inner.items.iter().flat_map(|item| item.expr.columns()));
+        let outer = inner.outer.iter().filter(|(_, here)| read.contains(here)).map(|(there, _)| *there);
+        self.scope.loosened.borrow_mut().extend(outer);
+    }
+
     fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
         let sight = (self.scope.clause.get(), self.scope.sight.get());
         let known = self.seen_subqueries.iter().find(|(seen, from, _)| *from == sight && seen == expr);
@@ -171,6 +183,9 @@ impl Block<'_, '_> {
             None => self.plan_inner(query, Reach::Inside)?,
         };
         plan.keep_all_digits();
+        if matches!(kind, SubqueryKind::Scalar) {
+            self.note_loosened(&plan);
+        }
         let width = plan.columns().len();
         let wanted = match &kind {
             SubqueryKind::In { operand, .. } => operand.len(),
@@ -183,7 +198,7 @@ impl Block<'_, '_> {
         }
         let columns = plan.columns().clone();
         self.agree(&mut kind, &operands, &columns)?;
-        let truth = |nullable| vec![ExprType::new(ColumnType::BIGINT, nullable)];
+        let truth = |nullable| vec![crate::expr::truth_type(nullable)];
         let kinds = match &kind {
             SubqueryKind::Scalar => columns.iter().map(value_type).collect(),
             SubqueryKind::Exists => truth(false),

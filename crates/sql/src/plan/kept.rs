@@ -34,7 +34,15 @@ enum Kept {
 
 /// Gives the columns of a statement's query the types that they are kept with; `ordered`: it has an ORDER BY.
 pub fn announce(plan: &mut QueryPlan, ordered: bool) {
-    let QueryPlan::Select(plan) = plan else { return };
+    let plan = match plan {
+        QueryPlan::Select(plan) => plan,
+        QueryPlan::Set(plan) => {
+            let kept = |meta: &ColumnMeta| ColumnMeta { column_type: united_type(meta), ..meta.clone() };
+            plan.columns = plan.columns.iter().map(kept).collect();
+            return;
+        }
+        QueryPlan::Values(_) => return,
+    };
     let Some(kept) = kept_of(plan, ordered) else { return };
     let columns: Arc<[ColumnMeta]> = plan
         .columns
@@ -55,12 +63,18 @@ pub fn types_in_table(plan: &QueryPlan, united: bool) -> Vec<ColumnType> {
         }
         // The numbers of a set operation are what they are.
         QueryPlan::Select(_) | QueryPlan::Set(_) | QueryPlan::Values(_) => {
-            let kept = |meta: &ColumnMeta| match &meta.column_type {
-                kind @ (ColumnType::Int { .. } | ColumnType::Year) => kind.clone(),
-                kind => kept_type(kind),
-            };
-            plan.columns().iter().map(kept).collect()
+            plan.columns().iter().map(united_type).collect()
         }
+    }
+}
+
+fn united_type(meta: &ColumnMeta) -> ColumnType {
+    match &meta.column_type {
+        kind @ (ColumnType::Int { .. }
+        | ColumnType::Year
+        | ColumnType::Char { .. }
+        | ColumnType::Binary { .. }) => kind.clone(),
+        kind => kept_type(kind),
     }
 }
 

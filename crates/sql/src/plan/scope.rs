@@ -259,6 +259,8 @@ pub struct Scope<'p> {
     pub items_bound: Cell<usize>,
     /// Aggregates that have a place, for inner blocks.
     pub known_aggregates: RefCell<Vec<(FunctionCall, Resolved)>>,
+    /// Columns that an aggregating sub-query of the select list reads beside its aggregates: their tables' columns are announced as nullable.
+    pub loosened: RefCell<Vec<usize>>,
     wanted: RefCell<Option<Wanted>>,
     width: Cell<usize>,
     outer: RefCell<Vec<(usize, usize)>>,

@@ -291,6 +291,7 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         let column = column.clone().unfilled();
         return ColumnMeta::computed(&item.name, column, *nullable).with_traits(*traits);
     };
+    let loosened = scope.loosened.borrow().iter().any(|place| table.places().contains(place));
     ColumnMeta {
         schema: table.schema.clone(),
         table: table.alias.clone(),
@@ -300,7 +301,7 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         origin: Origin::Column,
         column_type: column.clone(),
         traits: *traits,
-        flags: if *nullable { one.flags & !column_flag::NOT_NULL } else { one.flags },
+        flags: if *nullable || loosened { one.flags & !column_flag::NOT_NULL } else { one.flags },
         packet: KeptPacket::default(),
     }
 }

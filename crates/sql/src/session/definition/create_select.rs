@@ -183,8 +183,12 @@ impl Session {
             let default = if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
             return Ok(Column { name, default, invisible: false, ..base.clone() });
         }
-        let computed = base.is_none() && written.is_some_and(is_computed);
+        // A whole number that IFNULL gives is kept as one.
+        let plain = written.is_some_and(is_if_null) && meta.column_type.is_integer();
+        let computed = base.is_none() && !plain && written.is_some_and(is_computed);
         let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
+        // What IFNULL gives is as wide as its wider argument.
+        let kind = if written.is_some_and(is_if_null) { widest(kind) } else { kind };
         let kind = stored_type(&kind);
         let comment = base.map_or("".into(), |base| base.comment.clone());
         let default =
@@ -216,11 +220,23 @@ fn written_values(query: &Query) -> Vec<Option<&Expr>> {
 fn is_computed(written: &Expr) -> bool {
     match written {
         Expr::Function(call) => {
-            let own = matches!(&*call.name, "ifnull" | "group_concat" | "sum" | "avg" | "min" | "max");
+            let own = matches!(&*call.name, "group_concat" | "sum" | "avg" | "min" | "max");
             !own
         }
-        Expr::Case { .. } | Expr::Binary { .. } | Expr::Unary { .. } => true,
+        Expr::Case { .. } | Expr::Binary { .. } | Expr::Unary { .. } | Expr::DateArithmetic { .. } => true,
+        Expr::Cast { .. } | Expr::ConvertUsing { .. } => true,
         _ => false,
+    }
+}
+
+fn is_if_null(written: &Expr) -> bool {
+    matches!(written, Expr::Function(call) if &*call.name == "ifnull")
+}
+
+fn widest(kind: ColumnType) -> ColumnType {
+    match kind {
+        ColumnType::Int { width, unsigned, zerofill: false, .. } => ColumnType::int(width, unsigned),
+        other => other,
     }
 }
 
@@ -241,6 +257,11 @@ fn computed_type(kind: &ColumnType) -> ColumnType {
         },
         ColumnType::Text { collation, .. } => {
             ColumnType::Text { size: BlobSize::Long, collation: *collation }
+        }
+        ColumnType::Blob { .. } => ColumnType::Blob { size: BlobSize::Long },
+        ColumnType::Bit { bits } => {
+            let width = if *bits <= INT_DIGITS_MAX { IntWidth::Int } else { IntWidth::Big };
+            ColumnType::int(width, true)
         }
         other => other.clone(),
     }
