@@ -240,6 +240,7 @@ errors! {
     deprecated_inserted_value() = 1287 b"HY000" "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col instead";
     deprecated_into_inside() = 3962 b"HY000" "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. Please move the INTO clause to the end of statement instead.";
     deprecated_alone(what) = 1681 b"HY000" "'{what}' is deprecated and will be removed in a future release.";
+    unsafe_default() = 1674 b"HY000" "Statement is unsafe because it uses a system function that may return a different value on the replica.";
     non_standard_foreign_keys() = 4166 b"HY000" "'restrict_fk_on_non_standard_key' is deprecated and will be removed in a future release. Foreign key referring to non-unique or partial keys is unsafe and may break replication.";
     deprecated_variable(name) = 1287 b"HY000" "'@@{name}' is deprecated and will be removed in a future release.";
     deprecated_update(name) = 1681 b"HY000" "Updating '{name}' is deprecated. It will be made read-only in a future release.";

@@ -348,6 +348,8 @@ pub enum AlterAction {
     Rename(TableName),
     /// A table option.
     Option(TableOption),
+    /// ORDER BY
+    Order,
     /// CONVERT TO CHARACTER SET
     ConvertCharset {
         /// The character set, lower case; None for DEFAULT.

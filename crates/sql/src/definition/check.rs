@@ -23,18 +23,53 @@ const REFUSALS: Refusals = Refusals {
 
 /// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of this name.
 pub fn add(definition: &mut Definition, written: &[CheckDef], taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
-    let mut number = highest_number(definition);
-    for one in written {
-        let name = one.name.clone().unwrap_or_else(|| {
-            number += 1;
-            generated_name(&definition.name, number)
-        });
+    for (name, one) in names(definition, written) {
         claim(definition, &name, taken)?;
-        let check = Check { expr: condition(definition, &name, one)?, name, enforced: one.enforced };
+        let expr = condition(&name, one)?;
+        let check = Check { expr, name, enforced: one.enforced };
+        resolve(definition, &check, |name, column| SqlError::check_unknown_column(name, column))?;
         definition.checks.push(check);
     }
     sort(definition);
     against_actions(definition)
+}
+
+/// Adds constraints to a table that has not got its columns yet; [`resolve`] looks at these.
+pub fn add_unresolved(
+    definition: &mut Definition,
+    written: &[CheckDef],
+    taken: &dyn Fn(&str) -> bool,
+) -> SqlResult<Vec<Check>> {
+    let mut added = Vec::with_capacity(written.len());
+    for (name, one) in names(definition, written) {
+        claim(definition, &name, taken)?;
+        added.push(Check { expr: condition(&name, one)?, name, enforced: one.enforced });
+    }
+    definition.checks.extend(added.iter().cloned());
+    sort(definition);
+    Ok(added)
+}
+
+/// Error 3822 for new constraints of one name.
+pub fn distinct(added: &[Check]) -> SqlResult<()> {
+    for (at, check) in added.iter().enumerate() {
+        if added[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&check.name)) {
+            return Err(SqlError::duplicate_check_name(&check.name));
+        }
+    }
+    Ok(())
+}
+
+/// What constraints are called, by what is written or by the table's name and a number.
+fn names<'w>(definition: &Definition, written: &'w [CheckDef]) -> Vec<(Box<str>, &'w CheckDef)> {
+    let mut number = highest_number(definition);
+    let mut name = |one: &CheckDef| {
+        one.name.clone().unwrap_or_else(|| {
+            number += 1;
+            generated_name(&definition.name, number)
+        })
+    };
+    written.iter().map(|one| (name(one), one)).collect()
 }
 
 /// Error 3823 for a constraint over a column that a foreign key's action writes: those rows are changed with their parents, and nobody
@@ -109,19 +144,20 @@ pub fn rename(
     Ok(())
 }
 
-/// Takes away what speaks of a dropped column alone; error 3959 if another constraint speaks of a column that is dropped or renamed.
-/// `gone`: whether there is no column any more that had this name and still has it.
-pub fn drop_columns(
-    definition: &mut Definition,
-    dropped: &dyn Fn(&str) -> bool,
-    gone: &dyn Fn(&str) -> bool,
-) -> SqlResult<()> {
+/// Takes away what speaks of a dropped column alone; error 3959 if another constraint speaks of it.
+pub fn drop_column(definition: &mut Definition, dropped: &str) -> SqlResult<()> {
     definition.checks.retain(|check| {
         let columns = columns_of(&check.expr);
-        !matches!(columns.as_slice(), [one] if dropped(one))
+        !matches!(columns.as_slice(), [one] if one.eq_ignore_ascii_case(dropped))
     });
+    keep_column(definition, dropped)
+}
+
+/// Error 3959 if a constraint speaks of a column that is dropped or gets another name.
+pub fn keep_column(definition: &Definition, gone: &str) -> SqlResult<()> {
     for check in &definition.checks {
-        if let Some(column) = columns_of(&check.expr).iter().find(|column| gone(column)) {
+        if let Some(column) = columns_of(&check.expr).iter().find(|column| column.eq_ignore_ascii_case(gone))
+        {
             return Err(SqlError::column_used_by_check(&check.name, column));
         }
     }
@@ -129,25 +165,36 @@ pub fn drop_columns(
 }
 
 /// The condition of a constraint, canonical and found to be allowed.
-fn condition(definition: &Definition, name: &str, written: &CheckDef) -> SqlResult<Expr> {
+fn condition(name: &str, written: &CheckDef) -> SqlResult<Expr> {
     if !is_boolean(&written.expr) {
         return Err(SqlError::check_not_boolean(name));
     }
     allowed::check(&written.expr, name, &REFUSALS)?;
     for column in columns_of(&written.expr) {
-        let found = definition.columns.iter().find(|known| known.name.eq_ignore_ascii_case(&column));
-        let found = found.ok_or_else(|| SqlError::check_unknown_column(name, &column))?;
         if written.column.as_ref().is_some_and(|own| !own.eq_ignore_ascii_case(&column)) {
             return Err(SqlError::column_check_other_column(name));
         }
-        if found.auto_increment {
+    }
+    canonical(&written.expr)
+}
+
+/// Whether a constraint reads columns that are there and may be read. `missing`: what is said of a constraint and a column that is not
+/// there.
+pub fn resolve(
+    definition: &Definition,
+    check: &Check,
+    missing: impl Fn(&str, &ast::Name) -> SqlError,
+) -> SqlResult<()> {
+    let name = &check.name;
+    for column in columns_of(&check.expr) {
+        let found = definition.columns.iter().find(|known| known.name.eq_ignore_ascii_case(&column));
+        if found.ok_or_else(|| missing(name, &column))?.auto_increment {
             return Err(SqlError::check_auto_increment(name));
         }
     }
-    let expr = canonical(&written.expr)?;
-    match bind_expression(&expr, definition) {
+    match bind_expression(&check.expr, definition) {
         Err(error) if error.code == 1305 => Err(SqlError::check_named_function(name, unknown(&error))),
-        bound => bound.map(|_| expr),
+        bound => bound.map(drop),
     }
 }
 

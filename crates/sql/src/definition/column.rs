@@ -237,11 +237,13 @@ fn members(
     Ok(Arc::new(EnumNames { multiple, names }))
 }
 
-/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL.
+/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL. `late`: that a default does not fit its
+/// type is said when nothing else is wrong with the columns and keys of the statement.
 pub fn column(
     written: &ast::ColumnDef,
     collation: Collation,
     in_primary: bool,
+    late: &mut Option<SqlError>,
     eval: &EvalContext<'_>,
 ) -> SqlResult<Column> {
     if written.engine_attribute {
@@ -262,7 +264,7 @@ pub fn column(
     }
     let default = match &written.generated {
         Some(generated) => super::generated::generation(written, generated)?,
-        None => default(written, &kind, nullable, eval)?,
+        None => default(written, &kind, nullable, late, eval)?,
     };
     let comment = written.comment.as_deref().map_or("".into(), |text| String::from_utf8_lossy(text).into());
     Ok(Column {
@@ -281,6 +283,7 @@ fn default(
     written: &ast::ColumnDef,
     kind: &ColumnType,
     nullable: bool,
+    late: &mut Option<SqlError>,
     eval: &EvalContext<'_>,
 ) -> SqlResult<DefaultValue> {
     let none = || if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
@@ -296,8 +299,20 @@ fn default(
         eval.warnings.push(WarningLevel::Warning, SqlError::blob_cannot_have_default(&written.name));
         return Ok(none());
     }
-    default_value(&written.name, clause, kind, nullable, written.auto_increment, eval)
-        .map_err(|error| default_error(&written.name, error))
+    match default_value(&written.name, clause, kind, nullable, written.auto_increment, eval) {
+        Err(error) if is_late(&error, clause) && !written.auto_increment => {
+            late.get_or_insert(default_error(&written.name, error));
+            Ok(none())
+        }
+        given => given.map_err(|error| default_error(&written.name, error)),
+    }
+}
+
+/// Whether an error is that of a literal, not NULL, that does not fit.
+pub fn is_late(error: &SqlError, clause: &ast::DefaultClause) -> bool {
+    let null = matches!(&clause.expr, ast::Expr::Literal(ast::Literal::Null));
+    let function = matches!(&clause.expr, ast::Expr::Function(_));
+    !clause.computed && !null && !function && default_error("", error.clone()).code == 1067
 }
 
 /// Why a default is refused: that the value does not fit is not said more closely.

@@ -29,16 +29,27 @@ pub fn computed(column: &str, expr: &Expr) -> SqlResult<DefaultValue> {
     Ok(DefaultValue::Computed(Arc::new(canonical(expr)?)))
 }
 
-/// Error 3766 for a column that a computed default reads and that is gone, dropped or renamed.
-pub fn keep_columns(definition: &Definition, gone: &dyn Fn(&str) -> bool) -> SqlResult<()> {
-    let computed = definition.columns.iter().filter_map(|column| match &column.default {
-        DefaultValue::Computed(expr) => Some(columns_of(expr)),
-        _ => None,
+/// Functions of which a replica of the table would have other values than the table itself.
+const UNSAFE: &[&str] = &[
+    "current_user",
+    "rand",
+    "random_bytes",
+    "session_user",
+    "sysdate",
+    "system_user",
+    "user",
+    "uuid",
+    "uuid_short",
+];
+
+/// Error 1674 for a default of a new column that MySQL does not compute for rows that are there.
+pub fn check_added(column: &crate::dictionary::Column) -> SqlResult<()> {
+    let DefaultValue::Computed(expr) = &column.default else { return Ok(()) };
+    let mut found = false;
+    crate::plan::walk::each(expr, &mut |part| {
+        found |= matches!(part, Expr::Function(call) if UNSAFE.contains(&&*call.name));
     });
-    match computed.flatten().find(|name| gone(name)) {
-        Some(name) => Err(SqlError::default_dependency(name, &definition.name)),
-        None => Ok(()),
-    }
+    if found { Err(SqlError::unsafe_default()) } else { Ok(()) }
 }
 
 /// Whether the columns that computed defaults read may be read there.

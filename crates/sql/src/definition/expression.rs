@@ -204,10 +204,6 @@ fn write_literal(literal: &Literal, out: &mut String) {
 
 fn write_unary(op: UnaryOp, operand: &Expr, out: &mut String) {
     match (op, operand) {
-        (UnaryOp::Negate, Expr::Literal(Literal::Int(_) | Literal::Decimal(_) | Literal::Double(_))) => {
-            out.push('-');
-            write_expr(operand, out);
-        }
         (UnaryOp::Negate, _) => write_call("-", &[operand], out),
         (UnaryOp::BitNot, _) => write_call("~", &[operand], out),
         (UnaryOp::Not, _) => {
@@ -478,7 +474,7 @@ mod tests {
         ("a > 0", Some("(`a` > 0)")),
         ("t.a>=1 AND b<5 AND c", Some("((`a` >= 1) and (`b` < 5) and `c`)")),
         ("(a = 1 OR b = 2) AND NOT c", Some("(((`a` = 1) or (`b` = 2)) and (not(`c`)))")),
-        ("a IN (1, -2, 'x')", Some("(`a` in (1,-2,_utf8mb4'x'))")),
+        ("a IN (1, -2, 'x')", Some("(`a` in (1,-(2),_utf8mb4'x'))")),
         ("a NOT IN (1.50, 1e3)", Some("(`a` not in (1.50,1e3))")),
         ("a NOT BETWEEN 1 AND b + 1", Some("(`a` not between 1 and (`b` + 1))")),
         ("s LIKE 'a\\'b%' ESCAPE '|'", Some("(`s` like _utf8mb4'a\\'b%' escape _utf8mb4'|')")),

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::key;
 use crate::ast::quote_name;
 use crate::ast::{KeyDef, KeyKind, KeyTarget, ReferenceAction, References};
 use crate::dictionary::foreign_key::positions;
@@ -21,15 +20,14 @@ pub struct Rules {
     pub standard: bool,
 }
 
-/// Adds foreign keys to a definition that has its columns and other keys, and an index where none serves one. Parents have not
-/// been looked at: see [`check_fit`].
-pub fn add(definition: &mut Definition, written: &[&KeyDef]) -> SqlResult<()> {
+/// Adds foreign keys to a definition that has its columns and its keys, those that serve them too. Parents have not been looked at: see
+/// [`check_fit`]. `known`: how many foreign keys are there already, whose names are looked at later.
+pub fn add(definition: &mut Definition, written: &[KeyDef], known: usize) -> SqlResult<()> {
     for one in written {
         let KeyKind::Foreign(references) = &one.kind else { continue };
         let key = foreign_key(definition, one, references)?;
-        if key.child_key(definition).is_none() {
-            let index = KeyDef { kind: KeyKind::Index, ..(*one).clone() };
-            definition.keys.extend(key::key(&index, &definition.columns, &definition.keys)?);
+        if definition.foreign_keys[known..].iter().any(|other| other.name.eq_ignore_ascii_case(&key.name)) {
+            return Err(SqlError::duplicate_foreign_key_name(&key.name));
         }
         definition.foreign_keys.push(key);
     }
@@ -57,9 +55,6 @@ fn foreign_key(definition: &Definition, written: &KeyDef, references: &Reference
         None => generated_name(definition),
     };
     super::limit::name_length(&name)?;
-    if definition.foreign_keys.iter().any(|known| known.name.eq_ignore_ascii_case(&name)) {
-        return Err(SqlError::duplicate_foreign_key_name(&name));
-    }
     let parent_schema = references.table.schema.as_ref().unwrap_or(&definition.schema);
     let key = ForeignKey {
         name,

@@ -39,11 +39,11 @@ pub fn generation(written: &ColumnDef, generated: &Generated) -> SqlResult<Defau
     Ok(DefaultValue::Generated(Arc::new(canonical(&generated.expr)?), generated.stored))
 }
 
-/// Whether generated columns read what they may, and are used as they may be.
+/// Whether generated columns read what they may.
 pub fn check(definition: &Definition) -> SqlResult<()> {
     let find = |name: &str| definition.columns.iter().position(|known| known.name.eq_ignore_ascii_case(name));
     for (at, column) in definition.columns.iter().enumerate() {
-        let Some((expr, stored)) = column.generation() else { continue };
+        let Some((expr, _)) = column.generation() else { continue };
         for name in columns_of(expr) {
             let found =
                 find(&name).ok_or_else(|| SqlError::unknown_column(&name, "generated column function"))?;
@@ -57,6 +57,14 @@ pub fn check(definition: &Definition) -> SqlResult<()> {
             }
         }
         bind_expression(expr, definition)?;
+    }
+    Ok(())
+}
+
+/// Whether keys, foreign ones too, use generated columns as they may be used.
+pub fn check_keys(definition: &Definition) -> SqlResult<()> {
+    for (at, column) in definition.columns.iter().enumerate() {
+        let Some((_, stored)) = column.generation() else { continue };
         let primary = definition.keys.iter().filter(|key| key.primary).flat_map(|key| &key.parts);
         if !stored && primary.into_iter().any(|part| part.column == at) {
             return Err(SqlError::generated_unsupported(
@@ -97,17 +105,6 @@ fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()>
         }
     }
     Ok(())
-}
-
-/// Error 3108 if a column that is dropped or renamed is read by a generated one. `gone`: whether there is no column any
-/// more that had this name and still has it.
-pub fn keep_columns(definition: &Definition, gone: &dyn Fn(&str) -> bool) -> SqlResult<()> {
-    let read =
-        definition.columns.iter().filter_map(Column::generation).flat_map(|(expr, _)| columns_of(expr));
-    match read.into_iter().find(|name| gone(name)) {
-        Some(name) => Err(SqlError::generated_dependency(name)),
-        None => Ok(()),
-    }
 }
 
 /// Whether a column that is changed stays VIRTUAL or becomes it. Such a change would take or make every row's value.

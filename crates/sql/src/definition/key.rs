@@ -25,6 +25,15 @@ pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Opt
         KeyKind::FullText => return Err(SqlError::not_supported_yet("FULLTEXT keys")),
         KeyKind::Spatial => return Err(SqlError::not_supported_yet("SPATIAL keys")),
     };
+    if let (Some(name), false) = (&written.name, primary) {
+        super::limit::index_name(name)?;
+        if taken.iter().any(|key| key.name.eq_ignore_ascii_case(name)) {
+            return Err(SqlError::duplicate_key_name(name));
+        }
+    }
+    if primary && taken.iter().any(|key| key.primary) {
+        return Err(SqlError::multiple_primary_key());
+    }
     if written.parts.len() > PARTS_MAX {
         return Err(SqlError::too_many_key_parts(PARTS_MAX));
     }
@@ -46,7 +55,7 @@ pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Opt
     if bytes > KEY_BYTES_MAX {
         return Err(SqlError::key_too_long(KEY_BYTES_MAX));
     }
-    let name = if primary { "PRIMARY".into() } else { name(written, columns, &parts, taken)? };
+    let name = if primary { "PRIMARY".into() } else { name(written, columns, &parts, taken) };
     let comment =
         written.options.comment.as_deref().map_or("".into(), |text| String::from_utf8_lossy(text).into());
     Ok(Some(Key {
@@ -57,6 +66,7 @@ pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Opt
         index: IndexId(0),
         comment,
         visible: !written.options.invisible,
+        implicit: false,
     }))
 }
 
@@ -87,21 +97,17 @@ fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u
     }
 }
 
-fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> SqlResult<Box<str>> {
+fn name(written: &KeyDef, columns: &[Column], parts: &[Part], taken: &[Key]) -> Box<str> {
     let used = |name: &str| taken.iter().any(|key| key.name.eq_ignore_ascii_case(name));
     if let Some(name) = &written.name {
-        super::limit::index_name(name)?;
-        if used(name) {
-            return Err(SqlError::duplicate_key_name(name));
-        }
-        return Ok(name.clone());
+        return name.clone();
     }
     let first = &*columns[parts[0].column].name;
     if !used(first) {
-        return Ok(first.into());
+        return first.into();
     }
     let numbered = (2..).map(|nth| format!("{first}_{nth}")).find(|name| !used(name));
-    Ok(numbered.unwrap_or_default().into())
+    numbered.unwrap_or_default().into()
 }
 
 /// The order of keys in a table: the primary key, unique ones over columns that are NOT NULL, unique ones of whole columns, other unique

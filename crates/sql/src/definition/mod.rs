@@ -2,7 +2,7 @@
 
 use turnstile_engine::ids::{IndexId, TableId};
 
-use crate::ast::{CreateTable, KeyKind, KeyTarget};
+use crate::ast::{CreateTable, KeyDef, KeyKind, KeyTarget};
 use crate::collation::Collation;
 use crate::dictionary::table::{Definition, Part};
 use crate::dictionary::{Column, Key};
@@ -18,6 +18,7 @@ pub mod foreign_key;
 pub mod generated;
 pub mod key;
 pub mod limit;
+pub mod new_keys;
 mod option;
 mod text;
 
@@ -50,13 +51,14 @@ pub fn build(
         )
     };
     let mut columns: Vec<Column> = Vec::with_capacity(create.columns.len() + selected.len());
+    let mut late = None;
     for written in &create.columns {
         limit::column_name(&written.name)?;
         if columns.iter().any(|column| column.name.eq_ignore_ascii_case(&written.name)) {
             return Err(SqlError::duplicate_column(&written.name));
         }
         let primary = written.primary_key || in_primary(&written.name);
-        columns.push(column::column(written, options.collation, primary, eval)?);
+        columns.push(column::column(written, options.collation, primary, &mut late, eval)?);
     }
     for (nth, column) in selected.into_iter().enumerate() {
         let place = columns.iter().position(|known| known.name.eq_ignore_ascii_case(&column.name));
@@ -84,59 +86,40 @@ pub fn build(
         auto_increment: options.auto_increment,
         created: now_seconds(),
     };
-    for written in &create.columns {
-        add_column_keys(&mut definition, written)?;
-    }
-    let (foreign, keys): (Vec<_>, Vec<_>) =
-        create.keys.iter().partition(|key| matches!(key.kind, KeyKind::Foreign(_)));
-    for written in keys {
-        add_key(&mut definition, written)?;
-    }
+    one_automatic(&definition)?;
+    let mut keys: Vec<KeyDef> = create.columns.iter().flat_map(new_keys::of_column).collect();
+    keys.extend(create.keys.iter().cloned());
+    new_keys::add_keys(&mut definition, &keys)?;
     warn_of_duplicates(&definition, |_| true, eval);
-    foreign_key::add(&mut definition, &foreign)?;
+    foreign_key::add(&mut definition, &create.keys, 0)?;
+    late.map_or(Ok(()), Err)?;
     limit::comments(&mut definition, eval)?;
     check(&definition)?;
     key::sort(&mut definition.keys, &definition.columns);
     Ok(definition)
 }
 
-/// PRIMARY KEY and UNIQUE written at a column.
-pub fn add_column_keys(definition: &mut Definition, written: &crate::ast::ColumnDef) -> SqlResult<()> {
-    for (wanted, kind) in [(written.primary_key, KeyKind::Primary), (written.unique, KeyKind::Unique)] {
-        if wanted {
-            let part = crate::ast::KeyPart {
-                target: KeyTarget::Column(written.name.clone()),
-                length: None,
-                descending: false,
-            };
-            let key = crate::ast::KeyDef { kind, name: None, parts: vec![part], options: Default::default() };
-            add_key(definition, &key)?;
-        }
-    }
-    Ok(())
-}
-
 /// Adds a key, without its tree.
-pub fn add_key(definition: &mut Definition, written: &crate::ast::KeyDef) -> SqlResult<()> {
+fn add_key(definition: &mut Definition, written: &KeyDef) -> SqlResult<()> {
     let Some(key) = key::key(written, &definition.columns, &definition.keys)? else { return Ok(()) };
-    if key.primary && definition.keys.iter().any(|known| known.primary) {
-        return Err(SqlError::multiple_primary_key());
-    }
-    if key.primary {
-        for part in &key.parts {
-            let column = &mut definition.columns[part.column];
-            column.nullable = false;
-            if column.default == crate::dictionary::DefaultValue::Value(crate::value::Value::Null) {
-                column.default = crate::dictionary::DefaultValue::None;
-            }
-        }
-    }
+    hold_no_null(definition, &key);
     definition.keys.push(key);
     Ok(())
 }
 
+/// The columns of a primary key are NOT NULL.
+pub fn hold_no_null(definition: &mut Definition, key: &Key) {
+    for part in key.parts.iter().filter(|_| key.primary) {
+        let column = &mut definition.columns[part.column];
+        column.nullable = false;
+        if column.default == crate::dictionary::DefaultValue::Value(crate::value::Value::Null) {
+            column.default = crate::dictionary::DefaultValue::None;
+        }
+    }
+}
+
 /// The primary key, or the unique key over columns that are never NULL which MySQL takes in its place.
-fn primary_key(definition: &Definition) -> Option<&Key> {
+pub fn primary_key(definition: &Definition) -> Option<&Key> {
     let never_null = |key: &&Key| {
         let whole = |part: &Part| part.prefix.is_none() && !definition.columns[part.column].nullable;
         key.unique && key.parts.iter().all(whole)
@@ -146,7 +129,9 @@ fn primary_key(definition: &Definition) -> Option<&Key> {
 
 /// Warns of keys that are new and the same as one before them.
 pub fn warn_of_duplicates(definition: &Definition, is_new: impl Fn(&Key) -> bool, eval: &EvalContext<'_>) {
-    for (at, key) in definition.keys.iter().enumerate().filter(|(_, key)| !key.primary && is_new(key)) {
+    for (at, key) in
+        definition.keys.iter().enumerate().filter(|(_, key)| !key.primary && !key.implicit && is_new(key))
+    {
         let same = |other: &Key| !other.primary && other.unique == key.unique && other.parts == key.parts;
         if definition.keys[..at].iter().any(same) {
             let table = format!("{}.{}", definition.schema, definition.name);
@@ -155,21 +140,54 @@ pub fn warn_of_duplicates(definition: &Definition, is_new: impl Fn(&Key) -> bool
     }
 }
 
+/// Error 1117 for more columns than a table may have.
+pub fn column_count(definition: &Definition) -> SqlResult<()> {
+    if definition.columns.len() > COLUMNS_MAX { Err(SqlError::too_many_columns()) } else { Ok(()) }
+}
+
+/// Error 1075 for a second AUTO_INCREMENT column.
+pub fn one_automatic(definition: &Definition) -> SqlResult<()> {
+    let automatic = definition.columns.iter().filter(|column| column.auto_increment);
+    if automatic.count() > 1 { Err(SqlError::wrong_auto_key()) } else { Ok(()) }
+}
+
+/// An AUTO_INCREMENT column is a number and begins a key.
+pub fn check_automatic(definition: &Definition) -> SqlResult<()> {
+    one_automatic(definition)?;
+    let found = definition.columns.iter().enumerate().find(|(_, column)| column.auto_increment);
+    let Some((at, column)) = found else { return Ok(()) };
+    if !definition.keys.iter().any(|key| key.parts[0].column == at) {
+        return Err(SqlError::wrong_auto_key());
+    }
+    automatic_type(column)
+}
+
+/// Error 1063 for an AUTO_INCREMENT column that is no number.
+pub fn automatic_type(column: &Column) -> SqlResult<()> {
+    match column.kind {
+        crate::types::ColumnType::Int { .. } => Ok(()),
+        _ if column.auto_increment => Err(SqlError::wrong_column_spec(&column.name)),
+        _ => Ok(()),
+    }
+}
+
+/// What expressions of columns read, and how such columns are used.
+pub fn check_expressions(definition: &Definition) -> SqlResult<()> {
+    generated::check(definition)?;
+    default::check(definition)
+}
+
 /// Rules about a table as a whole.
 pub fn check(definition: &Definition) -> SqlResult<()> {
-    let mut automatic = definition.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
-    if let Some((at, column)) = automatic.next() {
-        let keyed = definition.keys.iter().any(|key| key.parts[0].column == at);
-        if automatic.next().is_some() || !keyed {
-            return Err(SqlError::wrong_auto_key());
-        }
-        if !matches!(column.kind, crate::types::ColumnType::Int { .. }) {
-            return Err(SqlError::wrong_column_spec(&column.name));
-        }
-    }
-    default::check(definition)?;
-    generated::check(definition)?;
+    check_automatic(definition)?;
+    generated::check_keys(definition)?;
+    check_expressions(definition)?;
     check::against_actions(definition)?;
+    check_whole(definition)
+}
+
+/// The rules that no column or key breaks alone.
+pub fn check_whole(definition: &Definition) -> SqlResult<()> {
     if definition.columns.iter().all(|column| column.invisible) {
         return Err(SqlError::invisible_only());
     }

@@ -99,6 +99,8 @@ pub struct Key {
     pub comment: Box<str>,
     /// False for INVISIBLE.
     pub visible: bool,
+    /// It was made for a foreign key and not asked for: it goes when another key begins with its columns.
+    pub implicit: bool,
 }
 
 /// What the dictionary keeps of a table.
@@ -357,6 +359,8 @@ const SECTIONED: u8 = 2;
 /// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before there were sections.
 const FOREIGN_KEYS: u8 = 1;
 const CHECKS: u8 = 2;
+/// Places of keys that were made for foreign keys.
+const IMPLICIT_KEYS: u8 = 3;
 
 impl Definition {
     /// Bytes of its dictionary row.
@@ -372,6 +376,14 @@ impl Definition {
             let mut body = Writer::default();
             body.list(&self.checks, |body, check| check.encode(body));
             sections.u8(CHECKS);
+            sections.bytes(&body.0);
+        }
+        let implicit = self.keys.iter().enumerate().filter(|(_, key)| key.implicit);
+        let implicit: Vec<u32> = implicit.map(|(at, _)| at as u32).collect();
+        if !implicit.is_empty() {
+            let mut body = Writer::default();
+            body.list(&implicit, |body, at| body.u32(*at));
+            sections.u8(IMPLICIT_KEYS);
             sections.bytes(&body.0);
         }
         let mut row = Writer::new(if sections.0.is_empty() { PLAIN } else { SECTIONED });
@@ -455,6 +467,11 @@ impl Definition {
             match tag {
                 CHECKS => definition.checks = body.list(Check::decode)?,
                 FOREIGN_KEYS => definition.foreign_keys = body.list(ForeignKey::decode)?,
+                IMPLICIT_KEYS => {
+                    for at in body.list(|body| body.u32())? {
+                        definition.keys.get_mut(at as usize).ok_or(Damaged)?.implicit = true;
+                    }
+                }
                 _ => return Err(Damaged),
             }
             if !body.is_empty() {
@@ -511,6 +528,7 @@ impl Key {
             index: IndexId(row.u32()?),
             comment: row.text()?.into(),
             visible: row.bool()?,
+            implicit: false,
         })
     }
 }

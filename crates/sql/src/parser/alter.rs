@@ -84,8 +84,9 @@ impl Parser<'_> {
                 self.online_option(online)?;
             }
             Keyword::Order => {
-                self.order_by()?;
+                self.table_order()?;
                 self.note(Clause::TableOrder);
+                actions.push(AlterAction::Order);
             }
             Keyword::Discard | Keyword::Import => return Err(self.not_supported("tablespaces")),
             Keyword::Partition | Keyword::Remove | Keyword::Reorganize => {
@@ -97,6 +98,24 @@ impl Parser<'_> {
             },
         }
         Ok(())
+    }
+
+    /// Names of columns and nothing else, to the statement's end.
+    fn table_order(&mut self) -> Parse<()> {
+        self.expect_all(&[Keyword::Order, Keyword::By])?;
+        loop {
+            self.name()?;
+            if self.eat_kind(TokenKind::Dot) {
+                self.name()?;
+            }
+            // Rows lie in the order of a key whatever is asked for, as the note tells.
+            if self.at(Keyword::Asc) || self.at(Keyword::Desc) {
+                self.advance();
+            }
+            if !self.eat_kind(TokenKind::Comma) {
+                return Ok(());
+            }
+        }
     }
 
     fn column_position(&mut self) -> Parse<Option<ColumnPosition>> {

@@ -23,6 +23,8 @@ pub(super) use foreign_key::parents_named;
 use foreign_key::{children_of, name_of};
 
 mod alter;
+mod alter_columns;
+mod alteration;
 mod auto_increment;
 mod copy;
 mod create_select;
@@ -313,7 +315,10 @@ impl Session {
             }
         };
         self.check_has_primary(&definition)?;
-        self.fit_parents(&mut definition, 0)?;
+        for key in &definition.foreign_keys {
+            self.check_name_is_free(&definition.schema, &definition.name, &key.name)?;
+        }
+        self.fit_parents(&mut definition, 0, &[])?;
         self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
         let made_by = self.db.save_tables(&[(&definition, true)]).await?;

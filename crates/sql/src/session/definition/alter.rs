@@ -6,60 +6,25 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use turnstile_engine::ids::{IndexId, TxnId};
+use turnstile_engine::ids::TxnId;
 use turnstile_engine::{Error as EngineError, Read};
 
 use super::super::Session;
 use super::super::statement::Outcome;
-use super::auto_increment;
+use super::alter_columns::ColumnPlan;
+use super::alteration::{Alteration, NO_TREE};
 use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
-use super::foreign_key_alter::{settle, settle_children};
+use super::foreign_key_alter::{check_copy, keep_columns, settle, settle_parents};
 use super::online::{self, Needs};
-use crate::ast::{
-    AlterAction, AlterTable, ColumnDef, ColumnPosition, Expr, KeyDef, KeyKind, Literal, TableName,
-};
-use crate::collation::Collation;
+use crate::ast::{AlterAction, AlterTable, Name, TableName};
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{Column, DefaultValue, Dictionary, Key, Table};
+use crate::dictionary::{Column, Dictionary, Key, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::apply::duplicate_entry;
-use crate::expr::EvalContext;
 use crate::mdl::Hold;
 use crate::row_codec::RowView;
-
-/// The tree of a key that has none yet.
-const NO_TREE: IndexId = IndexId(0);
-
-/// A definition being altered.
-pub(super) struct Alteration {
-    /// AUTO_INCREMENT = was given.
-    pub(super) sets_counter: bool,
-    pub(super) definition: Definition,
-    /// For every column, the old column it was.
-    pub(super) origins: Vec<Option<usize>>,
-    /// Names of the old columns: RENAME COLUMN means these, so that names can be swapped.
-    old_names: Vec<Box<str>>,
-    /// Old columns that an action has changed: a second one does not find them.
-    touched: Vec<usize>,
-    /// Trees of keys that have got another name.
-    renamed_keys: Vec<IndexId>,
-    pub(super) rebuild: bool,
-    /// A column changes its type so that its values change their bytes.
-    pub(super) retyped: bool,
-    /// The dictionary alone changes, in a way that MySQL calls in place and not instant.
-    pub(super) in_place: bool,
-    /// Rows that stay where they are have to meet constraints that they need not have met before.
-    verify: bool,
-    rename: Option<TableName>,
-    /// Foreign keys to be added when all else is done.
-    foreign: Vec<KeyDef>,
-    /// How many foreign keys were there before these.
-    known: usize,
-    /// Definitions of children that change with it.
-    others: Vec<Definition>,
-}
 
 impl Session {
     /// ALTER TABLE
@@ -68,23 +33,14 @@ impl Session {
         online::check_words(&alter.online)?;
         let holds = self.take_for_alter(alter, &schema).await?;
         let table = self.db.dictionary().table(&schema, &alter.name.table)?;
+        self.check_new_name(alter, &schema)?;
+        if alter.actions.iter().all(|action| renamed(action).is_some()) && !alter.actions.is_empty() {
+            online::check_rename(&alter.online)?;
+        }
         let mut work = Alteration::of(&table);
-        work.sets_counter = auto_increment::is_given(&alter.actions);
         check_charsets(&alter.actions)?;
         check_validation(&alter.actions)?;
-        let mut actions: Vec<_> = alter.actions.iter().collect();
-        actions.sort_by_key(|one| phase(one));
-        self.with_eval(&[], |eval| actions.into_iter().try_for_each(|action| work.apply(action, eval)))?;
-        work.change_checks(alter, &|name| self.is_check_name(&schema, &alter.name.table, name))?;
-        work.check_names()?;
-        self.settle_foreign_keys(&table, &mut work)?;
-        self.with_eval(&[], |eval| definition::limit::comments(&mut work.definition, eval))?;
-        definition::check(&work.definition)?;
-        let is_new = |key: &Key| key.index == NO_TREE;
-        self.with_eval(&[], |eval| definition::warn_of_duplicates(&work.definition, is_new, eval));
-        self.check_has_primary(&work.definition)?;
-        definition::key::sort(&mut work.definition.keys, &work.definition.columns);
-        online::check(&alter.online, &work.needs(alter, self.settings.foreign_key_checks))?;
+        self.work_out(alter, &schema, &table, &mut work)?;
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
@@ -92,13 +48,12 @@ impl Session {
             met.max(self.redefine(&table, &mut work).await?)
         };
         drop(holds);
-        if let Some(new) = &work.rename
+        if let Some(new) = alter.actions.iter().rev().find_map(renamed)
             && (&*self.schema_of(new)?, &*new.table) != (&*schema, &*alter.name.table)
         {
             self.rename_tables(&[(alter.name.clone(), new.clone())]).await?;
         }
-        let looked = !work.foreign.is_empty() && self.settings.foreign_key_checks;
-        let affected = if looked || alter.actions.iter().any(counts_rows) { affected } else { 0 };
+        let affected = if work.copies { affected } else { 0 };
         // What touches no row at all says nothing.
         let quiet = |one: &AlterAction| matches!(one, AlterAction::Rename(_) | AlterAction::EnableKeys(_));
         if alter.actions.iter().all(quiet) {
@@ -128,15 +83,79 @@ impl Session {
         self.take_all_alone(&wanted).await
     }
 
-    fn settle_foreign_keys(&self, table: &Table, work: &mut Alteration) -> SqlResult<()> {
-        let rules = self.foreign_rules();
-        work.known = work.definition.foreign_keys.len();
-        let written = work.foreign.clone();
-        settle(table, work, &written, rules)?;
-        self.fit_parents(&mut work.definition, work.known)?;
-        let children = self.db.dictionary().children(&table.definition.schema, table.name());
-        work.others = settle_children(table, &children, work, rules)?;
+    /// Errors 1049 and 1050 for the name that the table is to get.
+    fn check_new_name(&self, alter: &AlterTable, schema: &str) -> SqlResult<()> {
+        for new in alter.actions.iter().filter_map(renamed) {
+            let to = self.schema_of(new)?;
+            definition::limit::table_name(&new.table)?;
+            if self.db.dictionary().schema_collation(&to).is_none() {
+                return Err(SqlError::unknown_database(&to));
+            }
+            if (&*to, &*new.table) != (schema, &*alter.name.table) && self.is_taken(&to, &new.table) {
+                return Err(SqlError::table_exists(&new.table));
+            }
+        }
         Ok(())
+    }
+
+    /// The new definition. What is wrong with the statement is found in the order in which MySQL finds it.
+    fn work_out(
+        &self,
+        alter: &AlterTable,
+        schema: &str,
+        table: &Table,
+        work: &mut Alteration,
+    ) -> SqlResult<()> {
+        let rules = self.foreign_rules();
+        let actions = self.with_eval(&[], |eval| work.begin(&alter.actions, eval))?;
+        let plan = self.with_eval(&[], |eval| ColumnPlan::of(work, &actions, eval))?;
+        let taken = |name: &str| self.is_check_name(schema, &alter.name.table, name);
+        let new_checks = work.change_checks(&actions, &plan.gone(&actions), &taken)?;
+        work.drop_keys(&actions);
+        let placed = self.with_eval(&[], |eval| plan.place(work, eval))?;
+        work.set_columns(placed);
+        keep_columns(table, work)?;
+        work.change_keys(&actions)?;
+        work.check_columns()?;
+        work.fit_keys()?;
+        work.add_keys(&actions)?;
+        definition::check_automatic(&work.definition)?;
+        let written = work.foreign.clone();
+        work.known = work.definition.foreign_keys.len();
+        settle(table, work, &written, rules)?;
+        definition::check::against_actions(&work.definition)?;
+        self.fit_parents(&mut work.definition, work.known, &table.definition.foreign_keys)?;
+        definition::generated::check_keys(&work.definition)?;
+        work.late.take().map_or(Ok(()), Err)?;
+        let children = self.db.dictionary().children(schema, table.name());
+        work.others = settle_parents(table, &children, work, rules)?;
+        work.compare(alter, rules.checks);
+        let needs = work.needs(alter, rules.checks);
+        definition::check_expressions(&work.definition)?;
+        if needs == Needs::Copy {
+            online::check(&alter.online, &needs)?;
+        }
+        check_copy(table, &children, work, (rules, &alter.online))?;
+        new_checks
+            .iter()
+            .try_for_each(|check| definition::check::resolve(&work.definition, check, missing))?;
+        definition::check::distinct(&new_checks)?;
+        online::check(&alter.online, &needs)?;
+        self.check_foreign_names(table, work)?;
+        self.with_eval(&[], |eval| definition::limit::comments(&mut work.definition, eval))?;
+        definition::check_whole(&work.definition)?;
+        let is_new = |key: &Key| key.index == NO_TREE;
+        self.with_eval(&[], |eval| definition::warn_of_duplicates(&work.definition, is_new, eval));
+        self.check_has_primary(&work.definition)?;
+        definition::key::sort(&mut work.definition.keys, &work.definition.columns);
+        Ok(())
+    }
+
+    /// Error 1826 for names of new foreign keys that other tables' have.
+    fn check_foreign_names(&self, table: &Table, work: &Alteration) -> SqlResult<()> {
+        let old = &table.definition;
+        let mut new = work.definition.foreign_keys[work.known..].iter();
+        new.try_for_each(|key| self.check_name_is_free(&old.schema, &old.name, &key.name))
     }
 
     /// Whether the rows have parents by the foreign keys that are new; how many rows were looked at.
@@ -263,18 +282,17 @@ impl Session {
     }
 }
 
-/// What is dropped is what was there before the statement, and goes before anything takes its name.
-fn phase(action: &AlterAction) -> u8 {
+/// The name that an action gives the table.
+fn renamed(action: &AlterAction) -> Option<&TableName> {
     match action {
-        AlterAction::DropPrimaryKey
-        | AlterAction::DropKey(_)
-        | AlterAction::DropConstraint(_)
-        | AlterAction::DropForeignKey(_) => 0,
-        AlterAction::DropColumn(_) => 1,
-        // They mean keys by the names that these had before the statement.
-        AlterAction::RenameKey { .. } | AlterAction::SetKeyVisibility { .. } => 2,
-        _ => 3,
+        AlterAction::Rename(name) => Some(name),
+        _ => None,
     }
+}
+
+/// What is said of a constraint that reads a column that is not there.
+fn missing(check: &str, column: &Name) -> SqlError {
+    SqlError::unknown_column(column, format!("check constraint {check} expression"))
 }
 
 /// Error 1253 for a default collation that is not one of the character set given with it.
@@ -298,414 +316,4 @@ fn check_validation(actions: &[AlterAction]) -> SqlResult<()> {
         return Err(SqlError::wrong_usage("ALTER", "WITH VALIDATION"));
     }
     Ok(())
-}
-
-/// MySQL counts rows where it cannot change a table in place.
-fn counts_rows(action: &AlterAction) -> bool {
-    match action {
-        AlterAction::ChangeColumn { .. }
-        | AlterAction::ConvertCharset { .. }
-        | AlterAction::DropPrimaryKey
-        | AlterAction::EnforceConstraint { enforced: true, .. } => true,
-        AlterAction::AddCheck(check) => check.enforced,
-        _ => false,
-    }
-}
-
-impl Alteration {
-    /// What the change takes.
-    fn needs(&self, alter: &AlterTable, checks_foreign: bool) -> Needs {
-        let actions = &alter.actions;
-        let adds_primary =
-            |one: &AlterAction| matches!(one, AlterAction::AddKey(key) if key.kind == KeyKind::Primary);
-        let without_primary = actions.iter().any(|one| matches!(one, AlterAction::DropPrimaryKey))
-            && !actions.iter().any(adds_primary);
-        let in_place = self.in_place || actions.iter().any(online::is_in_place);
-        match self.rebuild {
-            true if self.retyped => Needs::Conversion,
-            true if without_primary => Needs::WithoutPrimary,
-            true => Needs::Copy,
-            // The rows are looked at, but MySQL copies them for a CHECK.
-            false if self.verify => Needs::Copy,
-            false if self.definition.foreign_keys.len() > self.known && checks_foreign => Needs::ForeignKeys,
-            false if self.definition.keys.iter().any(|key| key.index == NO_TREE) => Needs::Look,
-            false if in_place || self.definition.foreign_keys.len() > self.known => Needs::Dictionary,
-            false => Needs::Nothing,
-        }
-    }
-
-    fn of(table: &Table) -> Alteration {
-        Alteration {
-            sets_counter: false,
-            definition: table.definition.clone(),
-            origins: (0..table.columns().len()).map(Some).collect(),
-            old_names: table.columns().iter().map(|column| column.name.clone()).collect(),
-            touched: Vec::new(),
-            renamed_keys: Vec::new(),
-            rebuild: false,
-            retyped: false,
-            in_place: false,
-            verify: false,
-            rename: None,
-            foreign: Vec::new(),
-            known: 0,
-            others: Vec::new(),
-        }
-    }
-
-    fn apply(&mut self, action: &AlterAction, eval: &EvalContext<'_>) -> SqlResult<()> {
-        match action {
-            AlterAction::AddColumn { column, position } => {
-                self.add_column(column, position.as_ref(), eval)?
-            }
-            AlterAction::DropColumn(name) => self.drop_column(name)?,
-            AlterAction::ChangeColumn { old_name, column, position } => {
-                self.change_column(old_name, column, position.as_ref(), eval)?;
-            }
-            AlterAction::RenameColumn { old_name, new_name } => {
-                let at = self.column_before(old_name)?;
-                definition::limit::new_column_name(new_name)?;
-                self.definition.columns[at].name = new_name.clone();
-            }
-            AlterAction::SetDefault { column, default } => {
-                self.set_default(column, default.as_ref(), eval)?
-            }
-            AlterAction::AddKey(key) if matches!(key.kind, KeyKind::Foreign(_)) => {
-                self.foreign.push(key.clone());
-            }
-            AlterAction::AddKey(key) => {
-                definition::add_key(&mut self.definition, key)?;
-                self.rebuild |= key.kind == KeyKind::Primary;
-            }
-            AlterAction::DropKey(name) => self.drop_key(name)?,
-            AlterAction::DropCheck(name) => {
-                let at = definition::check::position(&self.definition, name);
-                self.definition.checks.remove(at.ok_or_else(|| SqlError::check_not_found(name))?);
-            }
-            AlterAction::DropConstraint(name) => self.drop_constraint(name)?,
-            AlterAction::EnforceConstraint { name, enforced, check } => {
-                self.enforce(name, *enforced, *check)?;
-            }
-            AlterAction::DropPrimaryKey => self.drop_key("PRIMARY")?,
-            AlterAction::RenameKey { old_name, new_name } => self.rename_key(old_name, new_name)?,
-            AlterAction::SetKeyVisibility { name, visible } => {
-                let at = self.key_before(name)?;
-                self.definition.keys[at].visible = *visible;
-            }
-            AlterAction::Rename(name) => self.rename = Some(name.clone()),
-            AlterAction::Option(option) => {
-                let before = definition::Options {
-                    collation: self.definition.collation,
-                    auto_increment: self.definition.auto_increment,
-                    comment: self.definition.comment.clone(),
-                };
-                let name = self.definition.name.clone();
-                let after = definition::options(std::slice::from_ref(option), before, (&name, false), eval)?;
-                self.definition.collation = after.collation;
-                self.definition.auto_increment = after.auto_increment;
-                self.definition.comment = after.comment;
-            }
-            AlterAction::ConvertCharset { charset, collation } => {
-                self.convert_charset(charset.as_deref(), collation.as_deref())?;
-            }
-            // The parser hands it over as a clause without effect, with a note.
-            AlterAction::EnableKeys(_) => {}
-            // Rows that get a generated column are copied, and so their values are worked out in any case.
-            AlterAction::Validation(_) => {}
-            AlterAction::Force => self.rebuild = true,
-            // When all columns are there.
-            AlterAction::AddCheck(_) => {}
-            AlterAction::DropForeignKey(name) => self.drop_foreign_key(name)?,
-        }
-        Ok(())
-    }
-
-    fn rename_key(&mut self, old_name: &str, new_name: &crate::ast::Name) -> SqlResult<()> {
-        let at = self.key_before(old_name)?;
-        definition::limit::index_name(new_name)?;
-        if self.definition.keys.iter().any(|key| key.name.eq_ignore_ascii_case(new_name)) {
-            return Err(SqlError::duplicate_key_name(new_name));
-        }
-        self.definition.keys[at].name = new_name.clone();
-        self.renamed_keys.push(self.definition.keys[at].index);
-        Ok(())
-    }
-
-    fn column(&self, name: &str) -> SqlResult<usize> {
-        let found = self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| SqlError::unknown_column(name, &self.definition.name))
-    }
-
-    /// The column that had this name before the statement.
-    fn column_before(&self, name: &str) -> SqlResult<usize> {
-        let named = |old: &Option<usize>| old.is_some_and(|at| self.old_names[at].eq_ignore_ascii_case(name));
-        let found = self.origins.iter().position(named);
-        found.ok_or_else(|| SqlError::unknown_column(name, &self.definition.name))
-    }
-
-    /// The same for an action that takes the column for itself.
-    fn take_column(&mut self, name: &str) -> SqlResult<usize> {
-        let at = self.column_before(name)?;
-        let Some(old) = self.origins[at] else { return Ok(at) };
-        if self.touched.contains(&old) {
-            return Err(SqlError::unknown_column(name, &self.definition.name));
-        }
-        self.touched.push(old);
-        Ok(at)
-    }
-
-    fn check_names(&self) -> SqlResult<()> {
-        let columns = &self.definition.columns;
-        if columns.is_empty() {
-            return Err(SqlError::cannot_remove_all_fields());
-        }
-        (0..columns.len()).try_for_each(|at| self.check_free(&columns[at].name, Some(at)))
-    }
-
-    /// The key that had this name before the statement, unless it has another by now.
-    fn key_before(&self, name: &str) -> SqlResult<usize> {
-        let renamed = |key: &Key| self.renamed_keys.contains(&key.index);
-        let named = |key: &Key| key.name.eq_ignore_ascii_case(name) && !renamed(key);
-        let found = self.definition.keys.iter().position(named);
-        found.ok_or_else(|| SqlError::key_does_not_exist(name, &self.definition.name))
-    }
-
-    fn check_free(&self, name: &str, except: Option<usize>) -> SqlResult<()> {
-        let taken =
-            |(at, column): (usize, &Column)| Some(at) != except && column.name.eq_ignore_ascii_case(name);
-        if self.definition.columns.iter().enumerate().any(taken) {
-            Err(SqlError::duplicate_column(name))
-        } else {
-            Ok(())
-        }
-    }
-
-    fn position(&self, position: Option<&ColumnPosition>, otherwise: usize) -> SqlResult<usize> {
-        match position {
-            None => Ok(otherwise),
-            Some(ColumnPosition::First) => Ok(0),
-            Some(ColumnPosition::After(name)) => Ok(self.column(name)? + 1),
-        }
-    }
-
-    /// Keys name columns by position: follows a column that was inserted (`by` 1) or removed (-1) at `at`.
-    fn shift_keys(&mut self, at: usize, by: isize) {
-        for part in self.definition.keys.iter_mut().flat_map(|key| &mut key.parts) {
-            if part.column >= at {
-                part.column = part.column.wrapping_add_signed(by);
-            }
-        }
-    }
-
-    fn add_column(
-        &mut self,
-        written: &ColumnDef,
-        position: Option<&ColumnPosition>,
-        eval: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        self.check_free(&written.name, None)?;
-        let column =
-            definition::column::column(written, self.definition.collation, written.primary_key, eval)?;
-        let at = self.position(position, self.definition.columns.len())?;
-        self.shift_keys(at, 1);
-        self.definition.columns.insert(at, column);
-        self.origins.insert(at, None);
-        self.rebuild = true;
-        definition::add_column_keys(&mut self.definition, written)
-    }
-
-    fn drop_column(&mut self, name: &str) -> SqlResult<()> {
-        let at = self.column_before(name).map_err(|_| SqlError::cannot_drop_field_or_key(name))?;
-        for key in &mut self.definition.keys {
-            key.parts.retain(|part| part.column != at);
-        }
-        self.definition.keys.retain(|key| !key.parts.is_empty());
-        self.definition.columns.remove(at);
-        self.origins.remove(at);
-        self.shift_keys(at, -1);
-        self.rebuild = true;
-        Ok(())
-    }
-
-    fn change_column(
-        &mut self,
-        old_name: &str,
-        written: &ColumnDef,
-        position: Option<&ColumnPosition>,
-        eval: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        let at = self.take_column(old_name)?;
-        self.check_free(&written.name, Some(at))?;
-        let in_primary = self
-            .definition
-            .keys
-            .iter()
-            .any(|key| key.primary && key.parts.iter().any(|part| part.column == at));
-        let column = definition::column::column(written, self.definition.collation, in_primary, eval)?;
-        let old = &self.definition.columns[at];
-        definition::generated::check_change(old, &column)?;
-        self.rebuild |= old.generation() != column.generation();
-        let stays = online::keeps_rows(&old.kind, &column.kind);
-        let indexed = self.definition.keys.iter().any(|key| key.parts.iter().any(|part| part.column == at));
-        self.rebuild |= !stays || old.nullable != column.nullable;
-        self.retyped |= !stays;
-        self.in_place |= stays && indexed && old.kind != column.kind;
-        if old.kind != column.kind {
-            definition::key::fit_parts(&mut self.definition.keys, &column, at)?;
-        }
-        self.definition.columns[at] = column;
-        if let Some(position) = position {
-            self.move_column(at, position)?;
-        }
-        definition::add_column_keys(&mut self.definition, written)
-    }
-
-    fn move_column(&mut self, at: usize, position: &ColumnPosition) -> SqlResult<()> {
-        let to = self.position(Some(position), at)?;
-        if to == at + 1 && matches!(position, ColumnPosition::After(_)) {
-            // A column does not stand behind itself.
-            return Err(SqlError::unknown_column(&self.definition.columns[at].name, &self.definition.name));
-        }
-        let to = if to > at { to - 1 } else { to };
-        if to == at {
-            return Ok(());
-        }
-        let column = self.definition.columns.remove(at);
-        let origin = self.origins.remove(at);
-        self.definition.columns.insert(to, column);
-        self.origins.insert(to, origin);
-        for part in self.definition.keys.iter_mut().flat_map(|key| &mut key.parts) {
-            part.column = match part.column {
-                column if column == at => to,
-                column if at < column && column <= to => column - 1,
-                column if to <= column && column < at => column + 1,
-                column => column,
-            };
-        }
-        self.rebuild = true;
-        Ok(())
-    }
-
-    fn set_default(
-        &mut self,
-        name: &str,
-        default: Option<&crate::ast::DefaultClause>,
-        eval: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        let at = self.take_column(name)?;
-        let column = &mut self.definition.columns[at];
-        let literal = |clause: &crate::ast::DefaultClause| matches!(&clause.expr, Expr::Literal(literal) if *literal != Literal::Null);
-        if column.kind.is_blob() && default.is_some_and(literal) {
-            return Err(SqlError::blob_cannot_have_default(name));
-        }
-        if column.generation().is_some() {
-            let given = default.is_some();
-            return if given { Err(SqlError::wrong_usage("DEFAULT", "generated column")) } else { Ok(()) };
-        }
-        column.default = match default {
-            None => DefaultValue::None,
-            Some(clause) => {
-                let (kind, nullable, automatic) = (&column.kind, column.nullable, column.auto_increment);
-                definition::column::default_value(name, clause, kind, nullable, automatic, eval)
-                    .map_err(|error| definition::column::default_error(name, error))?
-            }
-        };
-        Ok(())
-    }
-
-    fn drop_key(&mut self, name: &str) -> SqlResult<()> {
-        let found = self.definition.keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
-        let at = found.ok_or_else(|| SqlError::cannot_drop_field_or_key(name))?;
-        self.rebuild |= self.definition.keys[at].primary;
-        self.definition.keys.remove(at);
-        Ok(())
-    }
-
-    fn is_foreign_key(&self, name: &str) -> bool {
-        self.definition.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name))
-    }
-
-    fn drop_foreign_key(&mut self, name: &str) -> SqlResult<()> {
-        let found = self.definition.foreign_keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
-        let at = found.ok_or_else(|| SqlError::cannot_drop_field_or_key(name))?;
-        self.definition.foreign_keys.remove(at);
-        Ok(())
-    }
-
-    /// A CHECK, a unique key or a foreign key, whichever has the name.
-    fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
-        let check = definition::check::position(&self.definition, name);
-        let key = self.definition.keys.iter().any(|key| key.unique && key.name.eq_ignore_ascii_case(name));
-        match (check, key, self.is_foreign_key(name)) {
-            (None, false, false) => Err(SqlError::constraint_not_found(name)),
-            (Some(at), false, false) => {
-                self.definition.checks.remove(at);
-                Ok(())
-            }
-            (None, true, false) => self.drop_key(name),
-            (None, false, true) => self.drop_foreign_key(name),
-            _ => Err(SqlError::constraint_name_not_unique(name)),
-        }
-    }
-
-    fn enforce(&mut self, name: &str, enforced: bool, check: bool) -> SqlResult<()> {
-        let Some(at) = definition::check::position(&self.definition, name) else {
-            let is_key = |key: &Key| key.unique && key.name.eq_ignore_ascii_case(name);
-            let always = self.is_foreign_key(name) || self.definition.keys.iter().any(is_key);
-            return Err(match () {
-                () if check => SqlError::check_not_found(name),
-                () if always => SqlError::constraint_always_enforced(name),
-                () => SqlError::constraint_not_found(name),
-            });
-        };
-        let before = std::mem::replace(&mut self.definition.checks[at].enforced, enforced);
-        self.verify |= enforced && !before;
-        Ok(())
-    }
-
-    /// What becomes of CHECK constraints when all columns are as they will be: those whose column goes, and new ones. Rows that are copied
-    /// are tested on the way.
-    fn change_checks(&mut self, alter: &AlterTable, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
-        let name_now = |old: usize| {
-            let at = self.origins.iter().position(|origin| *origin == Some(old))?;
-            Some(self.definition.columns[at].name.clone())
-        };
-        let now: Vec<Option<Box<str>>> = (0..self.old_names.len()).map(name_now).collect();
-        let old_names = &self.old_names;
-        let now = |name: &str| {
-            let old = old_names.iter().position(|old| old.eq_ignore_ascii_case(name))?;
-            now[old].as_deref()
-        };
-        let gone = |name: &str| now(name).is_none_or(|now| !now.eq_ignore_ascii_case(name));
-        let known = |name: &str| old_names.iter().any(|old| old.eq_ignore_ascii_case(name));
-        definition::generated::keep_columns(&self.definition, &|name| known(name) && gone(name))?;
-        definition::default::keep_columns(&self.definition, &|name| known(name) && gone(name))?;
-        definition::check::drop_columns(&mut self.definition, &|name| now(name).is_none(), &gone)?;
-        let new = alter.actions.iter().filter_map(|action| match action {
-            AlterAction::AddCheck(check) => Some(check.clone()),
-            _ => None,
-        });
-        let new: Vec<_> = new.collect();
-        self.verify |= new.iter().any(|check| check.enforced);
-        definition::check::add(&mut self.definition, &new, taken)
-    }
-
-    fn convert_charset(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
-        let collation = match (collation, charset) {
-            (Some(name), _) => Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?,
-            (None, Some(name)) => {
-                Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))?
-            }
-            (None, None) => Collation::DEFAULT,
-        };
-        if let Some(charset) = charset.and_then(Collation::default_of_charset) {
-            definition::column::same_charset(collation, charset)?;
-        }
-        self.definition.collation = collation;
-        for column in &mut self.definition.columns {
-            column.kind = column.kind.clone().with_collation(collation);
-        }
-        (self.rebuild, self.retyped) = (true, true);
-        Ok(())
-    }
 }

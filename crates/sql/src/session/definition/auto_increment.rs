@@ -6,17 +6,11 @@
 use std::sync::atomic::Ordering;
 
 use super::super::Session;
-use super::alter::Alteration;
-use crate::ast::{AlterAction, TableOption};
+use super::alteration::Alteration;
 use crate::dictionary::Table;
 use crate::dictionary::table::Counters;
 use crate::error::SqlResult;
 use crate::exec::change::counters::largest_there;
-
-/// Whether the statement says AUTO_INCREMENT =.
-pub(super) fn is_given(actions: &[AlterAction]) -> bool {
-    actions.iter().any(|action| matches!(action, AlterAction::Option(TableOption::AutoIncrement(_))))
-}
 
 impl Session {
     /// The rows were copied from `old` into the trees of `new`: the counter of these, durable before anybody can see them.

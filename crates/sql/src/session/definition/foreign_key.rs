@@ -94,14 +94,22 @@ impl Session {
         }
     }
 
-    /// Whether foreign keys of a definition, those behind the first `known`, have parents that fit. The parents are held.
-    pub(super) fn fit_parents(&self, definition: &mut Definition, known: usize) -> SqlResult<()> {
+    /// Whether foreign keys of a definition, those behind the first `known`, have parents that fit, and names that the table's foreign keys
+    /// before the statement, `old`, have not. The parents are held.
+    pub(super) fn fit_parents(
+        &self,
+        definition: &mut Definition,
+        known: usize,
+        old: &[ForeignKey],
+    ) -> SqlResult<()> {
         let rules = self.foreign_rules();
         let mut keys = std::mem::take(&mut definition.foreign_keys);
         for key in keys.iter_mut().skip(known) {
-            self.check_name_is_free(&definition.schema, &definition.name, &key.name)?;
+            let same = |other: &ForeignKey| other.name.eq_ignore_ascii_case(&key.name);
+            let again = old.iter().any(same).then(|| SqlError::duplicate_foreign_key_name(&key.name));
             if key.refers_to(&definition.schema, &definition.name) {
                 check_fit(key, definition, definition, rules)?;
+                again.map_or(Ok(()), Err)?;
                 continue;
             }
             match self.db.dictionary().find(&key.parent_schema, &key.parent) {
@@ -110,6 +118,7 @@ impl Session {
                 None if key.parent_columns.is_empty() => return Err(wrong_definition(key, definition)),
                 None => {}
             }
+            again.map_or(Ok(()), Err)?;
         }
         definition.foreign_keys = keys;
         Ok(())

@@ -46,7 +46,8 @@ pub fn check_words(online: &Online) -> SqlResult<()> {
     Ok(())
 }
 
-fn is(word: &Option<Box<str>>, name: &str) -> bool {
+/// Whether this word was given.
+pub fn is(word: &Option<Box<str>>, name: &str) -> bool {
     word.as_deref().is_some_and(|word| word.eq_ignore_ascii_case(name))
 }
 
@@ -76,7 +77,7 @@ pub fn check(online: &Online, needs: &Needs) -> SqlResult<()> {
         Needs::Copy if is(&online.algorithm, "INPLACE") => return no("ALGORITHM=INPLACE", "ALGORITHM=COPY"),
         Needs::Conversion if is(&online.algorithm, "INSTANT") => {
             let why = "Need to rebuild the table to change column type";
-            return because("ALGORITHM=INSTANT", why, "ALGORITHM=COPY");
+            return because("ALGORITHM=INSTANT", why, "ALGORITHM=COPY/INPLACE");
         }
         Needs::Conversion if is(&online.algorithm, "INPLACE") => {
             return because("ALGORITHM=INPLACE", "Cannot change column type INPLACE", "ALGORITHM=COPY");
@@ -92,11 +93,25 @@ pub fn check(online: &Online, needs: &Needs) -> SqlResult<()> {
     match needs {
         _ if copies && lock == "LOCK=NONE" => because(lock, "COPY algorithm requires a lock", "LOCK=SHARED"),
         Needs::Nothing | Needs::Dictionary => Ok(()),
+        Needs::ForeignKeys if lock == "LOCK=NONE" => {
+            because(lock, "Adding foreign keys needs foreign_key_checks=OFF", "LOCK=SHARED")
+        }
+        Needs::Conversion if lock == "LOCK=NONE" => {
+            because(lock, "Cannot change column type INPLACE", "LOCK=SHARED")
+        }
         Needs::Look | Needs::ForeignKeys => no(lock, "LOCK=EXCLUSIVE"),
         Needs::Copy | Needs::Conversion | Needs::WithoutPrimary => {
             because(lock, "COPY algorithm requires a lock", "LOCK=EXCLUSIVE")
         }
     }
+}
+
+/// Error 1845 for a lock that a change of nothing but the table's name does without.
+pub fn check_rename(online: &Online) -> SqlResult<()> {
+    if is(&online.lock, "NONE") || is(&online.lock, "SHARED") {
+        return Err(SqlError::alter_not_possible("LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"));
+    }
+    Ok(())
 }
 
 /// Whether a change of the dictionary alone is INPLACE in MySQL.
@@ -122,6 +137,7 @@ pub fn is_in_place(action: &AlterAction) -> bool {
         | AlterAction::ConvertCharset { .. }
         | AlterAction::EnableKeys(_)
         | AlterAction::Validation(_)
+        | AlterAction::Order
         | AlterAction::Force => false,
     }
 }

@@ -1,0 +1,321 @@
+//! The columns of a table after ALTER TABLE.
+//!
+//! All actions mean the table as it was before the statement, whatever their order: each old column is dropped by the first action that
+//! drops it, else defined anew by the first that does, else has its name or default changed by the first that does. An action that finds
+//! its column taken by another finds no such column. New columns, and those that move, then get their places in the order written. What
+//! is wrong is said in the order of the old columns, as MySQL says it.
+
+use super::alteration::Alteration;
+use crate::ast::{AlterAction, ColumnDef, ColumnPosition, DefaultClause, Expr, Literal};
+use crate::definition::{self, column, expression::columns_of};
+use crate::dictionary::table::Definition;
+use crate::dictionary::{Column, DefaultValue};
+use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
+
+/// A column that an action defines.
+struct Written<'a> {
+    /// The column that it was; None for ADD COLUMN.
+    old_name: Option<&'a str>,
+    position: Option<&'a ColumnPosition>,
+    column: Column,
+    /// NULL was written.
+    null: bool,
+    /// The old column that it takes.
+    taken: Option<usize>,
+    placed: bool,
+}
+
+/// ALTER COLUMN and RENAME COLUMN.
+enum Change<'a> {
+    Name(&'a str),
+    Default(Option<&'a DefaultClause>),
+}
+
+/// What the statement says about columns.
+pub(super) struct ColumnPlan<'a> {
+    written: Vec<Written<'a>>,
+    /// Names, and whether their columns were found.
+    drops: Vec<(&'a str, bool)>,
+    changes: Vec<(&'a str, Change<'a>, bool)>,
+}
+
+/// A column of the new table.
+pub(super) struct Placed {
+    column: Column,
+    /// The old column that it was.
+    origin: Option<usize>,
+    null: bool,
+}
+
+fn null_default(column: &ColumnDef) -> bool {
+    let null =
+        |clause: &DefaultClause| !clause.computed && matches!(clause.expr, Expr::Literal(Literal::Null));
+    column.default.as_ref().is_some_and(null)
+}
+
+impl<'a> ColumnPlan<'a> {
+    /// The columns that the statement writes, each looked at by itself.
+    pub fn of(
+        work: &mut Alteration,
+        actions: &'a [AlterAction],
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<ColumnPlan<'a>> {
+        let mut plan = ColumnPlan { written: Vec::new(), drops: Vec::new(), changes: Vec::new() };
+        for action in actions {
+            let (old_name, def, position) = match action {
+                AlterAction::AddColumn { column, position } => (None, column, position),
+                AlterAction::ChangeColumn { old_name, column, position } => {
+                    (Some(&**old_name), column, position)
+                }
+                AlterAction::DropColumn(name) => {
+                    plan.drops.push((name, false));
+                    continue;
+                }
+                AlterAction::RenameColumn { old_name, new_name } => {
+                    definition::limit::new_column_name(new_name)?;
+                    plan.changes.push((old_name, Change::Name(new_name), false));
+                    continue;
+                }
+                AlterAction::SetDefault { column, default } => {
+                    plan.changes.push((column, Change::Default(default.as_ref()), false));
+                    continue;
+                }
+                _ => continue,
+            };
+            if def.primary_key && null_default(def) {
+                return Err(SqlError::invalid_default(&def.name));
+            }
+            let collation = work.definition.collation;
+            let column = column::column(def, collation, false, &mut work.late, eval)?;
+            if old_name.is_none() {
+                definition::default::check_added(&column)?;
+            }
+            let (position, null) = (position.as_ref(), def.nullable == Some(true) || null_default(def));
+            plan.written.push(Written { old_name, position, column, null, taken: None, placed: false });
+        }
+        Ok(plan)
+    }
+
+    /// The names of old columns that are dropped (true) or get another name by RENAME or CHANGE, in this order.
+    pub fn gone(&self, actions: &'a [AlterAction]) -> Vec<(&'a str, bool)> {
+        let mut gone: Vec<(&str, bool)> = self.drops.iter().map(|(name, _)| (*name, true)).collect();
+        let mut renames = |old: &'a str, new: &str| {
+            if !old.eq_ignore_ascii_case(new) {
+                gone.push((old, false));
+            }
+        };
+        for (old, change, _) in &self.changes {
+            if let Change::Name(new) = change {
+                renames(old, new);
+            }
+        }
+        for action in actions {
+            if let AlterAction::ChangeColumn { old_name, column, .. } = action {
+                renames(old_name, &column.name);
+            }
+        }
+        gone
+    }
+
+    /// The new table's columns.
+    pub fn place(mut self, work: &mut Alteration, eval: &EvalContext<'_>) -> SqlResult<Vec<Placed>> {
+        let old = work.definition.columns.clone();
+        let mut placed: Vec<Placed> = Vec::with_capacity(old.len() + self.written.len());
+        for (at, before) in old.iter().enumerate() {
+            let same = |name: &str| name.eq_ignore_ascii_case(&before.name);
+            if let Some(drop) = self.drops.iter_mut().find(|(name, found)| !found && same(name)) {
+                drop.1 = true;
+                self.keep_readers(&work.definition, at)?;
+                continue;
+            }
+            let named = |one: &Written<'_>| one.taken.is_none() && one.old_name.is_some_and(same);
+            if let Some(nth) = self.written.iter().position(named) {
+                self.written[nth].taken = Some(at);
+                let new = &self.written[nth];
+                definition::generated::check_change(before, &new.column)?;
+                if !same(&new.column.name) {
+                    self.keep_readers(&work.definition, at)?;
+                }
+                if new.position.is_none() {
+                    placed.push(Placed { column: new.column.clone(), origin: Some(at), null: new.null });
+                    self.written[nth].placed = true;
+                }
+                continue;
+            }
+            let mut column = before.clone();
+            if let Some(nth) = self.changes.iter().position(|(name, _, found)| !found && same(name)) {
+                self.changes[nth].2 = true;
+                if let Change::Name(name) = self.changes[nth].1 {
+                    if !same(name) {
+                        self.keep_readers(&work.definition, at)?;
+                    }
+                    column.name = name.into();
+                }
+                if let Change::Default(clause) = self.changes[nth].1 {
+                    set_default(&mut column, clause, &mut work.late, eval)?;
+                }
+            }
+            placed.push(Placed { column, origin: Some(at), null: false });
+        }
+        self.place_written(&work.definition, &mut placed)?;
+        let unknown = |name: &str| SqlError::unknown_column(name, &work.definition.name);
+        if let Some((name, ..)) = self.changes.iter().find(|(_, _, found)| !found) {
+            return Err(unknown(name));
+        }
+        if placed.is_empty() {
+            return Err(SqlError::cannot_remove_all_fields());
+        }
+        let missing = self.drops.iter().find(|(_, found)| !found).map(|(name, _)| Box::from(*name));
+        work.missing_column = missing;
+        Ok(placed)
+    }
+
+    fn place_written(&self, old: &Definition, placed: &mut Vec<Placed>) -> SqlResult<()> {
+        let unknown = |name: &str| SqlError::unknown_column(name, &old.name);
+        for one in self.written.iter().filter(|one| !one.placed) {
+            if let (Some(name), None) = (one.old_name, one.taken) {
+                return Err(unknown(name));
+            }
+            let at = match one.position {
+                None => placed.len(),
+                Some(ColumnPosition::First) => 0,
+                Some(ColumnPosition::After(name)) => {
+                    let found = placed.iter().position(|new| new.column.name.eq_ignore_ascii_case(name));
+                    found.ok_or_else(|| unknown(name))? + 1
+                }
+            };
+            placed.insert(at, Placed { column: one.column.clone(), origin: one.taken, null: one.null });
+        }
+        Ok(())
+    }
+
+    /// Errors 3108 and 3766 for a column that goes or gets another name while a column that stays as it is reads it.
+    fn keep_readers(&self, old: &Definition, at: usize) -> SqlResult<()> {
+        let name = &old.columns[at].name;
+        for (_, reader) in old.columns.iter().enumerate().filter(|(nth, _)| *nth != at) {
+            let same = |other: &str| other.eq_ignore_ascii_case(&reader.name);
+            if !is_computed(reader)
+                || self.drops.iter().any(|(name, _)| same(name))
+                || self
+                    .changes
+                    .iter()
+                    .any(|(other, change, _)| matches!(change, Change::Default(_)) && same(other))
+            {
+                continue;
+            }
+            let generated = reader.generation().is_some();
+            let anew = self
+                .written
+                .iter()
+                .find(|one| one.old_name.is_some_and(same) && (!generated || same(&one.column.name)));
+            if !reads(reader, name) || anew.is_some_and(|one| !reads(&one.column, name)) {
+                continue;
+            }
+            return Err(match reader.generation() {
+                Some(_) => SqlError::generated_dependency(&**name),
+                None => SqlError::default_dependency(&**name, &old.name),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn is_computed(column: &Column) -> bool {
+    matches!(column.default, DefaultValue::Computed(_) | DefaultValue::Generated(..))
+}
+
+fn reads(column: &Column, name: &str) -> bool {
+    match &column.default {
+        DefaultValue::Computed(expr) | DefaultValue::Generated(expr, _) => {
+            columns_of(expr).iter().any(|read| read.eq_ignore_ascii_case(name))
+        }
+        _ => false,
+    }
+}
+
+fn set_default(
+    column: &mut Column,
+    default: Option<&DefaultClause>,
+    late: &mut Option<SqlError>,
+    eval: &EvalContext<'_>,
+) -> SqlResult<()> {
+    let literal =
+        |clause: &DefaultClause| matches!(&clause.expr, Expr::Literal(literal) if *literal != Literal::Null);
+    if column.kind.is_blob() && default.is_some_and(literal) {
+        return Err(SqlError::blob_cannot_have_default(&column.name));
+    }
+    if column.generation().is_some() {
+        let given = default.is_some();
+        return if given { Err(SqlError::wrong_usage("DEFAULT", "generated column")) } else { Ok(()) };
+    }
+    let Some(clause) = default else {
+        column.default = DefaultValue::None;
+        return Ok(());
+    };
+    let (kind, nullable, automatic) = (&column.kind, column.nullable, column.auto_increment);
+    let null = matches!(clause.expr, Expr::Literal(Literal::Null));
+    let value = column::default_value(&column.name, clause, kind, nullable, automatic && null, eval);
+    let value = value.map_err(|error| column::default_error(&column.name, error));
+    match value {
+        // A default of an AUTO_INCREMENT column is looked at and forgotten.
+        Ok(_) if automatic => {}
+        Ok(value) => column.default = value,
+        Err(error) if error.code == 1067 && !clause.computed => {
+            late.get_or_insert(error);
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+impl Alteration {
+    /// Gives the table its new columns; keys follow those that they are made of.
+    pub(super) fn set_columns(&mut self, placed: Vec<Placed>) {
+        let old = std::mem::take(&mut self.definition.columns);
+        self.null_written = (0..placed.len()).filter(|at| placed[*at].null).collect();
+        self.origins = placed.iter().map(|new| new.origin).collect();
+        self.definition.columns = placed.into_iter().map(|new| new.column).collect();
+        // A key goes on with the column that was its own, or else with one that has its name now.
+        let named_before = |at: usize| match self.origins[at] {
+            Some(origin) => &old[origin].name,
+            None => &self.definition.columns[at].name,
+        };
+        let follow = |part: usize| {
+            let name = &old[part].name;
+            (0..self.origins.len()).find(|at| named_before(*at).eq_ignore_ascii_case(name))
+        };
+        let moved: Vec<Option<usize>> = (0..old.len()).map(follow).collect();
+        for key in &mut self.definition.keys {
+            key.parts.retain(|part| moved[part.column].is_some());
+            for part in &mut key.parts {
+                part.column = moved[part.column].unwrap_or(part.column);
+            }
+        }
+        self.definition.keys.retain(|key| !key.parts.is_empty());
+    }
+
+    /// How many columns there are, which are AUTO_INCREMENT, and whether names are given twice.
+    pub(super) fn check_columns(&mut self) -> SqlResult<()> {
+        let columns = &self.definition.columns;
+        definition::column_count(&self.definition)?;
+        for (at, column) in columns.iter().enumerate() {
+            definition::automatic_type(column)?;
+            if columns[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
+                return Err(SqlError::duplicate_column(&column.name));
+            }
+        }
+        definition::one_automatic(&self.definition)
+    }
+
+    /// What keys take of columns whose types are others.
+    pub(super) fn fit_keys(&mut self) -> SqlResult<()> {
+        for (at, column) in self.definition.columns.iter().enumerate() {
+            let same = self.origins[at].is_some_and(|origin| self.old_columns[origin].kind == column.kind);
+            if !same {
+                definition::key::fit_parts(&mut self.definition.keys, column, at)?;
+            }
+        }
+        Ok(())
+    }
+}
