@@ -51,7 +51,9 @@ pub use context::{
     Warnings,
 };
 pub(crate) use given::given;
-pub(crate) use infer::{arithmetic_type, decimal_shape, moment_as_real, signed, unified_extreme};
+pub(crate) use infer::{
+    arithmetic_type, decimal_shape, double_of_scale, moment_as_real, signed, unified_extreme,
+};
 pub use infer::{coerce_value, unified_type};
 pub(crate) use literal::number_of_hex;
 pub use literal::{literal_parameter, literal_value};

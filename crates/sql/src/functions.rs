@@ -28,6 +28,7 @@ mod json;
 mod json_scalar;
 mod json_value;
 mod nullable;
+mod number_format;
 mod numeric;
 mod regexp;
 pub(crate) mod result_bytes;

@@ -6,6 +6,7 @@
 //! | `COALESCE(x)` for `x`, a CASE, IF or NULLIF | reads the branch that was taken as a date, a time or a number, and not as the text that the whole is; shows a BIT among decimals as bytes |
 //! | `CASE WHEN x = y THEN NULL ELSE x END` for `NULLIF(x, y)` | makes a date in it a number once it has compared it with one |
 //! | `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST | takes what is no date for the latest one, 16383-15-31 |
+//! | `MIN(COALESCE(x))` for `MIN(x)`, and so for MAX | with an index takes the member of an ENUM that comes first in the list, not as a text |
 //! | `IF(x IS NULL, NULL, JSON_VALID(x))` for `JSON_VALID(x)` | gives 0 for NULL of a number or a date |
 
 /// A call of each name, `IF(` not being the end of another name, as `change` makes it of its argument list.
@@ -62,6 +63,14 @@ fn nothings_compared(text: &str) -> String {
     })
 }
 
+fn members_as_texts(text: &str) -> String {
+    let of = |name: &str| {
+        let name = name.to_string();
+        move |inside: &str| format!("{name}COALESCE({inside}))")
+    };
+    calls(&calls(text, "MIN(", &of("MIN(")), "MAX(", &of("MAX("))
+}
+
 fn validity_of_values(text: &str) -> String {
     calls(text, "JSON_VALID(", &|inside| format!("IF(({inside}) IS NULL, NULL, JSON_VALID({inside}))"))
 }
@@ -108,6 +117,7 @@ pub fn forms(statement: &str) -> Vec<String> {
         choices_inside_coalesce(&valid),
         extremes_compared(&valid),
         nothings_compared(&valid),
+        members_as_texts(statement),
         valid,
     ];
     forms.retain(|form| form != statement);
@@ -145,6 +155,7 @@ mod tests {
     #[test]
     fn what_has_no_other_form_is_not_asked_again() {
         assert!(forms("SELECT IFNULL(a, 1) FROM t").is_empty());
+        assert_eq!(forms("SELECT MIN(a), MAX(b)"), ["SELECT MIN(COALESCE(a)), MAX(COALESCE(b))"]);
         assert_eq!(forms("SELECT IF(a, 1, 2)"), ["SELECT COALESCE(IF(a, 1, 2))"]);
     }
 }

@@ -38,7 +38,7 @@ impl Maker<'_> {
         query
     }
 
-    /// MIN and MAX of columns with members, averages and sums of quotients.
+    /// MIN and MAX of columns with members, averages and sums of quotients, and products and quotients of these.
     fn rare_aggregate(&mut self) -> String {
         let members: Vec<String> = self.scopes[0]
             .iter()
@@ -51,7 +51,13 @@ impl Maker<'_> {
         }
         let (one, divisor) = (self.value(Kind::Number, 1), *self.pick(&["3", "7", "11", "0.3"]));
         let function = *self.pick(&["AVG", "SUM"]);
-        format!("{function}({one} / {divisor})")
+        match self.rng.below(5) {
+            // What is computed with the aggregate shows the digits that it does not show itself.
+            0 => format!("{function}({one}) * {divisor}"),
+            1 => format!("{function}({one}) / {divisor}"),
+            2 => format!("{function}({one} / {divisor}) * {divisor}"),
+            _ => format!("{function}({one} / {divisor})"),
+        }
     }
 
     /// One of two values of different kinds, which DISTINCT makes one or not.

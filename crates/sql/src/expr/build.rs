@@ -326,7 +326,8 @@ impl Builder<'_> {
             let typed = super::class::of_branch_taken(self.build(&chosen)?);
             return Ok(super::class::coerced(typed, ColumnType::DOUBLE));
         }
-        let mut typed = super::class::of_branch_taken(self.build(expr)?);
+        let typed = super::choice::of_full_width(self.build(expr)?, self.resolver);
+        let mut typed = super::class::of_branch_taken(typed);
         if let ast::Expr::Function(call) = expr
             && matches!(&*call.name, "max" | "min" | "any_value")
         {
@@ -359,7 +360,7 @@ impl Builder<'_> {
             if let Some(number) = number_of_hex(expr) {
                 return Ok(number);
             }
-            let typed = self.build(expr)?;
+            let typed = super::choice::of_full_width(self.build(expr)?, self.resolver);
             let wanted = match kind {
                 ColumnType::Float { .. } | ColumnType::Double { .. } => Wanted::Double,
                 ColumnType::Decimal { .. } => Wanted::Decimal,
@@ -462,7 +463,10 @@ impl Builder<'_> {
                     },
                     kind if kind.is_integer() => negated_integer(kind),
                     kind if kind.is_temporal() || *kind == ColumnType::Null => super::moment_as_real(kind),
-                    kind => arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0),
+                    kind => match arithmetic_type(ArithmeticOp::Subtract, &ColumnType::BIGINT, kind, 0) {
+                        ColumnType::Double { digits: Some((_, scale)), .. } => super::double_of_scale(scale),
+                        other => other,
+                    },
                 };
                 let source = Some(Box::new(Source::of_negative(written, &*self.resolver)));
                 let expr = Expr::Negate { operand: Box::new(operand.expr), source };
@@ -713,7 +717,7 @@ impl Builder<'_> {
                     }
                 }
                 Some(wanted) => self.number_for(argument, wanted)?,
-                None => self.build(argument)?,
+                None => super::choice::of_full_width(self.build(argument)?, self.resolver),
             };
             if functions::reads_count_twice(
                 name,

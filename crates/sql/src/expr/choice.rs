@@ -1,7 +1,7 @@
 //! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL, NULLIF, GREATEST and LEAST. The texts among the values
 //! agree on a collation (`mixing`).
 
-use super::build::{Builder, boxed};
+use super::build::{Builder, Resolver, boxed};
 use super::condition::exactly;
 use super::infer::{unified_all, unified_type, without_members};
 use super::own_digits::{cut_average, with_all_of_averages};
@@ -11,7 +11,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
-use crate::types::{BlobSize, ColumnType, ExprType};
+use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
 impl Builder<'_> {
@@ -167,7 +167,11 @@ impl Builder<'_> {
         nullable: bool,
     ) -> SqlResult<(Vec<Expr>, ExprType)> {
         self.resolver.meet(&values);
-        let kind = unified_all(&values);
+        let mut kind = unified_all(&values);
+        // IFNULL keeps the digits before the point that its values have.
+        if operation == "ifnull" && matches!(kind, ColumnType::Double { digits: Some(_), .. }) {
+            kind = unified_type(&values[0].kind.column, &values[1].kind.column);
+        }
         if !kind.is_string() {
             let whole = matches!(operation, "coalesce" | "ifnull");
             let exprs = values.into_iter().map(|value| match whole && kind.is_numeric() {
@@ -179,12 +183,24 @@ impl Builder<'_> {
         }
         let meeting =
             Meeting { operation, purpose: Purpose::Result, connection: self.settings.connection_collation };
+        let values = values.into_iter().map(|value| of_full_width(value, &*self.resolver)).collect();
         let (values, agreed) = met(values, &meeting, Use::Result)?;
         let kind = with_agreed(unified_all(&values), agreed, nullable);
         let shown = |value| in_kind(functions::as_shown(value), &kind.column);
         let shown = values.into_iter().map(shown).collect();
         Ok((shown, kind))
     }
+}
+
+/// A BIGINT column that becomes text or is computed with: BIGINT(3) holds as much as any BIGINT.
+pub(super) fn of_full_width(mut typed: Typed, resolver: &dyn Resolver) -> Typed {
+    if let (Expr::Column(at), ColumnType::Int { width: IntWidth::Big, display, zerofill: false, .. }) =
+        (&typed.expr, &mut typed.kind.column)
+        && resolver.is_stored(*at)
+    {
+        *display = None;
+    }
+    typed
 }
 
 /// What is one of several BITs is a whole number; only IF and CASE give the BIT itself.

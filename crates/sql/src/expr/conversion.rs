@@ -52,7 +52,7 @@ impl Builder<'_> {
             ast::CastType::Date => self.temporal(expr, functions::DATE)?,
             ast::CastType::DateTime(_) => self.temporal(expr, functions::MOMENT)?,
             ast::CastType::Time(_) => self.temporal(expr, functions::TIME)?,
-            _ => self.build(expr)?,
+            _ => super::choice::of_full_width(self.build(expr)?, self.resolver),
         };
         if matches!(target, ast::CastType::Json) {
             return Ok(functions::cast_as_document(operand));

@@ -216,20 +216,28 @@ fn is_of_fixed_length(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Char { .. } | ColumnType::Binary { .. }) || !kind.is_string()
 }
 
-/// A FLOAT and a whole number: no FLOAT tells all values of an INT apart.
-fn float_beside_whole(left: &ColumnType, right: &ColumnType) -> Option<ColumnType> {
-    use ColumnType as T;
-    let (float, whole) = match (left, right) {
-        (T::Float { digits, .. }, whole) | (whole, T::Float { digits, .. }) if whole.is_integer() => {
-            (digits, whole)
-        }
-        _ => return None,
+/// Whether whole numbers beside FLOAT are FLOAT: all but INT.
+fn is_held_by_float(kind: &ColumnType) -> bool {
+    kind.is_integer() && !matches!(kind, ColumnType::Int { width: IntWidth::Int, .. })
+}
+
+/// All digits and those behind the point that show both of two numbers, if both have a fixed number of these.
+fn unified_digits(left: &ColumnType, right: &ColumnType) -> Option<(u8, u8)> {
+    let shape = |kind: &ColumnType| match kind {
+        whole if whole.is_integer() => Some((u8::try_from(whole.wire_length()).unwrap_or(u8::MAX), 0)),
+        other => fixed_digits(other),
     };
-    if matches!(whole, T::Int { width: IntWidth::Int, .. }) {
-        return Some(T::DOUBLE);
-    }
-    let digits = float.filter(|(total, scale)| whole.wire_length() <= u32::from(*total - *scale));
-    Some(T::Float { unsigned: false, digits, zerofill: false })
+    let ((one, one_scale), (other, other_scale)) = shape(left).zip(shape(right))?;
+    let scale = one_scale.max(other_scale);
+    Some(((one - one_scale).max(other - other_scale).saturating_add(scale), scale))
+}
+
+/// Digits that a computed DOUBLE is announced with.
+const DOUBLE_DIGITS: u8 = 22;
+
+/// A computed DOUBLE with so many digits behind the point.
+pub(crate) fn double_of_scale(scale: u8) -> ColumnType {
+    ColumnType::Double { unsigned: false, digits: Some((DOUBLE_DIGITS, scale)), zerofill: false }
 }
 
 /// The type that can show values of both.
@@ -240,16 +248,18 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         (T::Bit { bits: one }, T::Bit { bits: other }) => return T::Bit { bits: (*one).max(*other) },
         _ if left == right => return text_of_members(left),
         (T::Float { .. }, T::Float { .. }) => {
-            return T::Float { unsigned: false, digits: None, zerofill: false };
+            return T::Float { unsigned: false, digits: unified_digits(left, right), zerofill: false };
         }
         _ => {}
     }
     if left.is_numeric() && right.is_numeric() {
-        if let Some(float) = float_beside_whole(left, right) {
-            return float;
+        let float = |kind: &ColumnType| matches!(kind, T::Float { .. });
+        let digits = unified_digits(left, right);
+        if float(left) && is_held_by_float(right) || float(right) && is_held_by_float(left) {
+            return T::Float { unsigned: false, digits, zerofill: false };
         }
         if is_double_class(left) || is_double_class(right) {
-            return T::DOUBLE;
+            return T::Double { unsigned: false, digits, zerofill: false };
         }
         if is_decimal_class(left) || is_decimal_class(right) {
             let ((one, one_scale), (other, other_scale)) = (decimal_shape(left), decimal_shape(right));
@@ -321,13 +331,21 @@ pub(super) fn common_collation(left: &ColumnType, right: &ColumnType) -> Collati
 /// The common type of several expressions.
 pub(super) fn unified_all(parts: &[Typed]) -> ColumnType {
     let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
-    announced(signed(text_of_members(&all)), parts.iter())
+    widened(announced(signed(text_of_members(&all)), parts.iter()), parts)
+}
+
+/// One of several doubles is as wide as any computed one.
+fn widened(kind: ColumnType, parts: &[Typed]) -> ColumnType {
+    match (kind, parts) {
+        (ColumnType::Double { digits: Some((_, scale)), .. }, [_, _, ..]) => double_of_scale(scale),
+        (kind, _) => kind,
+    }
 }
 
 /// The type of GREATEST and LEAST.
 pub(crate) fn unified_extreme(parts: &[Typed]) -> ColumnType {
     let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
-    announced(signed(all), parts.iter())
+    widened(announced(signed(all), parts.iter()), parts)
 }
 
 /// One of several decimals is one with a sign.

@@ -67,7 +67,11 @@ fn absolute(arguments: &[Typed]) -> ColumnType {
         (_, Some(first)) if first.kind.column.is_temporal() || first.kind.column == ColumnType::Null => {
             crate::expr::moment_as_real(&first.kind.column)
         }
-        (kind, _) => kind,
+        (kind, first) => match first.map(|first| &first.kind.column) {
+            Some(ColumnType::Float { digits: Some((_, scale)), .. }) => crate::expr::double_of_scale(*scale),
+            Some(ColumnType::Double { digits: Some((_, scale)), .. }) => crate::expr::double_of_scale(*scale),
+            _ => kind,
+        },
     }
 }
 
@@ -216,7 +220,7 @@ fn to_places(call: &Call, arguments: &[Value], context: &EvalContext<'_>, cut: b
     })
 }
 
-fn round_double(number: f64, places: i64, cut: bool) -> f64 {
+pub(super) fn round_double(number: f64, places: i64, cut: bool) -> f64 {
     let unit = 10f64.powi(places.unsigned_abs().min(310) as i32);
     let apply = |number: f64| if cut { number.trunc() } else { number.round_ties_even() };
     let scaled = if places < 0 { number / unit } else { number * unit };

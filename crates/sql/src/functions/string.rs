@@ -4,10 +4,9 @@ use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
 use super::search::{self, characters, nth_character};
 use super::{Entry, MANY, bigint, entry, text_like_first, text_long, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_turkish_lower, to_turkish_upper, to_upper};
-use crate::decimal::Decimal;
 use crate::error::SqlResult;
 use crate::expr::{Call, EvalContext};
-use crate::value::{Value, compare_strings, to_bytes, to_decimal, to_double, to_i64, to_text};
+use crate::value::{Value, compare_strings, to_bytes, to_i64, to_text};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("concat", (1, MANY), concat, text_sum, 0),
@@ -39,7 +38,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("elt", (2, MANY), elt, super::width::longest, 0),
     entry("find_in_set", (2, 2), find_in_set, bigint, 0),
     entry("make_set", (2, MANY), make_set, super::width::listed, 0),
-    entry("format", (2, 3), format_number, super::width::formatted, 0),
+    entry("format", (2, 3), super::number_format::format_number, super::width::formatted, 0),
     entry("ascii", (1, 1), ascii, bigint, 0),
     entry("ord", (1, 1), ord, bigint, 0),
     entry("char", (1, MANY), char_of, super::bytes_long, super::NUMBERS),
@@ -385,32 +384,6 @@ fn make_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
         }
         Ok(())
     })
-}
-
-fn format_number(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    null_guard!(arguments);
-    let places = to_i64(&arguments[1], context)?.clamp(0, 30) as u8;
-    // A text is read as a double, and shows its digits.
-    let number = match &arguments[0] {
-        text if text.is_string() => Decimal::from_f64(to_double(text, context)?).unwrap_or(Decimal::ZERO),
-        other => to_decimal(other, context)?,
-    };
-    let text = number.round_to(places).to_string();
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
-    let (whole, fraction) =
-        digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
-    let mut result = String::from(sign);
-    for (position, digit) in whole.chars().enumerate() {
-        if position > 0 && (whole.len() - position).is_multiple_of(3) {
-            result.push(',');
-        }
-        result.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        result.push('.');
-        result.push_str(fraction);
-    }
-    Ok(Value::from(result))
 }
 
 fn ascii(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
