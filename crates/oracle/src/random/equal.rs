@@ -8,6 +8,7 @@
 //! | `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST | takes what is no date for the latest one, 16383-15-31 |
 //! | `MIN(COALESCE(x))` for `MIN(x)`, and so for MAX | with an index takes the member of an ENUM that comes first in the list, not as a text |
 //! | `IF(x IS NULL, NULL, JSON_VALID(x))` for `JSON_VALID(x)` | gives 0 for NULL of a number or a date |
+//! | `IF(RAND() >= 0, x, NULL)` for a constant document | stores it into the column of numbers beside it, and compares what became of it |
 
 /// A call of each name, `IF(` not being the end of another name, as `change` makes it of its argument list.
 fn calls(text: &str, name: &str, change: &dyn Fn(&str) -> String) -> String {
@@ -109,6 +110,13 @@ fn extremes_compared(text: &str) -> String {
     calls(&text, "LEAST(", &of("LEAST(", "<="))
 }
 
+fn documents_of_rows(text: &str) -> String {
+    calls(text, "CAST(", &|inside| match inside.ends_with(" AS JSON") {
+        true => format!("IF(RAND() >= 0, CAST({inside}), NULL)"),
+        false => format!("CAST({inside})"),
+    })
+}
+
 /// The statement in other words.
 pub fn forms(statement: &str) -> Vec<String> {
     let valid = validity_of_values(statement);
@@ -118,6 +126,7 @@ pub fn forms(statement: &str) -> Vec<String> {
         extremes_compared(&valid),
         nothings_compared(&valid),
         members_as_texts(statement),
+        documents_of_rows(statement),
         valid,
     ];
     forms.retain(|form| form != statement);
@@ -150,6 +159,15 @@ mod tests {
             "IF((f('a,b', 1)) IS NULL OR (b) IS NULL, NULL, IF((f('a,b', 1)) <= (b), f('a,b', 1), b))"
         );
         assert_eq!(extremes_compared("GREATEST(a, b, c)"), "GREATEST(a, b, c)");
+    }
+
+    #[test]
+    fn members_and_documents_are_said_otherwise() {
+        assert_eq!(members_as_texts("MAX(a.c), MIN(f(b))"), "MAX(COALESCE(a.c)), MIN(COALESCE(f(b)))");
+        assert_eq!(
+            documents_of_rows("a >= CAST('1' AS JSON) + CAST(b AS DATE)"),
+            "a >= IF(RAND() >= 0, CAST('1' AS JSON), NULL) + CAST(b AS DATE)"
+        );
     }
 
     #[test]

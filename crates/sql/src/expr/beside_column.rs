@@ -187,7 +187,7 @@ pub(super) fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
     if matches!(value, Value::Time(_)) {
         return read_by("today", today, typed, column.clone());
     }
-    let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+    let rules = DateRules { invalid: true, zero_in_date: false, ..DateRules::LENIENT };
     let found = match value {
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),

@@ -246,7 +246,23 @@ pub(crate) fn as_given_to(typed: Typed, column: &ColumnType, source: &str, is_co
         ColumnType::Time { .. } => TIME,
         _ => return typed,
     };
-    read_as(typed, wanted, source, if is_column { Value::Int(0) } else { Value::Null })
+    let document = typed.clone();
+    let read = read_as(typed, wanted, source, if is_column { Value::Int(0) } else { Value::Null });
+    if wanted != MOMENT || document.kind.column != ColumnType::Json {
+        return read;
+    }
+    call("given moment", day_kept, vec![read.expr, document.expr], read.kind)
+}
+
+/// A document that is the text of a day stays one: columns of moments refuse it.
+fn day_kept(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    if let Value::Str(text) = &arguments[0]
+        && datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some_and(|found| !found.has_time)
+        && let document @ Json::String(_) = super::json::kept_or_null(&arguments[1], &mut context.held())?
+    {
+        return Ok(super::json::marked(Value::from(crate::json::write(&document, &mut context.held())?)));
+    }
+    Ok(arguments[0].clone())
 }
 
 /// A column of years is read as days; years that are worked out are numbers.

@@ -121,12 +121,27 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
+    /// `()` or `(n)`: how many digits of its second a clock shows is written out.
+    fn digits_of_clock(&mut self) -> Parse<Vec<Expr>> {
+        self.expect_kind(TokenKind::LeftParen)?;
+        if self.eat_kind(TokenKind::RightParen) {
+            return Ok(Vec::new());
+        }
+        if !self.is(TokenKind::Integer) {
+            return Err(self.unexpected());
+        }
+        let digits = self.simple()?;
+        self.close()?;
+        Ok(vec![digits])
+    }
+
     fn close(&mut self) -> Parse<()> {
         self.expect_kind(TokenKind::RightParen).map(|_| ())
     }
 
     pub(super) fn plain_call(&mut self, name: Name) -> Parse<Expr> {
-        let arguments = self.arguments()?;
+        let clock = matches!(&*name, "now" | "sysdate" | "curtime" | "utc_time" | "utc_timestamp");
+        let arguments = if clock { self.digits_of_clock()? } else { self.arguments()? };
         self.refuse_window()?;
         Ok(Expr::Function(Box::new(FunctionCall {
             schema: None,

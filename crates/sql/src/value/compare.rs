@@ -141,7 +141,7 @@ pub fn order_of_doubles(left: f64, right: f64) -> Ordering {
 }
 
 /// A number may say a day that its month does not have.
-const OF_NUMBERS: DateRules = DateRules { invalid: true, ..DateRules::LENIENT };
+const OF_NUMBERS: DateRules = DateRules { invalid: true, zero_in_date: false, ..DateRules::LENIENT };
 
 fn quiet_moment(value: &Value) -> Option<DateTime> {
     match value {

@@ -2,15 +2,24 @@
 
 use super::Value;
 use super::store::StoreContext;
+use crate::datetime::{self, Date, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
-use crate::json::{self, Malformed};
+use crate::json::{self, Json, Malformed};
 
 /// What marked text says without marks and quotes: what is read as a date or a time.
 pub(super) fn unquoted(marked: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
     let mut held = context.held();
     let document = json::parse_kept(marked, &mut held).or_else(Malformed::or_null)?;
     Ok(Value::text(&*json::write::unquoted(&document, &mut held)?))
+}
+
+/// The day that a document says that is a text of a day and no more.
+pub(super) fn day_of_text(marked: &str, context: &EvalContext<'_>) -> SqlResult<Option<Date>> {
+    let document = json::parse_kept(marked, &mut context.held()).or_else(Malformed::or_null)?;
+    let Json::String(text) = document else { return Ok(None) };
+    let found = datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT);
+    Ok(found.filter(|found| !found.has_time).map(|found| found.moment.date()))
 }
 
 /// The normal form of a document. What is none is an error in every mode: there is no nearest document.

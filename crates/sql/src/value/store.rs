@@ -109,6 +109,12 @@ pub fn store(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> Sq
         _ => {}
     }
     if let (Value::Json(marked), true) = (value, kind.is_temporal()) {
+        if matches!(kind, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
+            && let Some(day) = super::document::day_of_text(marked, context.eval)?
+        {
+            context.misfit_moment("datetime", &Value::Date(day), false)?;
+            return Ok(zero_of(kind));
+        }
         return store(&super::document::unquoted(marked, context.eval)?, kind, context);
     }
     match kind {
