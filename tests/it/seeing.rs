@@ -55,6 +55,15 @@ fn look(watcher: &mut Client, views: &[String]) -> usize {
     waits
 }
 
+/// Returns when a worker has come to the row that is held, however little of the processor it is given.
+fn somebody_waits(watcher: &mut Client) {
+    let start = Instant::now();
+    while watcher.number("SELECT COUNT(*) FROM performance_schema.data_lock_waits").unwrap() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(40), "nobody came to the row that is held");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn every_view_under_a_hot_row() {
     let scratch = Scratch::new("seeing");
@@ -86,6 +95,7 @@ fn every_view_under_a_hot_row() {
                     3 => {
                         holder.query("BEGIN").unwrap();
                         holder.query("SELECT v FROM d.t WHERE id = 1 FOR UPDATE").unwrap();
+                        somebody_waits(&mut watcher);
                     }
                     6 => drop(holder.query("COMMIT").unwrap()),
                     _ => {}
