@@ -181,7 +181,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let on_duplicate = assignments(&mut block, &insert.on_duplicate, &table, base)?;
     let read = on_duplicate.iter().filter_map(|(_, value)| value.as_ref()).flat_map(Expr::columns);
     let duplicate_subqueries = block.subqueries_for(read.collect());
-    insert_select::refuse_target(&block.subqueries, &table, &insert.table.table)?;
+    insert_select::refuse_target_by_name(&block.subqueries, &table, &insert.table.table)?;
     let assigned = table.may_change(on_duplicate.iter().map(|(column, _)| *column));
     let foreign = foreign_key::of_insert(context.db.dictionary(), &table, insert.replace, &assigned);
     Ok(InsertPlan {

@@ -185,31 +185,53 @@ pub fn references(
 
 /// Error 1093 if a sub-query reads the table that the statement changes. A derived table may: its rows are there before.
 pub fn refuse_target(subqueries: &[Subquery], table: &Table, alias: &str) -> SqlResult<()> {
-    match subqueries.iter().any(|one| query_reads(&one.plan, table)) {
-        true => Err(SqlError::update_table_used(alias)),
-        false => Ok(()),
-    }
+    Target { table, name: None }.refuse(subqueries, alias)
 }
 
-fn query_reads(plan: &QueryPlan, table: &Table) -> bool {
-    match plan {
-        QueryPlan::Select(plan) => {
-            plan.steps.iter().any(|step| step_reads(step, table))
-                || plan.subqueries.iter().any(|one| query_reads(&one.plan, table))
+/// The same for INSERT and REPLACE, whose sub-queries may read their table under another name.
+pub fn refuse_target_by_name(subqueries: &[Subquery], table: &Table, name: &str) -> SqlResult<()> {
+    Target { table, name: Some(name) }.refuse(subqueries, name)
+}
+
+/// A table that a statement changes.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    table: &'a Table,
+    /// The only name under which reading it is refused; None: every one.
+    name: Option<&'a str>,
+}
+
+impl Target<'_> {
+    fn refuse(self, subqueries: &[Subquery], alias: &str) -> SqlResult<()> {
+        match subqueries.iter().any(|one| self.is_read_by(&one.plan)) {
+            true => Err(SqlError::update_table_used(alias)),
+            false => Ok(()),
         }
-        QueryPlan::Set(plan) => plan.members.iter().any(|(_, member)| query_reads(member, table)),
-        QueryPlan::Values(_) => false,
     }
-}
 
-fn step_reads(step: &Step, table: &Table) -> bool {
-    match &step.source {
-        Source::Table(source) => source.table.definition.id == table.definition.id,
-        Source::Group(steps) => steps.iter().any(|step| step_reads(step, table)),
-        Source::Derived(_)
-        | Source::Lateral(_)
-        | Source::Expanded(..)
-        | Source::Common(_)
-        | Source::Virtual(_) => false,
+    fn is_read_by(self, plan: &QueryPlan) -> bool {
+        match plan {
+            QueryPlan::Select(plan) => {
+                plan.steps.iter().any(|step| self.is_read_in(step))
+                    || plan.subqueries.iter().any(|one| self.is_read_by(&one.plan))
+            }
+            QueryPlan::Set(plan) => plan.members.iter().any(|(_, member)| self.is_read_by(member)),
+            QueryPlan::Values(_) => false,
+        }
+    }
+
+    fn is_read_in(self, step: &Step) -> bool {
+        match &step.source {
+            Source::Table(source) => {
+                source.table.definition.id == self.table.definition.id
+                    && self.name.is_none_or(|name| name == &*step.alias)
+            }
+            Source::Group(steps) => steps.iter().any(|step| self.is_read_in(step)),
+            Source::Derived(_)
+            | Source::Lateral(_)
+            | Source::Expanded(..)
+            | Source::Common(_)
+            | Source::Virtual(_) => false,
+        }
     }
 }
