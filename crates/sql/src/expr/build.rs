@@ -63,6 +63,9 @@ pub trait Resolver {
     /// Operands of one operation have met: what a `?` is can follow from the others.
     fn meet(&self, _operands: &[Typed]) {}
 
+    /// Operands are about to be compared, as they are written.
+    fn compare(&self, _operands: &[&Typed]) {}
+
     /// `DEFAULT` or `DEFAULT(column)`.
     fn default_value(&mut self, _name: Option<&ast::ColumnName>) -> SqlResult<Typed> {
         Err(SqlError::not_supported_yet("DEFAULT in this place"))

@@ -63,6 +63,7 @@ impl Builder<'_> {
     /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are
     /// compared as texts, unless a column meets a constant.
     pub(super) fn of_one_class(&self, left: Typed, right: Typed) -> (Typed, Typed) {
+        self.resolver.compare(&[&left, &right]);
         let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
         let texts = |time: &Typed, text: &Typed| {
             is_time(&time.kind.column)

@@ -279,6 +279,7 @@ impl Builder<'_> {
             parts.insert(0, operand);
             parts = parts.into_iter().map(functions::as_order).collect();
         } else {
+            self.resolver.compare(&std::iter::once(&operand).chain(&parts).collect::<Vec<_>>());
             let operand = self.in_class(operand, &mut parts);
             let operand = self.candidates_read(written, operand, &mut parts);
             let operand = self.mixed_candidates(written, operand, &mut parts);

@@ -160,8 +160,8 @@ fn string_value(bytes: &[u8], settings: &EvalSettings) -> Value {
 }
 
 /// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which only result columns
-/// would show.
-pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> {
+/// would show. With `in_place` it is that literal again.
+pub fn literal_parameter(at: usize, context: &EvalContext<'_>, in_place: bool) -> Option<Typed> {
     let value = context.parameters.get(at)?;
     let kind = match value {
         Value::Int(_) => {
@@ -175,7 +175,8 @@ pub fn literal_parameter(at: usize, context: &EvalContext<'_>) -> Option<Typed> 
         _ => return None,
     };
     let traits = value.as_raw_bytes().map_or_else(|| Traits::of(&kind), Traits::literal);
-    Some(Typed { expr: Expr::Parameter(at), kind: ExprType::new(kind, false).with_traits(traits) })
+    let expr = if in_place { Expr::Literal(value.clone()) } else { Expr::Parameter(at) };
+    Some(Typed { expr, kind: ExprType::new(kind, false).with_traits(traits) })
 }
 
 /// IF or CASE with the hex literals that it may give as numbers: what it is where a number is wanted. None where there are none.

@@ -206,7 +206,7 @@ impl Resolver for Block<'_, '_> {
         if let ast::Expr::Parameter(at) = expr {
             let (at, parameters) = (*at as usize, self.context.parameters);
             return match parameters.are_literals() {
-                true => expr::literal_parameter(at, self.context.eval),
+                true => expr::literal_parameter(at, self.context.eval, parameters.are_values()),
                 false => Some(parameters.typed(at, self.context.eval.settings.connection_collation)),
             };
         }
@@ -217,6 +217,10 @@ impl Resolver for Block<'_, '_> {
         // A wrong call is left to the builder, which has the error for it.
         let waits = matches!(&*call.name, "sleep" | "get_lock") && call.schema.is_none();
         if waits { self.place_wait(call).ok() } else { None }
+    }
+
+    fn compare(&self, operands: &[&Typed]) {
+        self.context.parameters.compare(operands);
     }
 
     fn meet(&self, operands: &[Typed]) {

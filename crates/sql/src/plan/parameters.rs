@@ -108,6 +108,9 @@ pub fn serves(kinds: &Kinds, values: &[Value]) -> bool {
 pub struct Parameters {
     /// None: they stand for literals, each with the type of its value.
     kinds: Option<Kinds>,
+    /// They are literals again, each its value.
+    in_place: bool,
+    by_value: Cell<bool>,
     beside_numbers: Cell<u64>,
     variables: RefCell<Vec<(Box<str>, VariableKind)>>,
 }
@@ -121,6 +124,38 @@ impl Parameters {
     /// Of a template, where they stand for literals.
     pub fn literals() -> Parameters {
         Parameters::default()
+    }
+
+    /// Of a template whose plan is made for the values of its literals alone.
+    pub fn values() -> Parameters {
+        Parameters { in_place: true, ..Parameters::default() }
+    }
+
+    /// Whether each is its value again.
+    pub fn are_values(&self) -> bool {
+        self.in_place
+    }
+
+    /// Notes that these are compared. What a literal beside a time or a year says decides what the two are compared as, and so does a
+    /// number beside a date.
+    pub fn compare(&self, operands: &[&Typed]) {
+        if !self.are_literals() || self.in_place {
+            return;
+        }
+        let literal = |one: &&&Typed| matches!(one.expr, Expr::Parameter(_));
+        let numbers = operands.iter().filter(literal).any(|one| one.kind.column.is_numeric());
+        let decides = |one: &&Typed| match one.kind.column {
+            ColumnType::Time { .. } | ColumnType::Year => true,
+            ref kind => numbers && kind.is_temporal(),
+        };
+        if operands.iter().any(|one| literal(&one)) && operands.iter().any(decides) {
+            self.by_value.set(true);
+        }
+    }
+
+    /// Whether a plan with them serves other values.
+    pub fn decide_by_value(&self) -> bool {
+        self.by_value.get()
     }
 
     /// Whether they stand for literals.

@@ -4,7 +4,7 @@
 //! dictionary, the current database and the settings that plans depend on stay the same.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -49,6 +49,8 @@ pub struct Statement {
     plans: Mutex<SmallVec<[Kept; 1]>>,
     /// Of these parameters a text that spells a number is one; see [`crate::plan::parameters`].
     beside_numbers: AtomicU64,
+    /// What its literals say decides what is compared: each text is planned with its own.
+    by_value: AtomicBool,
 }
 
 impl Statement {
@@ -67,11 +69,16 @@ impl Statement {
             _charge: Charge::default(),
             plans: Mutex::default(),
             beside_numbers: AtomicU64::new(0),
+            by_value: AtomicBool::new(false),
         }
     }
 
     fn parameters(&self, params: &[Value], before: Option<&Kinds>) -> Parameters {
-        if self.literals { Parameters::literals() } else { Parameters::of_kinds(kinds_of(params, before)) }
+        match self.literals {
+            true if self.by_value.load(Ordering::Relaxed) => Parameters::values(),
+            true => Parameters::literals(),
+            false => Parameters::of_kinds(kinds_of(params, before)),
+        }
     }
 
     /// The same of a text that says this beside its tree.
@@ -365,6 +372,15 @@ impl Session {
         let parameters = prepared.parameters(params, last);
         let warned = self.state.warnings.count();
         let plan = self.plan_for(prepared, params, &parameters)?;
+        if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
+            if warned == 0 {
+                self.state.warnings.clear();
+            }
+            return self.plan_for(prepared, params, &Parameters::values());
+        }
+        if prepared.by_value.load(Ordering::Relaxed) {
+            return Ok(plan);
+        }
         // What planning tells of is told again when the statement comes again.
         if self.state.warnings.count() > warned {
             return Ok(plan);

@@ -183,8 +183,10 @@ impl Session {
             let default = if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
             return Ok(Column { name, default, invisible: false, ..base.clone() });
         }
-        // A whole number that IFNULL gives is kept as one.
-        let plain = written.is_some_and(is_if_null) && meta.column_type.is_integer();
+        // A number that IFNULL gives is kept as one of its type.
+        let plain = written.is_some_and(is_if_null)
+            && (meta.column_type.is_integer()
+                || matches!(meta.column_type, ColumnType::Float { .. } | ColumnType::Double { .. }));
         let computed = base.is_none() && !plain && written.is_some_and(is_computed);
         let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
         // What IFNULL gives is as wide as its wider argument.
