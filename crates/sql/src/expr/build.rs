@@ -599,8 +599,8 @@ impl Builder<'_> {
             }
             "sleep" => {
                 count(1)?;
-                let seconds = boxed(self.build(&call.arguments[0])?);
-                Ok(Typed { expr: Expr::Sleep(seconds), kind: truth_type(false) })
+                let expr = Expr::Sleep(boxed(self.build(&call.arguments[0])?));
+                Ok(Typed { expr, kind: truth_type(false) })
             }
             "benchmark" => {
                 count(2)?;
@@ -608,8 +608,7 @@ impl Builder<'_> {
                 Ok(Typed { expr: Expr::Benchmark(arguments), kind: functions::benchmark_type() })
             }
             "name_const" => {
-                count(2)?;
-                self.named_constant(&call.arguments[0], &call.arguments[1])
+                count(2).and_then(|()| self.named_constant(&call.arguments[0], &call.arguments[1]))
             }
             "get_lock" => count(2).and(Err(SqlError::not_supported_yet("GET_LOCK in this place"))),
             name => self.tabled(name, call),
@@ -629,9 +628,7 @@ impl Builder<'_> {
         if matches!(name, "field" | "format" | "interval") {
             arguments = arguments.into_iter().map(with_all_of_average).collect();
         }
-        if matches!(name, "mod" | "round" | "truncate") {
-            self.resolver.meet(&arguments);
-        }
+        matches!(name, "mod" | "round" | "truncate").then(|| self.resolver.meet(&arguments));
         let bits = name == "conv"
             && (call.arguments.first().is_some_and(|one| number_of_hex(one).is_some())
                 || arguments.first().is_some_and(functions::is_bits));

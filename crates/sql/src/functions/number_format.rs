@@ -108,8 +108,7 @@ fn grouped(text: &str, separators: &Separators) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, fraction) =
         digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
-    let mut result = String::with_capacity(text.len() * 2);
-    result.push_str(sign);
+    let mut result = sign.to_owned();
     for (position, digit) in whole.chars().enumerate() {
         let behind = whole.len() - position;
         let begins = behind == 3 || behind > 3 && (behind - 3).is_multiple_of(separators.size);
