@@ -199,3 +199,46 @@ fn a_hidden_number_is_not_that_of_a_row_that_comes_back() {
     all(&mut deleting, "ROLLBACK");
     assert_eq!(run(&mut inserting, "SELECT a FROM h ORDER BY a"), "1\n2\n3\n");
 }
+
+/// Statements that leave no row, or not the one they meant, on `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, UNIQUE (v))` with rows 1 to 3,
+/// and the value of the row inserted in the next life. MySQL 9.7 has told these over a clean restart.
+const REFUSED: &[(&str, u64)] = &[
+    ("INSERT INTO t (v) VALUES (3)", 5),
+    ("INSERT INTO t (v) VALUES (8), (3)", 6),
+    ("INSERT INTO t (v) VALUES (8), (9), (3), (10)", 7),
+    ("INSERT INTO t VALUES (50, 3)", 51),
+    ("INSERT INTO t (v) SELECT v FROM t AS o", 5),
+    ("BEGIN; INSERT INTO t (v) VALUES (9); ROLLBACK", 5),
+    ("BEGIN; INSERT INTO t VALUES (60, 9); ROLLBACK", 61),
+    ("INSERT IGNORE INTO t (v) VALUES (3)", 5),
+    ("INSERT INTO t (v) VALUES (3) ON DUPLICATE KEY UPDATE v = 3", 5),
+    ("REPLACE INTO t (v) VALUES (3)", 5),
+];
+
+/// A number that was given to a row is not given again, whatever became of the row and whatever ended the life.
+#[test]
+fn the_number_of_a_row_that_was_refused_is_not_given_again() {
+    for &(statements, wanted) in REFUSED {
+        for ended in [End::Clean, End::Killed, End::PowerCut] {
+            let disk = FaultDisk::new(wanted);
+            let mut life = start(&disk);
+            all(
+                &mut life.1,
+                "CREATE DATABASE IF NOT EXISTS test; CREATE TABLE other (a INT);
+                 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, UNIQUE KEY (v))",
+            );
+            for row in 1..=3 {
+                all(&mut life.1, &format!("INSERT INTO t (v) VALUES ({row})"));
+            }
+            for statement in statements.split("; ") {
+                run(&mut life.1, statement);
+            }
+            // What comes before a commit is as durable as that.
+            all(&mut life.1, "INSERT INTO other VALUES (1)");
+            let disk = end(&disk, life, ended, false);
+            let (_, mut session) = start(&disk);
+            let next = run(&mut session, "INSERT INTO t (v) VALUES (77)");
+            assert_eq!(next, format!("ok 1 id={wanted}\n"), "{statements}, {ended:?}");
+        }
+    }
+}
