@@ -62,6 +62,7 @@ pub(crate) use server::{benchmark, benchmark_type};
 pub(crate) use width::{any_whole, extracted};
 pub(crate) use written::{tells_of_arguments, text_of_call};
 
+use crate::ast::FunctionCall;
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -165,6 +166,15 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
 /// True if hex literals among the arguments of this function are numbers.
 pub(crate) fn takes_numbers(name: &str) -> bool {
     find(name).is_some_and(|entry| entry.traits & NUMBERS != 0)
+}
+
+/// The error of a call that cannot be bound, with the function's name as it was written.
+pub(crate) fn as_written(error: SqlError, call: &FunctionCall, database: Option<&str>) -> SqlError {
+    match (error.code, call.schema.as_deref().or(database)) {
+        (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{}", call.written())),
+        (1582, _) => SqlError::wrong_parameter_count(call.written()),
+        _ => error,
+    }
 }
 
 /// Binds a call by name. Errors 1305 for unknown functions and 1582 for a wrong number of arguments.

@@ -170,6 +170,30 @@ pub enum VariableScope {
     PersistOnly,
 }
 
+/// How a name was written, where that is not in lower case. It means nothing: calls that differ in it are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Spelling(Option<Name>);
+
+impl Spelling {
+    /// Of this name.
+    pub fn of(written: &Name) -> Spelling {
+        Spelling(written.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| written.clone()))
+    }
+}
+
+impl PartialEq for Spelling {
+    fn eq(&self, _: &Spelling) -> bool {
+        true
+    }
+}
+
+impl FunctionCall {
+    /// The name as it was written.
+    pub fn written(&self) -> &str {
+        self.spelling.0.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// A function call in ordinary syntax.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionCall {
@@ -177,6 +201,8 @@ pub struct FunctionCall {
     pub schema: Option<Name>,
     /// The name in lower case (ASCII); synonyms are not merged except where the documentation of [`Expr`] says so.
     pub name: Name,
+    /// The name as messages show it.
+    pub spelling: Spelling,
     /// `COUNT(*)`: no arguments then.
     pub star: bool,
     /// `COUNT(DISTINCT ...)`, `SUM(DISTINCT ...)`, `GROUP_CONCAT(DISTINCT ...)`.

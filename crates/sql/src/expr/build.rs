@@ -566,7 +566,7 @@ impl Builder<'_> {
             if call.arguments.len() == wanted {
                 Ok(())
             } else {
-                Err(SqlError::wrong_parameter_count(call.name.to_uppercase()))
+                Err(SqlError::wrong_parameter_count(call.written()))
             }
         };
         match &*call.name {
@@ -618,7 +618,7 @@ impl Builder<'_> {
     /// A function of the table.
     fn tabled(&mut self, name: &str, call: &ast::FunctionCall) -> SqlResult<Typed> {
         if matches!(name, "greatest" | "least") {
-            return self.extreme(name, &call.arguments);
+            return self.extreme(call);
         }
         let mut arguments = self.arguments(name, &call.arguments)?;
         let field = if name == "field" { functions::field_of(&arguments) } else { None };
@@ -637,10 +637,8 @@ impl Builder<'_> {
             || matches!(name, "round" | "truncate")
                 && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
         let bound = functions::bind_function(name, arguments, self.settings);
-        let mut typed = bound.map_err(|error| match (error.code, self.resolver.database()) {
-            (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{name}")),
-            _ => error,
-        })?;
+        let mut typed =
+            bound.map_err(|error| functions::as_written(error, call, self.resolver.database()))?;
         let other = if bits { Some(functions::CONV_OF_BITS) } else { field };
         if let (Some(function), Expr::Call(bound)) = (other, &mut typed.expr)
             && let Some(bound) = std::sync::Arc::get_mut(bound)

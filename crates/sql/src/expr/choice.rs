@@ -136,9 +136,9 @@ impl Builder<'_> {
     }
 
     /// `GREATEST` and `LEAST`.
-    pub(super) fn extreme(&mut self, name: &str, arguments: &[ast::Expr]) -> SqlResult<Typed> {
+    pub(super) fn extreme(&mut self, call: &ast::FunctionCall) -> SqlResult<Typed> {
         let is_document = |one: &Typed| one.kind.column == ColumnType::Json;
-        let mut arguments = self.build_all(arguments)?;
+        let mut arguments = self.build_all(&call.arguments)?;
         if arguments.iter().any(is_document) {
             self.resolver.warn(SqlError::extreme_documents());
             let text = |one: Typed| if is_document(&one) { self.as_text(one) } else { one };
@@ -149,7 +149,8 @@ impl Builder<'_> {
             self.resolver.warn(SqlError::documents_extreme());
         }
         let (arguments, averages) = with_all_of_averages(arguments);
-        let mut typed = functions::bind_function(name, arguments, self.settings)?;
+        let mut typed = functions::bind_function(&call.name, arguments, self.settings)
+            .map_err(|error| functions::as_written(error, call, self.resolver.database()))?;
         if averages && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
             typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
         }

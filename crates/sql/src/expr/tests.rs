@@ -64,6 +64,7 @@ fn columns_types_and_collations() {
     let upper = FunctionCall {
         schema: None,
         name: "upper".into(),
+        spelling: crate::ast::Spelling::default(),
         star: false,
         distinct: false,
         arguments: vec![column("name")],

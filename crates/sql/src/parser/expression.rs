@@ -17,7 +17,7 @@
 //! | [`SIMPLE`] | unary `- + ~ !`, `BINARY`, `COLLATE`, primaries |
 
 use super::{Deprecated, Parse, Parser};
-use crate::ast::{BinaryOp, Expr, FunctionCall, IsTest, Quantifier, UnaryOp};
+use crate::ast::{BinaryOp, Expr, FunctionCall, IsTest, Quantifier, Spelling, UnaryOp};
 use crate::lexer::{Keyword, TokenKind};
 
 pub(super) type Rank = u8;
@@ -339,6 +339,7 @@ pub(super) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     Expr::Function(Box::new(FunctionCall {
         schema: None,
         name: name.into(),
+        spelling: Spelling::default(),
         star: false,
         distinct: false,
         arguments,

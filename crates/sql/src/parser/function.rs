@@ -3,13 +3,14 @@
 use super::name::lower;
 use super::{Deprecated, Parse, Parser, deprecated};
 use crate::ast::{
-    BinaryOp, CastType, Expr, FunctionCall, IntervalUnit, Literal, Name, StringLiteral, TrimSide,
+    BinaryOp, CastType, Expr, FunctionCall, IntervalUnit, Literal, Name, Spelling, StringLiteral, TrimSide,
 };
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
     /// At the parenthesis after `name`.
     pub(super) fn call_of(&mut self, name: Name) -> Parse<Expr> {
+        let spelling = Spelling::of(&name);
         let name = lower(name);
         match &*name {
             "count" | "sum" | "avg" | "min" | "max" | "bit_and" | "bit_or" | "bit_xor" | "std" | "stddev"
@@ -31,15 +32,16 @@ impl Parser<'_> {
             }
             "found_rows" => {
                 self.deprecated(Deprecated::FoundRows);
-                self.plain_call(name)
+                self.plain_call(name).map(|call| spelt(call, spelling))
             }
-            _ => self.plain_call(canonical(name)),
+            _ => self.plain_call(canonical(name)).map(|call| spelt(call, spelling)),
         }
     }
 
     /// `schema.name(...)`
     pub(super) fn stored_call(&mut self, schema: Name, name: Name) -> Parse<Expr> {
-        match self.plain_call(lower(name))? {
+        let spelling = Spelling::of(&name);
+        match spelt(self.plain_call(lower(name))?, spelling) {
             Expr::Function(mut function) => {
                 function.schema = Some(schema);
                 Ok(Expr::Function(function))
@@ -146,6 +148,7 @@ impl Parser<'_> {
         Ok(Expr::Function(Box::new(FunctionCall {
             schema: None,
             name,
+            spelling: Spelling::default(),
             star: false,
             distinct: false,
             arguments,
@@ -162,6 +165,7 @@ impl Parser<'_> {
         self.advance();
         let mut function = FunctionCall {
             schema: None,
+            spelling: Spelling::default(),
             star: false,
             distinct: !name.starts_with("json_") && self.eat(Keyword::Distinct),
             arguments: Vec::new(),
@@ -484,6 +488,13 @@ impl Parser<'_> {
 }
 
 /// The name under which synonyms are merged.
+fn spelt(mut call: Expr, spelling: Spelling) -> Expr {
+    if let Expr::Function(function) = &mut call {
+        function.spelling = spelling;
+    }
+    call
+}
+
 fn canonical(name: Name) -> Name {
     match &*name {
         "curdate" | "current_date" => "curdate".into(),

@@ -288,9 +288,9 @@ impl Block<'_, '_> {
 
     /// A function that waits gets a place that is filled for each row after the wait.
     pub(super) fn place_wait(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        let (name, count) = (&*call.name, if &*call.name == "sleep" { 1 } else { 2 });
+        let count = if &*call.name == "sleep" { 1 } else { 2 };
         if call.arguments.len() != count {
-            return Err(SqlError::wrong_parameter_count(name));
+            return Err(SqlError::wrong_parameter_count(call.written()));
         }
         let clause = self.scope.clause.get();
         let mut arguments = Vec::with_capacity(count);
