@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use turnstile_lab::client::{Client, ClientError, Target, packet};
 use turnstile_lab::process::{ServerProcess, free_port};
@@ -181,7 +181,7 @@ fn no_statement_keeps_a_page_while_it_computes() {
 }
 
 /// A server that may take so much address space and no more. The C library's arenas would take half of it without using it.
-fn start_within(scratch: &Scratch, kib: u64) -> (ServerProcess, Target) {
+fn start_within(scratch: &Scratch, kib: u64, more: &[&str]) -> (ServerProcess, Target) {
     let script = scratch.0.join("within");
     let text = format!(
         "#!/bin/sh\nexport MALLOC_ARENA_MAX=2\nulimit -v {kib}\nexec {} \"$@\"\n",
@@ -190,7 +190,11 @@ fn start_within(scratch: &Scratch, kib: u64) -> (ServerProcess, Target) {
     std::fs::write(&script, text).unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let port = free_port().unwrap();
-    let options = ["--thread-pool-size=2", "--innodb-buffer-pool-size=64M"].map(String::from);
+    let options: Vec<String> = ["--thread-pool-size=2", "--innodb-buffer-pool-size=64M"]
+        .iter()
+        .chain(more)
+        .map(ToString::to_string)
+        .collect();
     let server = ServerProcess::start(&script, &scratch.data(), port, &options).unwrap();
     (server, Target::local(port))
 }
@@ -268,7 +272,7 @@ fn greedy_statements() -> Vec<String> {
 #[test]
 fn greedy_clients_do_not_end_the_process() {
     let scratch = Scratch::new("greedy");
-    let (server, target) = start_within(&scratch, 3_000_000);
+    let (server, target) = start_within(&scratch, 3_000_000, &[]);
     connect(&target).query("CREATE USER nobody").unwrap();
     let greedy = Target { user: "nobody".into(), ..target.clone() };
     let statements = greedy_statements();
@@ -315,5 +319,35 @@ fn greedy_clients_do_not_end_the_process() {
     let mut after = connect(&target);
     assert_eq!(after.number("SELECT 1").unwrap(), 1);
     after.query("CREATE DATABASE d").unwrap();
+    server.terminate().unwrap();
+}
+
+/// Limits above what the address space holds, as an operator sets them who counts on other sessions being idle: the statement for which
+/// there is no room is refused, and what the others hold stays.
+#[test]
+fn a_limit_above_the_address_space_does_not_end_the_process() {
+    let scratch = Scratch::new("beyond");
+    let limits = ["--global-connection-memory-limit=8G", "--connection-memory-limit=8G"];
+    let (server, target) = start_within(&scratch, 1_200_000, &limits);
+    let mut clients: Vec<Client> = (0..12).map(|_| connect(&target)).collect();
+    let mut refused = 0;
+    for name in ["a", "b", "c", "d"] {
+        for client in &mut clients {
+            match client.query(&format!("SET @{name} = REPEAT('{name}', 60000000)")) {
+                Ok(_) => {}
+                Err(ClientError::Server { code: 4081, .. }) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(refused > 20, "{refused} of 48 were refused");
+    clients.truncate(1);
+    // The other sessions end a moment after their clients.
+    let begin = Instant::now();
+    while let Err(error) = clients[0].query("SET @e = REPEAT('e', 60000000)") {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{error}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(clients[0].number("SELECT LENGTH(@a)").unwrap(), 60_000_000);
     server.terminate().unwrap();
 }

@@ -52,6 +52,16 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let _ = std::fs::remove_dir_all(&self.0);
+            return;
+        }
+        // What the servers said last: where the folder itself is out of reach it is all there is.
+        for file in std::fs::read_dir(&self.0).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if file.extension().is_some_and(|kind| kind == "log") {
+                let text = std::fs::read_to_string(&file).unwrap_or_default();
+                println!("the end of {}:", file.display());
+                let from = text.lines().count().saturating_sub(15);
+                text.lines().skip(from).for_each(|line| println!("  {line}"));
+            }
         }
     }
 }

@@ -15,7 +15,8 @@
 //! free again and the connection goes on; only a message that is too long for the account ends the connection, as every message that is
 //! not taken in. MySQL ends the connection with its next statement, which is why its text begins with `Connection closed.`; and it exempts
 //! accounts with CONNECTION_ADMIN, which a limit that keeps the process alive cannot. What is counted is what values and rows
-//! take by their lengths. The allocator's own needs come on top, so a limit is not the process's size.
+//! take by their lengths. The allocator's own needs come on top, so a limit is not the process's size: a chunk is also refused, with 4081,
+//! where the address space has no room for it (`turnstile_sys::memory::has_room`), because an allocation that fails ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,12 +62,14 @@ impl ServerMemory {
 
     fn take(&self, bytes: u64) -> SqlResult<()> {
         let limit = self.limit.load(Ordering::Relaxed);
-        let used = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        if used > limit {
-            self.give_back(bytes);
-            return Err(SqlError::server_memory_limit(limit, used));
+        let before = self.used.fetch_add(bytes, Ordering::Relaxed);
+        let used = before.saturating_add(bytes);
+        if used <= limit && turnstile_sys::memory::has_room(bytes) {
+            return Ok(());
         }
-        Ok(())
+        self.give_back(bytes);
+        // Where there is no room, what is held already is the limit.
+        Err(SqlError::server_memory_limit(if used > limit { limit } else { before }, used))
     }
 
     fn give_back(&self, bytes: u64) {

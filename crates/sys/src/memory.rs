@@ -1,7 +1,9 @@
 //! How much memory this process may use: what the machine has, what its control group allows, and its address space limit,
-//! whichever is least.
+//! whichever is least; and whether there is room for more of it now.
 
 use std::fs;
+use std::hint::black_box;
+use std::sync::OnceLock;
 
 /// Bytes; None where nothing is known.
 pub fn limit_bytes() -> Option<u64> {
@@ -11,6 +13,22 @@ pub fn limit_bytes() -> Option<u64> {
         .find_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
     let space = fs::read_to_string("/proc/self/limits").ok().and_then(|text| address_space_bytes(&text));
     [machine, group, space].into_iter().flatten().min()
+}
+
+/// Whether the allocator has room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides, whichever is less.
+///
+/// An allocation that fails ends the process, so what can be refused asks here before. Where memory is given out beyond what there is
+/// (no limit of the address space, overcommitment), the answer is yes. Room that two threads ask for at once may be there for one: the
+/// part besides is for them, for copies that are dropped at once, and for what nobody asks for.
+pub fn has_room(bytes: u64) -> bool {
+    static BESIDES: OnceLock<u64> = OnceLock::new();
+    let besides = *BESIDES.get_or_init(|| limit_bytes().map_or(0, |limit| (limit / 8).min(512 << 20)));
+    let Ok(wanted) = usize::try_from(bytes.saturating_add(besides)) else { return false };
+    let mut piece: Vec<u8> = Vec::new();
+    let reserved = piece.try_reserve_exact(wanted).is_ok();
+    // A piece that nothing looks at need not be reserved at all.
+    black_box(&piece);
+    reserved
 }
 
 /// `MemTotal` of /proc/meminfo.
@@ -39,5 +57,6 @@ mod tests {
         let none = "Max address space         unlimited            unlimited            bytes\n";
         assert_eq!(address_space_bytes(none), None);
         assert!(limit_bytes().unwrap() > 16 << 20);
+        assert!(has_room(1) && !has_room(u64::MAX) && !has_room(1 << 62));
     }
 }
