@@ -12,6 +12,7 @@ mod kill_rounds;
 mod laboratory;
 mod login;
 mod memory;
+mod names;
 mod patience;
 mod restart;
 mod seeing;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use turnstile_engine::ids::TxnId;
+use turnstile_engine::ids::{TableId, TxnId};
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
@@ -14,6 +14,7 @@ use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows, row_key
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Gate;
 use crate::mdl::circle::GateWaits;
+use crate::mdl::names::NameGates;
 use crate::memory::ServerMemory;
 use crate::query_log::QueryLog;
 use crate::registry::Registry;
@@ -60,6 +61,7 @@ pub struct Database {
     dictionary: Dictionary,
     gate_waits: GateWaits,
     definitions: Arc<Gate>,
+    names: NameGates,
     user_locks: Arc<UserLocks>,
     accounts: Accounts,
     registry: Registry,
@@ -133,6 +135,7 @@ impl Database {
             dictionary,
             gate_waits: GateWaits::default(),
             definitions: Arc::default(),
+            names: NameGates::default(),
             user_locks: Arc::default(),
             accounts,
             registry,
@@ -197,6 +200,11 @@ impl Database {
     /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes meanwhile.
     pub(crate) fn definitions(&self) -> &Arc<Gate> {
         &self.definitions
+    }
+
+    /// Names that statements are giving.
+    pub(crate) fn names(&self) -> &NameGates {
+        &self.names
     }
 
     /// Locks that users have named.
@@ -335,12 +343,31 @@ impl Database {
         write_rows(&self.engine, &[(key, Some(account.encode()))]).await.map(drop)
     }
 
-    /// Makes a table's definition durable, or its end.
-    pub(crate) async fn save_tables(&self, changes: &[(&Definition, bool)]) -> SqlResult<TxnId> {
-        let row = |(definition, lives): &(&Definition, bool)| {
-            let key = row_key(RowKind::Table, &definition.id.0.to_be_bytes());
-            (key, lives.then(|| definition.encode()))
+    /// Makes the end of tables durable, and of their database, in one transaction.
+    pub(crate) async fn save_dropped(
+        &self,
+        tables: impl Iterator<Item = &Definition>,
+        schema: Option<&str>,
+    ) -> SqlResult<()> {
+        let tables = tables.map(|definition| row_key(RowKind::Table, &definition.id.0.to_be_bytes()));
+        let schema = schema.map(|name| row_key(RowKind::Schema, name.as_bytes()));
+        let rows: Vec<_> = tables.chain(schema).map(|key| (key, None)).collect();
+        write_rows(&self.engine, &rows).await.map(drop)
+    }
+
+    /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has the name of one of them: whoever
+    /// gives a name holds it ([`crate::mdl::names`]), so that this is never so.
+    pub(crate) async fn save_tables(&self, definitions: &[&Definition]) -> SqlResult<TxnId> {
+        for one in definitions {
+            let changes = |id: TableId| definitions.iter().any(|other| other.id == id);
+            if self.dictionary.find(&one.schema, &one.name).is_some_and(|there| !changes(there.definition.id))
+            {
+                return Err(SqlError::table_exists(&one.name));
+            }
+        }
+        let row = |definition: &&Definition| {
+            (row_key(RowKind::Table, &definition.id.0.to_be_bytes()), Some(definition.encode()))
         };
-        write_rows(&self.engine, &changes.iter().map(row).collect::<Vec<_>>()).await
+        write_rows(&self.engine, &definitions.iter().map(row).collect::<Vec<_>>()).await
     }
 }

@@ -16,6 +16,8 @@
 //! reads and now wants to write takes `Write` beside its `Read`, past an `Exclusive` that is only announced: that one cannot be
 //! granted before this transaction ends, so to wait for it would be a deadlock made by the queue.
 //!
+//! Names that no table has yet have gates of their own ([`names`]).
+//!
 //! Locks that users name ([`crate::user_locks`]) are gates as well, held `Exclusive` only.
 //!
 //! Sessions that wait at gates for each other in a circle are found at once: [`circle`].
@@ -32,6 +34,7 @@ use crate::rank;
 use crate::timeout::Deadline;
 
 pub mod circle;
+pub mod names;
 
 use circle::{GateWaits, Place, Want};
 

@@ -14,6 +14,8 @@ pub static DICTIONARY: LatchClass = LatchClass::new("dict_operation_lock");
 pub static STATEMENT_CACHE: LatchClass = LatchClass::mutexes("statement_cache_mutex");
 /// Those who wait at metadata gates.
 pub static METADATA: LatchClass = LatchClass::mutexes("mdl_waiters_mutex");
+/// Names that statements are giving.
+pub static METADATA_NAMES: LatchClass = LatchClass::mutexes("mdl_names_mutex");
 /// Locks that users have named, by name.
 pub static USER_LOCKS: LatchClass = LatchClass::mutexes("user_locks_mutex");
 /// Waits at metadata gates, written down.

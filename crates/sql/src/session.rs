@@ -103,6 +103,8 @@ pub struct Session {
     table_locks: Option<Box<lock_tables::TableLocks>>,
     /// FLUSH TABLES WITH READ LOCK: every table's gate.
     global_read_lock: Option<Vec<Hold>>,
+    /// What a statement that defines holds besides tables: its pass, and the names that it gives.
+    defining: Vec<Hold>,
     next_txn: transaction::NextTxn,
     /// By ids that are given one after the other: nobody else chooses the keys.
     prepared: FxHashMap<u32, Arc<prepared::Statement>>,
@@ -134,6 +136,7 @@ impl Session {
             open: None,
             table_locks: None,
             global_read_lock: None,
+            defining: Vec::new(),
             next_txn: transaction::NextTxn::default(),
             prepared: FxHashMap::default(),
             named: HashMap::new(),

@@ -1,5 +1,6 @@
 //! Statements that define: databases, tables, indexes. Each commits the open transaction before and is durable after.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,10 +14,11 @@ use crate::collation::Collation;
 use crate::database::SERVERS_OWN;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
-use crate::dictionary::{Dictionary, RowKind, Table, row_key, write_rows};
+use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
+use crate::mdl::names::Name;
 use crate::mdl::{Hold, Mode};
 
 pub(super) use foreign_key::parents_named;
@@ -26,6 +28,7 @@ mod alter;
 mod alter_columns;
 mod alteration;
 mod auto_increment;
+mod claim;
 mod copy;
 mod create_select;
 mod foreign_key;
@@ -52,7 +55,14 @@ impl Session {
         if self.settings.read_only {
             return Err(SqlError::read_only_transaction());
         }
-        let _definitions = self.pass_definitions().await?;
+        let pass = self.pass_definitions().await?;
+        self.defining.push(pass);
+        let outcome = self.define(statement).await;
+        self.defining.clear();
+        outcome
+    }
+
+    async fn define(&mut self, statement: &Statement) -> SqlResult<Outcome> {
         match statement {
             Statement::CreateDatabase(create) => {
                 self.create_database(create).await?;
@@ -151,6 +161,17 @@ impl Session {
         name.schema.clone().or_else(current).ok_or_else(SqlError::no_database_selected)
     }
 
+    /// Error 1066 if a list names a table twice.
+    pub(super) fn each_once(&self, names: &[TableName]) -> SqlResult<()> {
+        let mut seen = HashSet::with_capacity(names.len());
+        for name in names {
+            if !seen.insert((self.schema_of(name)?, &name.table)) {
+                return Err(SqlError::non_unique_table(&name.table));
+            }
+        }
+        Ok(())
+    }
+
     fn database_collation(&self, options: &ast::DatabaseOptions) -> SqlResult<Collation> {
         if let Some(encryption) = &options.encryption {
             definition::check_encryption(encryption)?;
@@ -173,6 +194,7 @@ impl Session {
         if &*create.name == SERVERS_OWN && !create.if_not_exists {
             return Err(SqlError::system_schema_rejected(&create.name));
         }
+        self.claim(vec![(Name::Schema(create.name.clone()), Mode::Exclusive)], &[]).await?;
         let virtual_one = VirtualTable::is_schema(&create.name);
         if virtual_one || self.db.dictionary().schema_collation(&create.name).is_some() {
             let error = SqlError::database_exists(&create.name);
@@ -207,6 +229,7 @@ impl Session {
         self.no_tables_locked()?;
         self.not_the_servers(name)?;
         let collation = self.database_collation(options)?;
+        self.claim(vec![(Name::Schema(name.into()), Mode::Exclusive)], &[]).await?;
         let known = self.db.dictionary().schema_collation(name);
         known.ok_or_else(|| SqlError::no_such_database(name))?;
         self.db.save_schema(name, collation).await?;
@@ -217,21 +240,14 @@ impl Session {
     async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Outcome> {
         self.no_tables_locked()?;
         self.not_the_servers(name)?;
+        self.claim(vec![(Name::Schema(name.into()), Mode::Exclusive)], &[]).await?;
         if self.db.dictionary().schema_collation(name).is_none() {
             let error = SqlError::cannot_drop_missing_database(name);
             return self.unless(if_exists, error).map(|()| Outcome::default());
         }
         let tables = self.db.dictionary().tables(name);
-        let affected = tables.len() as u64;
         let going: Vec<_> = tables.iter().map(|table| name_of(&table.definition)).collect();
-        for table in &tables {
-            self.check_no_children(name, table.name(), &going)?;
-        }
-        for table in tables {
-            self.drop_table(name, table.name(), &going).await?;
-        }
-        write_rows(self.db.engine(), &[(row_key(RowKind::Schema, name.as_bytes()), None)]).await?;
-        self.db.dictionary().remove_schema(name);
+        let affected = self.drop_together(&going, Some(name)).await?;
         if self.state.schema().as_deref() == Some(name) {
             self.state.set_schema(None);
         }
@@ -268,19 +284,15 @@ impl Session {
 
     async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
-        let default = self.db.dictionary().schema_collation(&schema);
-        let default = default.ok_or_else(|| SqlError::unknown_database(&schema))?;
-        definition::limit::table_name(&create.name.table)?;
-        let names = create.checks.iter().filter_map(|check| check.name.as_deref());
-        names.into_iter().try_for_each(definition::limit::name_length)?;
-        if self.is_taken(&schema, &create.name.table) {
-            let error = SqlError::table_exists(&create.name.table);
-            return self.unless(create.if_not_exists, error).map(|()| Outcome::default());
+        if self.look_at_new_name(create, &schema)?.is_none() {
+            return Ok(Outcome::default());
         }
-        if self.table_locks.is_some() {
-            return Err(SqlError::table_not_locked(&create.name.table));
-        }
-        let _holds = self.take_for_create(create, &schema).await?;
+        let mut claims = claim::new_table(&schema, &create.name.table);
+        claims.extend(claim::parents(&parents_named(create.keys.iter(), &schema)));
+        self.claim(claims, &[]).await?;
+        // Somebody may have been faster.
+        let Some(default) = self.look_at_new_name(create, &schema)? else { return Ok(Outcome::default()) };
+        let holds = self.take_for_create(create, &schema).await?;
         let id = self.db.dictionary().next_table_id();
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
@@ -315,13 +327,11 @@ impl Session {
             }
         };
         self.check_has_primary(&definition)?;
-        for key in &definition.foreign_keys {
-            self.check_name_is_free(&definition.schema, &definition.name, &key.name)?;
-        }
+        self.claim_constraints(&definition, &holds).await?;
         self.fit_parents(&mut definition, 0, &[])?;
         self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
-        let made_by = self.db.save_tables(&[(&definition, true)]).await?;
+        let made_by = self.db.save_tables(&[&definition]).await?;
         let table = Table::new(definition, Arc::default(), Counters::fresh()).made_by(made_by);
         self.db.dictionary().put_table(Arc::new(table));
         Ok(Outcome::default())
@@ -335,6 +345,23 @@ impl Session {
         Ok(())
     }
 
+    /// The collation of the database that a new table comes into; None, with a note, if the table is there and may be.
+    fn look_at_new_name(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Option<Collation>> {
+        let default = self.db.dictionary().schema_collation(schema);
+        let default = default.ok_or_else(|| SqlError::unknown_database(schema))?;
+        definition::limit::table_name(&create.name.table)?;
+        let names = create.checks.iter().filter_map(|check| check.name.as_deref());
+        names.into_iter().try_for_each(definition::limit::name_length)?;
+        if self.is_taken(schema, &create.name.table) {
+            let error = SqlError::table_exists(&create.name.table);
+            return self.unless(create.if_not_exists, error).map(|()| None);
+        }
+        if self.table_locks.is_some() {
+            return Err(SqlError::table_not_locked(&create.name.table));
+        }
+        Ok(Some(default))
+    }
+
     /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table of its name.
     async fn take_for_create(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Vec<Hold>> {
         let parents = parents_named(create.keys.iter(), schema);
@@ -344,11 +371,7 @@ impl Session {
         let name = &create.name.table;
         let wanted =
             |dictionary: &Dictionary| [parents.clone(), children_of(dictionary, schema, name)].concat();
-        let holds = self.take_all_alone(&wanted).await?;
-        if !holds.is_empty() && self.db.dictionary().find(schema, name).is_some() {
-            return Err(SqlError::table_exists(name));
-        }
-        Ok(holds)
+        self.take_all_alone(&wanted).await
     }
 
     /// Takes a table alone. What is found then is what stays until the hold ends. No hold if LOCK TABLES has it.
@@ -374,28 +397,45 @@ impl Session {
         }
     }
 
-    /// Drops a table; `going`: tables that are dropped with it.
-    async fn drop_table(
-        &mut self,
-        schema: &str,
-        name: &str,
-        going: &[crate::dictionary::TableName],
-    ) -> SqlResult<()> {
-        let (table, hold) = self.take_alone(schema, name).await?;
-        self.check_no_children(schema, name, going)?;
-        self.db.save_tables(&[(&table.definition, false)]).await?;
-        self.db.dictionary().remove_table(schema, name);
-        drop(hold);
-        if let Some(locks) = &mut self.table_locks {
-            locks.forget(schema, &table);
+    /// Drops tables that are there, and their database with them: all of it, or nothing. How many tables.
+    async fn drop_together(&mut self, going: &[FullName], schema: Option<&str>) -> SqlResult<u64> {
+        for (schema, name) in going {
+            self.check_no_children(schema, name, going)?;
         }
+        let holds = self.take_all_alone(&|_: &Dictionary| going.to_vec()).await?;
+        let mut tables = Vec::with_capacity(going.len());
+        for (of, name) in going {
+            // Of a database that goes, others may have dropped or renamed tables meanwhile.
+            match self.db.dictionary().find(of, name) {
+                Some(table) => tables.push(table),
+                None if schema.is_some() => {}
+                None => return Err(SqlError::bad_table(format!("{of}.{name}"))),
+            }
+            self.check_no_children(of, name, going)?;
+        }
+        self.db.save_dropped(tables.iter().map(|table| &table.definition), schema).await?;
+        for table in &tables {
+            let of = &table.definition.schema;
+            self.db.dictionary().remove_table(of, table.name());
+            if let Some(locks) = &mut self.table_locks {
+                locks.forget(of, table);
+            }
+        }
+        if let Some(schema) = schema {
+            self.db.dictionary().remove_schema(schema);
+        }
+        drop(holds);
         self.table_locks.take_if(|locks| locks.is_empty());
-        let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
-        self.drop_trees(secondary.chain([table.definition.clustered]))
+        for table in &tables {
+            let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
+            self.drop_trees(secondary.chain([table.definition.clustered]))?;
+        }
+        Ok(tables.len() as u64)
     }
 
     async fn drop_tables(&mut self, drop: &ast::DropTable) -> SqlResult<()> {
         let mut missing = Vec::new();
+        self.each_once(&drop.names)?;
         for name in &drop.names {
             let schema = self.schema_of(name)?;
             if self.db.dictionary().find(&schema, &name.table).is_none() || drop.temporary {
@@ -413,11 +453,8 @@ impl Session {
             going.push((self.schema_of(name)?, name.table.clone()));
         }
         going.retain(|(schema, name)| self.db.dictionary().find(schema, name).is_some() && !drop.temporary);
-        for (schema, name) in &going {
-            self.check_no_children(schema, name, &going)?;
-        }
-        for (schema, name) in &going {
-            self.drop_table(schema, name, &going).await?;
+        if !going.is_empty() {
+            self.drop_together(&going, None).await?;
         }
         Ok(())
     }
@@ -429,7 +466,7 @@ impl Session {
         self.check_may_truncate(&schema, &name.table)?;
         let mut definition = Definition { auto_increment: 0, ..table.definition.clone() };
         self.make_trees(&mut definition)?;
-        let made_by = self.db.save_tables(&[(&definition, true)]).await?;
+        let made_by = self.db.save_tables(&[&definition]).await?;
         let counters = Counters::fresh();
         counters.rows.store(0, Ordering::Relaxed);
         let empty = Table::new(definition, table.gate.clone(), counters).made_by(made_by);

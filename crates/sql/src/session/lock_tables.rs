@@ -215,7 +215,10 @@ impl Session {
         self.commit_before().await?;
         for target in targets {
             let (names, read_lock, export) = match target {
-                FlushTarget::Tables { names, read_lock, export } => (names, read_lock, export),
+                FlushTarget::Tables { names, read_lock, export } => {
+                    self.each_once(names)?;
+                    (names, read_lock, export)
+                }
                 FlushTarget::Logs => {
                     self.db
                         .query_log()

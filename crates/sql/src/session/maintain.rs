@@ -29,6 +29,7 @@ impl Session {
         work: &TableMaintenance,
         out: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        self.each_once(&work.tables)?;
         let operation = match work.kind {
             MaintenanceKind::Analyze => "analyze",
             MaintenanceKind::Optimize => "optimize",

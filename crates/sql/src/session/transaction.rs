@@ -402,7 +402,7 @@ impl Session {
     pub(crate) fn gate_patience(&self) -> Patience<'_> {
         let of_txn = self.open.iter().flat_map(|open| &open.holds);
         let locked = self.table_locks.iter().flat_map(|locks| locks.holds());
-        let global = self.global_read_lock.iter().flatten();
+        let global = self.global_read_lock.iter().flatten().chain(&self.defining);
         let user_locks = self.state.user_locks().lock();
         let after = Duration::from_secs(self.settings.gate_wait_s);
         let deadline = Deadline::after(after, self.interrupt.clone());

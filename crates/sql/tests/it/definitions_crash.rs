@@ -166,3 +166,90 @@ fn a_parent_is_renamed_with_its_children_or_not_at_all() {
     }
     assert!(before > 0 && after > 0, "{before} cuts took it back, {after} did not");
 }
+
+#[test]
+fn a_table_is_altered_and_renamed_or_neither() {
+    for change in [
+        "ADD COLUMN extra INT NOT NULL DEFAULT 5 FIRST",
+        "ADD KEY two (n, id), ALTER n SET DEFAULT 4",
+        "COMMENT = 'c'",
+    ] {
+        let statement = format!("ALTER TABLE t {change}, RENAME TO u");
+        let both = |session: &mut Session| (seen(session, "t"), seen(session, "u"));
+        let wanted = {
+            let (_, mut session) = start(&filled(1));
+            assert!(run(&mut session, &statement).starts_with("ok"));
+            both(&mut session)
+        };
+        assert_eq!(wanted.0, "none");
+        let mut nth = 1;
+        let (mut before, mut after) = (0, 0);
+        loop {
+            let disk = filled(nth);
+            let (_, mut session) = start(&disk);
+            let old = both(&mut session);
+            disk.fail_from(nth, FaultKind::InputOutput);
+            let done = run(&mut session, &statement).starts_with("ok");
+            drop(session);
+            let (db, mut session) = start(&disk.crash());
+            let now = both(&mut session);
+            *(if now == old { &mut before } else { &mut after }) += 1;
+            assert!(now == wanted || now == old && !done, "{statement}: cut at operation {nth}: {now:?}");
+            let (there, named) = trees(&db);
+            assert_eq!(there, named, "{statement}: trees that nobody names, after a cut at operation {nth}");
+            if done {
+                break;
+            }
+            nth += 1 + nth / 8;
+        }
+        assert!(before > 0 && after > 0, "{statement}: {before} cuts took it back, {after} did not");
+    }
+}
+
+#[test]
+fn what_keeps_a_table_from_its_new_name_keeps_it_as_it_was() {
+    let (_, mut session) = start(&filled(1));
+    assert_eq!(run(&mut session, "SET foreign_key_checks = 0"), "ok\n");
+    assert_eq!(
+        run(&mut session, "CREATE TABLE waits (a VARCHAR(9), FOREIGN KEY (a) REFERENCES u (id))"),
+        "ok\n"
+    );
+    let old = seen(&mut session, "t");
+    // The child's column does not fit.
+    let refused = run(&mut session, "ALTER TABLE t ADD COLUMN extra INT, RENAME TO u");
+    assert!(refused.starts_with("error"), "{refused}");
+    assert_eq!(seen(&mut session, "t"), old);
+}
+
+#[test]
+fn several_tables_go_together_or_stay() {
+    for statement in ["DROP TABLE d.t, d.t2, d.t3", "DROP DATABASE d"] {
+        let mut nth = 1;
+        let (mut before, mut after) = (0, 0);
+        loop {
+            let disk = filled(nth);
+            let (_, mut session) = start(&disk);
+            assert_eq!(run(&mut session, "CREATE DATABASE d"), "ok 1\n");
+            for name in ["t", "t2", "t3"] {
+                assert_eq!(run(&mut session, &format!("CREATE TABLE d.{name} (id INT PRIMARY KEY)")), "ok\n");
+            }
+            disk.fail_from(nth, FaultKind::InputOutput);
+            let done = run(&mut session, statement).starts_with("ok");
+            drop(session);
+            let (db, mut session) = start(&disk.crash());
+            let all = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd'";
+            let left = run(&mut session, all);
+            assert!(left == "0\n" || left == "3\n" && !done, "{statement}: cut at operation {nth}: {left}");
+            *(if left == "3\n" { &mut before } else { &mut after }) += 1;
+            let there = run(&mut session, "SHOW DATABASES LIKE 'd'");
+            assert_eq!(there == "d\n", left == "3\n" || statement.starts_with("DROP TABLE"), "{statement}");
+            let (there, named) = trees(&db);
+            assert_eq!(there, named, "{statement}: trees that nobody names, after a cut at operation {nth}");
+            if done {
+                break;
+            }
+            nth += 1 + nth / 8;
+        }
+        assert!(before > 0 && after > 0, "{statement}: {before} cuts took it back, {after} did not");
+    }
+}

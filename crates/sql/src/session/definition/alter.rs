@@ -13,10 +13,12 @@ use super::super::Session;
 use super::super::statement::Outcome;
 use super::alter_columns::ColumnPlan;
 use super::alteration::{Alteration, NO_TREE};
+use super::claim::{self, new_constraints, new_table};
 use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{check_copy, keep_columns, settle, settle_parents};
 use super::online::{self, Needs};
+use super::rename::Move;
 use crate::ast::{AlterAction, AlterTable, Name, TableName};
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
@@ -31,7 +33,8 @@ impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&alter.name)?;
         online::check_words(&alter.online)?;
-        let holds = self.take_for_alter(alter, &schema).await?;
+        let moves = self.moves_of(alter, &schema)?;
+        let holds = self.take_for_alter(alter, &schema, &moves).await?;
         let table = self.db.dictionary().table(&schema, &alter.name.table)?;
         self.check_new_name(alter, &schema)?;
         if alter.actions.iter().all(|action| renamed(action).is_some()) && !alter.actions.is_empty() {
@@ -41,6 +44,8 @@ impl Session {
         check_charsets(&alter.actions)?;
         check_validation(&alter.actions)?;
         self.work_out(alter, &schema, &table, &mut work)?;
+        work.moves = moves;
+        self.claim_for_alter(&table, &work, &holds).await?;
         let affected = if work.rebuild {
             self.rebuild(&table, &mut work).await?
         } else {
@@ -48,11 +53,6 @@ impl Session {
             met.max(self.redefine(&table, &mut work).await?)
         };
         drop(holds);
-        if let Some(new) = alter.actions.iter().rev().find_map(renamed)
-            && (&*self.schema_of(new)?, &*new.table) != (&*schema, &*alter.name.table)
-        {
-            self.rename_tables(&[(alter.name.clone(), new.clone())]).await?;
-        }
         let affected = if work.copies { affected } else { 0 };
         // What touches no row at all says nothing.
         let quiet = |one: &AlterAction| matches!(one, AlterAction::Rename(_) | AlterAction::EnableKeys(_));
@@ -64,7 +64,12 @@ impl Session {
     }
 
     /// Takes the table alone, and those that the change concerns besides.
-    async fn take_for_alter(&mut self, alter: &AlterTable, schema: &str) -> SqlResult<Vec<Hold>> {
+    async fn take_for_alter(
+        &mut self,
+        alter: &AlterTable,
+        schema: &str,
+        moves: &[Move],
+    ) -> SqlResult<Vec<Hold>> {
         let keys = alter.actions.iter().filter_map(|action| match action {
             AlterAction::AddKey(key) => Some(key),
             _ => None,
@@ -77,10 +82,42 @@ impl Session {
         });
         let itself = (Box::from(schema), alter.name.table.clone());
         let wanted = |dictionary: &Dictionary| {
+            let renames = renames || !moves.is_empty();
             let children = if renames { children_of(dictionary, &itself.0, &itself.1) } else { Vec::new() };
-            [std::slice::from_ref(&itself), &parents, &children].concat()
+            let waiting = moves.iter().flat_map(|one| children_of(dictionary, &one.now.0, &one.now.1));
+            [std::slice::from_ref(&itself), &parents, &children, &waiting.collect::<Vec<_>>()].concat()
         };
+        let new_names = moves.iter().flat_map(|one| new_table(&one.now.0, &one.now.1));
+        self.claim(new_names.chain(claim::parents(&parents)).collect(), &[]).await?;
         self.take_all_alone(&wanted).await
+    }
+
+    /// The table's new name, if it gets one.
+    fn moves_of(&self, alter: &AlterTable, schema: &str) -> SqlResult<Vec<Move>> {
+        let Some(new) = alter.actions.iter().rev().find_map(renamed) else { return Ok(Vec::new()) };
+        let was = (Box::from(schema), alter.name.table.clone());
+        let now = (self.schema_of(new)?, new.table.clone());
+        Ok(if was == now { Vec::new() } else { vec![Move { was, now }] })
+    }
+
+    /// Holds the names of new constraints, and finds that they, and the table's new name, can be given.
+    async fn claim_for_alter(&mut self, table: &Table, work: &Alteration, holds: &[Hold]) -> SqlResult<()> {
+        let mut claims = new_constraints(&work.definition, Some(&table.definition));
+        for (old, new) in self.renamed(&work.moves, Some((&work.definition, &work.others)))?.0 {
+            claims.extend(new_constraints(&new, Some(&old.definition)));
+        }
+        self.claim(claims, holds).await?;
+        // Somebody may have been faster.
+        let (schema, name) = (&table.definition.schema, table.name());
+        let old = &table.definition.checks;
+        for check in &work.definition.checks {
+            let is_old = old.iter().any(|known| known.name == check.name);
+            if !is_old && self.is_check_name(schema, name, &check.name) {
+                return Err(SqlError::duplicate_check_name(&check.name));
+            }
+        }
+        self.check_foreign_names(table, work)?;
+        self.renamed(&work.moves, Some((&work.definition, &work.others))).map(drop)
     }
 
     /// Errors 1049 and 1050 for the name that the table is to get.
@@ -168,11 +205,25 @@ impl Session {
         Box::pin(self.check_rows_have_parents(&new, keys)).await
     }
 
-    /// Makes the new definitions durable: the table's, and those of children that change with it.
-    async fn save_altered(&self, work: &Alteration) -> SqlResult<TxnId> {
-        let all: Vec<_> =
-            std::iter::once(&work.definition).chain(&work.others).map(|one| (one, true)).collect();
-        self.db.save_tables(&all).await
+    /// Makes the new definitions durable, under the new name: the table's, and those of children that change with it.
+    async fn save_altered(&mut self, work: &mut Alteration) -> SqlResult<TxnId> {
+        if !work.moves.is_empty() {
+            let (moved, children) = self.renamed(&work.moves, Some((&work.definition, &work.others)))?;
+            work.others.retain(|one| !children.iter().any(|child| child.id == one.id));
+            work.others.extend(children);
+            for (_, new) in moved {
+                work.definition = new;
+            }
+        }
+        let all: Vec<_> = std::iter::once(&work.definition).chain(&work.others).collect();
+        let made_by = self.db.save_tables(&all).await?;
+        for one in &work.moves {
+            self.db.dictionary().remove_table(&one.was.0, &one.was.1);
+            if let Some(locks) = &mut self.table_locks {
+                locks.rename((&one.was.0, &one.was.1), (&one.now.0, &one.now.1));
+            }
+        }
+        Ok(made_by)
     }
 
     /// Shows new definitions of children to everybody.
@@ -273,7 +324,8 @@ impl Session {
         };
         self.move_counter(table, &new, work).await?;
         let made_by = self.save_altered(work).await?;
-        let new = new.made_by(made_by);
+        // Under its new name, if it gets one.
+        let new = Table::new(work.definition.clone(), table.gate.clone(), counters.clone()).made_by(made_by);
         counters.rows.store(copied, Ordering::Relaxed);
         self.db.dictionary().put_table(Arc::new(new));
         self.put_others(&work.others);

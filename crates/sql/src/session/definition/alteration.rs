@@ -3,6 +3,7 @@
 use turnstile_engine::ids::IndexId;
 
 use super::online::{self, Needs};
+use super::rename::Move;
 use crate::ast::{AlterAction, AlterTable, KeyDef, KeyKind, Name, TableOption};
 use crate::collation::Collation;
 use crate::definition::{self, new_keys};
@@ -52,6 +53,8 @@ pub(super) struct Alteration {
     pub(super) known: usize,
     /// Definitions of children that change with it.
     pub(super) others: Vec<Definition>,
+    /// The table's new name.
+    pub(super) moves: Vec<Move>,
 }
 
 /// The names of a key's columns.
@@ -83,6 +86,7 @@ impl Alteration {
             foreign: Vec::new(),
             known: 0,
             others: Vec::new(),
+            moves: Vec::new(),
         }
     }
 

@@ -124,12 +124,10 @@ impl Session {
         counters: Arc<Counters>,
         plan: RowPlan,
     ) -> SqlResult<Outcome> {
+        self.claim_constraints(&definition, &[]).await?;
         let outcome = self.run_rows(&plan, &[], &[], &mut Collected::default()).await?;
         self.commit().await?;
-        if self.is_taken(&definition.schema, &definition.name) {
-            return Err(SqlError::table_exists(&definition.name));
-        }
-        let made_by = self.db.save_tables(&[(&definition, true)]).await?;
+        let made_by = self.db.save_tables(&[&definition]).await?;
         let table = Table::new(definition, Arc::default(), counters).made_by(made_by);
         self.db.dictionary().put_table(Arc::new(table));
         Ok(outcome)

@@ -1,4 +1,5 @@
-//! RENAME TABLE: several tables get new names at once, or none does.
+//! RENAME TABLE: several tables get new names at once, or none does. ALTER TABLE gives its table another name in the same way, together
+//! with its other changes.
 //!
 //! Names are taken step by step, so that `a TO tmp, b TO a, tmp TO b` swaps two tables; only where each table ends up is then made
 //! durable, in one transaction, with the children whose foreign keys name it.
@@ -6,6 +7,7 @@
 use std::sync::Arc;
 
 use super::super::Session;
+use super::claim::{new_constraints, new_table};
 use super::foreign_key::children_of;
 use crate::definition;
 use crate::dictionary::table::Definition;
@@ -15,10 +17,13 @@ use crate::error::{SqlError, SqlResult};
 use crate::ast::TableName;
 
 /// A table that gets a new name.
-struct Move {
-    was: FullName,
-    now: FullName,
+pub(super) struct Move {
+    pub(super) was: FullName,
+    pub(super) now: FullName,
 }
+
+/// A table under its new name, with the table that it replaces.
+type Moved = (Arc<Table>, Definition);
 
 /// What a name becomes by these moves.
 fn follow(moves: &[Move], schema: &str, name: &str) -> Option<FullName> {
@@ -41,11 +46,16 @@ impl Session {
             all.extend(steps.iter().flat_map(|(from, to)| [of(from), of(to)].concat()));
             all
         };
-        let _holds = self.take_all_alone(&named).await?;
+        self.claim(steps.iter().flat_map(|(_, to)| new_table(&to.0, &to.1)).collect(), &[]).await?;
+        let holds = self.take_all_alone(&named).await?;
         let moves = self.moves(&steps)?;
-        let (tables, others) = self.renamed(&moves)?;
+        let (tables, _) = self.renamed(&moves, None)?;
+        let constraints = tables.iter().flat_map(|(old, new)| new_constraints(new, Some(&old.definition)));
+        self.claim(constraints.collect(), &holds).await?;
+        // Somebody may have been faster with the names of constraints.
+        let (tables, others) = self.renamed(&moves, None)?;
         let moved = tables.iter().map(|(_, definition)| definition);
-        let all: Vec<_> = moved.chain(&others).map(|one| (one, true)).collect();
+        let all: Vec<_> = moved.chain(&others).collect();
         self.db.save_tables(&all).await?;
         for one in &moves {
             self.db.dictionary().remove_table(&one.was.0, &one.was.1);
@@ -91,16 +101,25 @@ impl Session {
         Ok(moves)
     }
 
-    /// The definitions of the moved tables, each with the table that it replaces, and of children that stay where they are.
-    #[allow(clippy::type_complexity)]
-    fn renamed(&self, moves: &[Move]) -> SqlResult<(Vec<(Arc<Table>, Definition)>, Vec<Definition>)> {
+    /// The definitions of the moved tables, and of children that stay where they are. `altered`: a moved table's, and its children's, if
+    /// more than the name changes.
+    pub(super) fn renamed(
+        &self,
+        moves: &[Move],
+        altered: Option<(&Definition, &[Definition])>,
+    ) -> SqlResult<(Vec<Moved>, Vec<Definition>)> {
+        let known = |table: &Table| {
+            let all = altered.iter().flat_map(|(one, others)| std::iter::once(*one).chain(others.iter()));
+            let changed = all.into_iter().find(|one| one.id == table.definition.id);
+            changed.unwrap_or(&table.definition).clone()
+        };
         let dictionary = self.db.dictionary();
         let moved = |table: &Table| follow(moves, &table.definition.schema, &table.definition.name).is_some();
-        let mut tables: Vec<(Arc<Table>, Definition)> = Vec::new();
+        let mut tables: Vec<Moved> = Vec::new();
         for one in moves {
             let table = dictionary.table(&one.was.0, &one.was.1)?;
             let (schema, name) = one.now.clone();
-            let mut definition = Definition { schema, name, ..table.definition.clone() };
+            let mut definition = Definition { schema, name, ..known(&table) };
             let stay = dictionary.tables(&one.now.0);
             let others = || {
                 let stay = stay.iter().filter(|table| !moved(table)).map(|table| &table.definition);
@@ -136,7 +155,7 @@ impl Session {
             if moved(&child) || others.iter().any(|known| known.id == child.definition.id) {
                 continue;
             }
-            let mut child = child.definition.clone();
+            let mut child = known(&child);
             for key in &mut child.foreign_keys {
                 if let Some(parent) = follow(moves, &key.parent_schema, &key.parent) {
                     (key.parent_schema, key.parent) = parent;

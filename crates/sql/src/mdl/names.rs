@@ -1,0 +1,115 @@
+//! Gates of names: what keeps two sessions from giving one name at once.
+//!
+//! A table's gate is part of the table, so a name that no table has yet has no gate there. Between the look whether a name is free and the
+//! moment from which everybody sees who has it lies a sync of the log: without a gate two statements found it free, and one of two tables,
+//! rows and all, was seen by nobody any more. Whoever gives a name holds the name's gate from before the look until the new definition is
+//! seen; whoever comes second waits, as at MySQL's metadata locks, and then looks.
+//!
+//! | statement | databases | names of tables | names of constraints |
+//! |---|---|---|---|
+//! | CREATE, ALTER, DROP DATABASE | alone | | |
+//! | CREATE TABLE, also as a query's | with others | its own alone, its parents' with others | its own, alone |
+//! | RENAME TABLE, ALTER TABLE ... RENAME | the new one, with others | the new ones, alone | those that are new, alone |
+//! | ALTER TABLE | | its new parents', with others | those that are new, alone |
+//!
+//! `Alone` is [`Mode::Exclusive`], `with others` is [`Mode::Write`]. Parents: a child may come before its parent, and the parent then has to fit the
+//! children that wait for its name.
+//!
+//! **Order.** Names are taken in the order of [`Name`], those of databases and tables before the gates of tables, those of constraints last: what a
+//! statement calls its constraints is known when it knows its tables. LOCK TABLES takes tables before; circles with it are found ([`super::circle`]).
+//!
+//! **Race argument.** The gate of a name stays the same while anybody holds it or waits at it: it is looked up and thrown away under one mutex,
+//! and thrown away only when nobody has a reference to it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use turnstile_sys::ranked::RankedMutex;
+
+use super::{Gate, Mode};
+use crate::rank;
+
+/// A name that a definition gives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Name {
+    /// Of a database.
+    Schema(Box<str>),
+    /// Of a table in a database.
+    Table(Box<str>, Box<str>),
+    /// Of a CHECK constraint or foreign key in a database, in lower case: the case of its letters does not count.
+    Constraint(Box<str>, Box<str>),
+}
+
+impl Name {
+    /// Of a constraint, as written.
+    pub fn constraint(schema: &str, name: &str) -> Name {
+        Name::Constraint(schema.into(), name.to_lowercase().into())
+    }
+}
+
+/// A name, and how it is held.
+pub type Claim = (Name, Mode);
+
+/// Brings claims into the order in which they are taken; each name once, in the stronger of its modes.
+pub fn in_order(claims: &mut Vec<Claim>) {
+    claims.sort_by(|(one, mode), (other, other_mode)| {
+        let weak = |mode: &Mode| *mode != Mode::Exclusive;
+        one.cmp(other).then(weak(mode).cmp(&weak(other_mode)))
+    });
+    claims.dedup_by(|(one, _), (other, _)| one == other);
+}
+
+/// The gates of names that somebody holds or waits for.
+#[derive(Debug)]
+pub struct NameGates {
+    gates: RankedMutex<HashMap<Name, Arc<Gate>>>,
+}
+
+impl Default for NameGates {
+    fn default() -> Self {
+        NameGates { gates: RankedMutex::new(rank::SHORT, &rank::METADATA_NAMES, HashMap::new()) }
+    }
+}
+
+impl NameGates {
+    /// The gate of a name. Gates that nobody has any more go.
+    pub fn gate(&self, name: &Name) -> Arc<Gate> {
+        let mut gates = self.gates.lock();
+        gates.retain(|_, gate| Arc::strong_count(gate) > 1);
+        gates.entry(name.clone()).or_default().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_gate_while_somebody_has_it() {
+        let names = NameGates::default();
+        let (t, u) = (Name::Table("d".into(), "t".into()), Name::Table("d".into(), "u".into()));
+        let gate = names.gate(&t);
+        assert!(Arc::ptr_eq(&gate, &names.gate(&t)));
+        assert!(!Arc::ptr_eq(&gate, &names.gate(&u)));
+        drop(gate);
+        drop(names.gate(&u));
+        assert_eq!(names.gates.lock().len(), 1, "gates that nobody has are kept");
+        assert_eq!(Name::constraint("d", "T_Chk_1"), Name::constraint("d", "t_chk_1"));
+    }
+
+    #[test]
+    fn the_stronger_mode_of_a_name_is_taken() {
+        let schema = |name: &str| Name::Schema(name.into());
+        let table = |name: &str| Name::Table("b".into(), name.into());
+        let mut claims = vec![
+            (table("t"), Mode::Write),
+            (schema("b"), Mode::Write),
+            (table("t"), Mode::Exclusive),
+            (schema("a"), Mode::Write),
+            (schema("b"), Mode::Write),
+        ];
+        in_order(&mut claims);
+        let wanted = [(schema("a"), Mode::Write), (schema("b"), Mode::Write), (table("t"), Mode::Exclusive)];
+        assert_eq!(claims, wanted);
+    }
+}
