@@ -38,6 +38,7 @@ mod tests;
 mod variable;
 
 pub use aggregate::AggregateKind;
+pub(crate) use beside_column::day_of_number;
 pub(crate) use build::source_of;
 pub(crate) use build::truth_type;
 pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};

@@ -171,6 +171,20 @@ fn whole_number(value: &Value) -> Option<i64> {
     }
 }
 
+/// The day that a number says, a month or a day of zero among them.
+pub(crate) fn day_of_number(value: &Value) -> Option<Date> {
+    let number = match value {
+        Value::Decimal(number) => Value::Double(number.to_f64().trunc()),
+        Value::Double(number) => Value::Double(number.trunc()),
+        other => other.clone(),
+    };
+    match whole_number(&number)? {
+        // The year 2000 in two digits.
+        short @ 0..=100 => Some(Date::from_parts(2000, short as u32 / 100, short as u32 % 100)),
+        long => datetime::parse_number(long, DateRules::LENIENT).map(|found| found.moment.date()),
+    }
+}
+
 fn clock_of_number(value: &Value) -> Option<Time> {
     let number = whole_number(value)?;
     let (hour, minute, second) = (number.abs() / 10_000, number.abs() / 100 % 100, number.abs() % 100);

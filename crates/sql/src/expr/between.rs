@@ -4,16 +4,18 @@ use super::beside_column::{in_full, moment_of_literal, time_of_literal, time_of_
 use super::build::{Builder, source_of};
 use super::candidates::{name_of, read_as_moment};
 use super::class::{
-    as_double, as_whole, is_column, is_document, is_moment, is_settled, is_time, is_time_column, is_whole,
-    of_branch_taken,
+    as_double, as_whole, coerced, is_column, is_document, is_moment, is_settled, is_time, is_time_column,
+    is_whole, of_branch_taken,
 };
 use super::literal::number_of_hex;
 use super::{Call, EvalContext, Expr, Typed, shown_digits};
 use crate::ast;
+use crate::collation::Collation;
+use crate::datetime::DateTime;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::types::{ColumnType, ExprType};
-use crate::value::Value;
+use crate::value::{Value, to_bytes};
 
 fn any(bound: &[Typed], test: fn(&ColumnType) -> bool) -> bool {
     bound.iter().any(|part| test(&part.kind.column))
@@ -43,6 +45,9 @@ impl Builder<'_> {
     }
 
     fn between_numbers(&mut self, parts: &[&ast::Expr], mut bound: Vec<Typed>) -> Vec<Typed> {
+        if is_column(&bound[0]) {
+            bound = stored_documents(parts, bound);
+        }
         if self.is_year(&bound[0]) {
             let year = bound.remove(0);
             let bounds = parts[1..].iter().zip(bound.into_iter().map(in_full)).map(|(part, typed)| {
@@ -57,7 +62,7 @@ impl Builder<'_> {
         if is_column(&bound[0]) && bound[0].kind.column.is_temporal() {
             return match among_numbers(bound) {
                 Ok(moments) => moments,
-                Err(mixed) => parts.iter().zip(mixed).map(|(part, typed)| as_number(part, typed)).collect(),
+                Err(mixed) => numbers(parts, mixed),
             };
         }
         let of_column = is_column(&bound[0]) && bound[1..].iter().any(|part| is_settled(&part.expr));
@@ -95,8 +100,12 @@ impl Builder<'_> {
         if as_times {
             let own = bound.clone();
             bound[1..].iter_mut().for_each(|part| *part = time_of_literal(part.clone()));
-            as_times = own.iter().zip(&bound).any(|(own, read)| own.kind.column != read.kind.column)
-                || bound[1..].iter().any(is_variable);
+            let read = own.iter().zip(&bound).any(|(own, read)| own.kind.column != read.kind.column);
+            // Once a constant is a time, all are numbers if another is none.
+            if read && !bound.iter().all(|part| is_time(&part.kind.column) || is_variable(part)) {
+                return numbers(parts, bound);
+            }
+            as_times = read || bound[1..].iter().any(is_variable);
         }
         if !(as_times || bound.iter().all(|part| is_time(&part.kind.column))) {
             let settle = |typed: Typed| match &typed.kind.column {
@@ -112,6 +121,41 @@ impl Builder<'_> {
             bound = bound.into_iter().map(read).collect();
         }
         bound
+    }
+
+    /// BETWEEN of one constant twice, which MySQL makes a comparison with it: a document with a document, a number or the text of
+    /// anything else, a text with a document or the text of a moment.
+    pub(super) fn between_same(&mut self, parts: &[&ast::Expr], bound: &[Typed]) -> Option<(Typed, Typed)> {
+        let [operand, low, high] = bound else { return None };
+        let (tested, kind) = (&operand.kind.column, &low.kind.column);
+        let alike =
+            parts[1] == parts[2] || literal_text(low).is_some_and(|low| literal_text(high) == Some(low));
+        if !alike || !low.expr.is_constant() || *kind == ColumnType::Null {
+            return None;
+        }
+        if let Some(text) = said_document(parts[1]).filter(|_| is_moment(tested)) {
+            let kind = ExprType::not_null(ColumnType::Varchar {
+                length: text.len() as u32,
+                collation: Collation::Utf8mb4Bin,
+            });
+            self.resolver.warn(SqlError::documents_between());
+            return Some((operand.clone(), Typed { expr: Expr::Literal(Value::text(text)), kind }));
+        }
+        if is_document(tested) {
+            let as_it_is = is_document(kind) || kind.is_numeric() || kind.is_character();
+            let other = if as_it_is { low.clone() } else { self.as_text(low.clone()) };
+            self.resolver.warn(SqlError::documents_between());
+            return Some((operand.clone(), other));
+        }
+        let moments = is_moment(kind) && is_moment(&high.kind.column);
+        match tested.is_character() {
+            true if is_document(kind) => {
+                self.resolver.warn(SqlError::documents_between());
+                Some((operand.clone(), low.clone()))
+            }
+            true if moments => Some((operand.clone(), self.as_text(low.clone()))),
+            _ => None,
+        }
     }
 
     /// The texts among days and times as moments.
@@ -131,6 +175,59 @@ impl Builder<'_> {
     }
 }
 
+/// The text of a literal that is no number.
+fn literal_text(typed: &Typed) -> Option<Vec<u8>> {
+    match &typed.expr {
+        Expr::Literal(value) if !typed.kind.column.is_numeric() && !value.is_null() => {
+            Some(to_bytes(value).into_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The text of a constant document that is written as one.
+fn said_document(part: &ast::Expr) -> Option<String> {
+    let ast::Expr::Cast { operand, target: ast::CastType::Json } = part else { return None };
+    let ast::Expr::Literal(ast::Literal::String(text)) = &**operand else { return None };
+    String::from_utf8(text.bytes.to_vec()).ok()
+}
+
+/// Constant documents beside a column of dates or moments, as what the column would keep of them.
+fn stored_documents(parts: &[&ast::Expr], mut bound: Vec<Typed>) -> Vec<Typed> {
+    let column = bound[0].kind.column.clone();
+    for (part, typed) in parts.iter().zip(&mut bound).skip(1) {
+        let Some(text) = said_document(part) else { continue };
+        let said = text.trim().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let literal =
+            |value: Value, kind| Typed { expr: Expr::Literal(value), kind: ExprType::not_null(kind) };
+        match (&column, said) {
+            (ColumnType::Date, Some(said)) => {
+                let kind =
+                    ColumnType::Varchar { length: said.len() as u32, collation: Collation::Utf8mb4Bin };
+                let read = moment_of_literal(&column, literal(Value::text(said.to_string()), kind));
+                if read.kind.column.is_temporal() {
+                    *typed = read;
+                }
+            }
+            (ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }, None)
+                if text.trim().parse::<f64>().is_ok() =>
+            {
+                *typed = literal(Value::DateTime(DateTime::ZERO), ColumnType::DateTime { fsp: 6 });
+            }
+            _ => {}
+        }
+    }
+    bound
+}
+
+/// Operands as the numbers that they are read as.
+fn numbers(parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
+    parts.iter().zip(bound).map(|(part, typed)| as_number(part, typed)).collect()
+}
+
+/// More than the number of any moment. What a column of moments would keep is compared by its bits where not all are moments.
+const BITS_OF_MOMENT: f64 = 1.8e18;
+
 /// A column of dates or times BETWEEN numbers and others. Constant numbers are dates or times where they say such; if all three are then,
 /// that is what they are compared as, and otherwise as numbers.
 fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
@@ -141,14 +238,34 @@ fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
     {
         return Ok(bound);
     }
-    for part in &mut bound[1..] {
+    let mut stored = [false; 3];
+    for (part, stored) in bound.iter_mut().zip(&mut stored).skip(1) {
+        let own = std::mem::discriminant(&part.kind.column) == std::mem::discriminant(&column);
         *part = match is_time(&column) {
             true => time_of_literal(part.clone()),
             false => moment_of_literal(&column, part.clone()),
         };
+        *stored = !own && matches!(part.expr, Expr::Literal(Value::DateTime(_)));
     }
-    if !bound.iter().all(|part| part.kind.column.is_temporal() || part.kind.column == ColumnType::Null) {
+    let alike = |part: &Typed| match part.kind.column {
+        // Beside NULL the bits of moments are compared.
+        ColumnType::Null => !is_moment(&column) || column == ColumnType::Date,
+        ref kind => kind.is_temporal(),
+    };
+    if !bound.iter().all(alike) {
+        for (part, _) in bound.iter_mut().zip(stored).filter(|(_, stored)| *stored) {
+            *part = Typed {
+                expr: Expr::Literal(Value::Double(BITS_OF_MOMENT)),
+                kind: ExprType::not_null(ColumnType::DOUBLE),
+            };
+        }
         return Err(bound);
+    }
+    if column == ColumnType::Date {
+        // Of days and moments the days are compared.
+        let day =
+            |part: Typed| if is_moment(&part.kind.column) { coerced(part, ColumnType::Date) } else { part };
+        bound[1..].iter_mut().for_each(|part| *part = day(part.clone()));
     }
     if is_time(&column) {
         let as_time = |part: Typed| if is_moment(&part.kind.column) { time_of_moment(part) } else { part };

@@ -24,7 +24,8 @@ pub(super) fn bound(parts: &[&ast::Expr], operands: &[Typed]) -> Option<Expr> {
     let kinds = || operands[1..].iter().map(|one| &one.kind.column);
     let hex = parts.first().is_some_and(|part| super::literal::number_of_hex(part).is_some());
     let other = |kind: &ColumnType| is_text(kind) || matches!(kind, ColumnType::Time { .. });
-    let fits = is_text(&operands[0].kind.column)
+    let document = operands[0].kind.column == ColumnType::Json;
+    let fits = (is_text(&operands[0].kind.column) || document)
         && kinds().any(is_moment)
         && kinds().all(|kind| is_moment(kind) || other(kind));
     if !fits || hex && kinds().all(is_moment) {

@@ -108,6 +108,7 @@ impl Builder<'_> {
         let written = (left, right);
         let left = self.build(left)?;
         let right = if left.kind.column.is_numeric() { self.plain(right)? } else { self.build(right)? };
+        let [left, right] = exactly(self.like_others(vec![left, right]));
         let mut kind = ExprType { nullable: true, ..left.kind.clone() };
         let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
         if is_document(&left) != is_document(&right) {

@@ -8,6 +8,7 @@ use super::long_text::read_silently;
 use super::own_digits::with_all_of_average;
 use super::{CompareOp, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp};
+use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
@@ -136,6 +137,7 @@ impl Builder<'_> {
         parts: Vec<Typed>,
     ) -> SqlResult<(Vec<Typed>, Collation)> {
         self.resolver.meet(&parts);
+        let parts = if operation == "like" { parts } else { self.like_others(parts) };
         let texts = parts.iter().filter(|part| is_text(part)).count();
         // Beside a number or a date a text is no text.
         if purpose == Purpose::Operator && texts < parts.len() {
@@ -145,6 +147,27 @@ impl Builder<'_> {
         let meeting = Meeting { operation, purpose, connection: self.settings.connection_collation };
         let (parts, agreed) = met(parts, &meeting, Use::Comparison)?;
         Ok((parts, agreed.collation))
+    }
+
+    /// Texts for which `?` stands hold on to the collation that the first other text holds on to, as that text does.
+    pub(super) fn like_others(&self, mut parts: Vec<Typed>) -> Vec<Typed> {
+        let open = |one: &Typed| matches!(one.expr, Expr::Parameter(_)) && one.kind.column.is_character();
+        if !self.resolver.is_prepared() || !parts.iter().any(open) {
+            return parts;
+        }
+        let Some(other) = parts.iter().find(|one| !open(one) && one.kind.column.is_character()).cloned()
+        else {
+            return parts;
+        };
+        let Some(collation) = other.kind.column.collation() else { return parts };
+        for part in parts.iter_mut().filter(|one| open(one)) {
+            let own = part.kind.column.collation().map(Collation::set);
+            if collation.set() == Charset::Utf8mb4 || own == Some(collation.set()) {
+                part.kind.column = part.kind.column.clone().with_collation(collation);
+                part.kind.traits = other.kind.traits;
+            }
+        }
+        parts
     }
 
     /// BETWEEN, IN, LIKE and REGEXP.
@@ -179,6 +202,10 @@ impl Builder<'_> {
             && !bound[1].kind.column.is_numeric()
         {
             let [operand, low, _] = exactly(bound);
+            let op = if negated { CompareOp::NotEqual } else { CompareOp::Equal };
+            return self.compare_typed(op, operand, low);
+        }
+        if let Some((operand, low)) = self.between_same(parts, &bound) {
             let op = if negated { CompareOp::NotEqual } else { CompareOp::Equal };
             return self.compare_typed(op, operand, low);
         }

@@ -9,6 +9,7 @@
 //! | a time | texts and times | times; what says none is equal to none |
 //! | a date, a time | numbers and others | each as what it has in common with the operand |
 
+use super::beside_column::time_of_moment;
 use super::build::{Builder, any_nullable, truth};
 use super::candidates::{is_date_or_time, is_text, name_of, read_as_moment, read_as_time};
 use super::class::{as_double, coerced, is_column, is_moment, is_settled, is_time};
@@ -81,7 +82,13 @@ impl Builder<'_> {
         let (numbers, others): (Vec<Typed>, Vec<Typed>) =
             candidates.into_iter().partition(|one| one.kind.column.is_numeric());
         let time = is_time(&operand.kind.column);
-        let read = |one: Typed| if time && is_text(&one.kind.column) { read_as_time(one) } else { one };
+        // A day or a moment beside a column of times and numbers is a text, but a constant moment its time of day.
+        let read = |one: Typed| match &one.kind.column {
+            kind if time && is_text(kind) => read_as_time(one),
+            ColumnType::DateTime { .. } if time && is_settled(&one.expr) => time_of_moment(one),
+            kind if time && is_moment(kind) => self.as_text(one),
+            _ => one,
+        };
         let lists = [
             (as_double(operand.clone()), numbers),
             (operand.clone(), others.into_iter().map(read).collect()),

@@ -419,6 +419,12 @@ fn extreme_text(
     } else if arguments.iter().any(|value| matches!(value, Value::Date(_))) {
         let mut dates = Vec::new();
         for value in arguments {
+            let number =
+                matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
+            if let Some(day) = crate::expr::day_of_number(value).filter(|_| number) {
+                dates.push(Value::Date(day));
+                continue;
+            }
             // What is no date is told of, and left out.
             let moment = to_date_time(value, context)?;
             dates.extend(moment.map(|moment| Value::Date(moment.date())));

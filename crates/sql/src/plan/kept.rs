@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::expr::{Expr, Typed};
 use crate::functions;
+use crate::mixing::Traits;
 use crate::sink::{ColumnMeta, Origin};
 use crate::types::{BlobSize, ColumnType, IntWidth};
 
@@ -66,6 +67,23 @@ pub fn types_in_table(plan: &QueryPlan, united: bool) -> Vec<ColumnType> {
             plan.columns().iter().map(united_type).collect()
         }
     }
+}
+
+/// How strongly columns hold on to their collations where the rows are a table of the query around: what an aggregate makes of texts is
+/// a column of that table.
+pub fn traits_in_table(plan: &QueryPlan) -> Vec<Traits> {
+    let columns = plan.columns().iter();
+    let QueryPlan::Select(plan) = plan else { return columns.map(|meta| meta.traits).collect() };
+    let aggregates = plan.group.as_ref().map_or(&[][..], |group| &group.aggregates);
+    let own = |(meta, item): (&ColumnMeta, &Typed)| match item.expr {
+        Expr::Column(at)
+            if aggregates.iter().any(|one| one.position == at) && !meta.column_type.is_numeric() =>
+        {
+            Traits::of(&kept_type(&meta.column_type))
+        }
+        _ => meta.traits,
+    };
+    columns.zip(&plan.items).map(own).collect()
 }
 
 fn united_type(meta: &ColumnMeta) -> ColumnType {

@@ -52,9 +52,10 @@ fn member(
 ) -> SqlResult<QueryPlan> {
     match &query.body {
         ast::QueryBody::SetOperation { first, rest }
-            if query.with.is_none() && query.order_by.is_empty() && query.limit.is_none() =>
+            if query.with.is_none()
+                && !query.order_by.iter().any(|item| walk::any(&item.expr, &ast::Expr::is_query)) =>
         {
-            let around = Around { order_by: &[], limit: None, locking: &[] };
+            let around = Around { order_by: &query.order_by, limit: query.limit.as_ref(), locking: &[] };
             let members = planned(context, first, rest, parent)?;
             Ok(QueryPlan::Set(Box::new(combined(context, members, around, parent)?)))
         }
@@ -137,7 +138,20 @@ fn combined(
     let head = members[0].1.columns().clone();
     let mut kinds: Vec<ExprType> = Vec::new();
     let mut undecided: Vec<bool> = Vec::new();
-    for (operator, member) in &members {
+    let mut term = Term::default();
+    for (at, (operator, member)) in members.iter().enumerate() {
+        let (goes_on, merged) = term.take(*operator, member);
+        if !goes_on && undecided.contains(&true) {
+            if at > 1 {
+                // The rows before are told apart by the collation that they are left with.
+                let rest = members.split_off(at);
+                let nothing = Around { order_by: &[], limit: None, locking: &[] };
+                let before = QueryPlan::Set(Box::new(combined(context, members, nothing, parent)?));
+                let members = std::iter::once((SetOperator::UnionAll, before)).chain(rest).collect();
+                return combined(context, members, around, parent);
+            }
+            undecided.fill(false);
+        }
         let columns = member.columns();
         if columns.len() != head.len() {
             return Err(SqlError::wrong_number_of_columns_in_select());
@@ -145,7 +159,7 @@ fn combined(
         for (nth, column) in columns.iter().enumerate() {
             let nullable = column.flags & column_flag::NOT_NULL == 0;
             let own = ExprType::new(settled(&column.column_type), nullable).with_traits(column.traits);
-            let open = matches!(member, QueryPlan::Set(plan) if plan.undecided[nth]);
+            let open = merged && matches!(member, QueryPlan::Set(plan) if plan.undecided[nth]);
             match kinds.get_mut(nth) {
                 Some(kind) => {
                     let nullable = match operator {
@@ -180,6 +194,51 @@ fn combined(
     let (order, limit) = tail(context, &columns, around, parent)?;
     let kinds = kinds.into_iter().map(|kind| kind.column).collect();
     Ok(SetPlan { members, columns, kinds, undecided, order, limit })
+}
+
+/// The operations that MySQL takes for one with the last one. Texts must agree among the members of one operation; those of an operation
+/// inside another may disagree, and are then of no collation in that one.
+#[derive(Default)]
+struct Term {
+    operators: Vec<SetOperator>,
+    members: usize,
+}
+
+impl Term {
+    /// Adds a member. Whether the operation goes on with it, and whether the operations that the member is made of belong to it.
+    fn take(&mut self, operator: SetOperator, member: &QueryPlan) -> (bool, bool) {
+        let first = self.members == 0;
+        self.members += 1;
+        let goes_on = first || self.operators.iter().all(|before| takes_in(operator, *before));
+        if !goes_on {
+            self.operators.clear();
+        }
+        let within: Vec<SetOperator> = match member {
+            QueryPlan::Set(plan) => plan.members.iter().skip(1).map(|(operator, _)| *operator).collect(),
+            _ => Vec::new(),
+        };
+        let is_cut = matches!(member, QueryPlan::Set(plan) if plan.limit.count.is_some());
+        let except = matches!(operator, SetOperator::ExceptAll | SetOperator::ExceptDistinct);
+        let merged = !is_cut && (first || !except && within.iter().all(|one| takes_in(operator, *one)));
+        if !first {
+            self.operators.push(operator);
+        }
+        if merged {
+            self.operators.extend(within);
+        }
+        (goes_on, merged)
+    }
+}
+
+/// Whether an operation takes in the members of another that stands in its place.
+fn takes_in(operator: SetOperator, other: SetOperator) -> bool {
+    use SetOperator as S;
+    match operator {
+        S::UnionDistinct => matches!(other, S::UnionAll | S::UnionDistinct),
+        S::UnionAll => other == S::UnionAll,
+        S::ExceptAll | S::ExceptDistinct => matches!(other, S::ExceptAll | S::ExceptDistinct),
+        S::IntersectAll | S::IntersectDistinct => matches!(other, S::IntersectAll | S::IntersectDistinct),
+    }
 }
 
 /// Literals and bytes of a member that become text of the character set of their column, and decimals that become text.
@@ -227,7 +286,11 @@ fn common_kind(
         (false, true) => (parties[1], true),
         _ => (parties[0], true),
     };
-    let kind = unified_agreed(&one.column, &other.column, agreed);
+    let mut kind = unified_agreed(&one.column, &other.column, agreed);
+    if agreed.traits.derivation == Derivation::Ignorable {
+        // Beside NULL, texts without a collation are bytes.
+        kind.column = ColumnType::Varbinary { length: kind.column.wire_length() };
+    }
     Ok((ExprType { nullable, ..kind }, open))
 }
 

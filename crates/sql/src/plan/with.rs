@@ -153,14 +153,15 @@ fn plain(
 pub fn columns(query: &ast::Query, plan: &QueryPlan, names: &[ast::Name]) -> SqlResult<Vec<ScopeColumn>> {
     let result = plan.columns();
     let united = !matches!(query.body, QueryBody::Select(_));
-    let kept = (!super::from::is_plain_view(query)).then(|| super::kept::types_in_table(plan, united));
+    let in_table = || (super::kept::types_in_table(plan, united), super::kept::traits_in_table(plan));
+    let kept = (!super::from::is_plain_view(query)).then(in_table);
     if !names.is_empty() && names.len() != result.len() {
         return Err(SqlError::view_columns_mismatch());
     }
     let column = |(nth, meta): (usize, &ColumnMeta)| ScopeColumn {
         name: names.get(nth).cloned().unwrap_or_else(|| meta.name.clone()),
-        kind: settled(kept.as_ref().map_or(&meta.column_type, |kept| &kept[nth])),
-        traits: meta.traits,
+        kind: settled(kept.as_ref().map_or(&meta.column_type, |(kinds, _)| &kinds[nth])),
+        traits: kept.as_ref().map_or(meta.traits, |(_, traits)| traits[nth]),
         nullable: meta.flags & column_flag::NOT_NULL == 0,
         flags: meta.flags & column_flag::NOT_NULL,
         hidden: false,
