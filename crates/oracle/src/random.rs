@@ -9,6 +9,7 @@ mod equal;
 mod expression;
 mod function;
 pub mod logic;
+mod mixed;
 mod query;
 mod rare;
 mod schema;

@@ -25,6 +25,9 @@ const STATEMENTS_A_SEED: u64 = 25;
 /// Statements of rare forms over one schema, behind the others.
 const RARE_A_SEED: u64 = 5;
 
+/// Statements over one schema in which equal values of several types meet, behind these.
+const MIXED_A_SEED: u64 = 2;
+
 /// What came out of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -290,17 +293,20 @@ impl Pair {
         let mut rng = Rng::new(seed);
         let schema = Schema::make(&mut rng);
         self.prepare(&schema)?;
-        for nth in 0..STATEMENTS_A_SEED + RARE_A_SEED {
+        for nth in 0..STATEMENTS_A_SEED + RARE_A_SEED + MIXED_A_SEED {
             let mut rng = rng.fork();
             outcome.statements += 1;
             let rare = nth >= STATEMENTS_A_SEED;
             let parameters = rng.below(4) == 0 && !rare;
             if nth % 4 == 3 && !rare {
                 let (change, tables) = Maker::of_all_kinds(&mut rng, &schema).change();
-                self.compare_change(seed, &form(&change, parameters), &tables, outcome)?;
+                let said = [form(&change, parameters), form(&change, !parameters)];
+                self.compare_change(seed, &said, &tables, outcome)?;
                 continue;
             }
+            let mixed = nth >= STATEMENTS_A_SEED + RARE_A_SEED;
             let query = match rare {
+                true if mixed => Maker::new(&mut rng, &schema).mixed_query(),
                 true => Maker::new(&mut rng, &schema).rare_query(),
                 false => Maker::of_all_kinds(&mut rng, &schema).query(),
             };
@@ -362,10 +368,11 @@ impl Pair {
     fn compare_change(
         &mut self,
         seed: u64,
-        change: &str,
+        said: &[String; 2],
         tables: &[String],
         outcome: &mut Outcome,
     ) -> Result<(), ClientError> {
+        let [change, otherwise] = said;
         self.both("START TRANSACTION")?;
         let (one, two) = self.answers(change)?;
         let mut left = Vec::new();
@@ -380,8 +387,11 @@ impl Pair {
                 outcome.differences.push(difference(seed, &text, &one, &two));
             }
         }
+        let differs = one != two || left.iter().any(|(_, (one, two))| one != two);
         if by_order(&one) || by_order(&two) || is_prepared_otherwise(&one, &two) {
             outcome.unordered += 1;
+        } else if differs && self.changes_otherwise([change, otherwise], &one, &left)? {
+            outcome.contradicted += 1;
         } else if one != two {
             outcome.differences.push(difference(seed, change, &one, &two));
         } else if let Some((table, (one, two))) = left.iter().find(|(_, (one, two))| one != two) {
@@ -389,6 +399,28 @@ impl Pair {
             outcome.differences.push(difference(seed, &text, one, two));
         }
         Ok(())
+    }
+
+    /// Whether the second server changes what the first one changes when it is asked in other words, or with literals in place of
+    /// parameters or the other way round.
+    fn changes_otherwise(
+        &mut self,
+        [change, otherwise]: [&str; 2],
+        one: &Answer,
+        left: &[(&String, (Answer, Answer))],
+    ) -> Result<bool, ClientError> {
+        for form in equal::forms(change).into_iter().chain([otherwise.to_string()]) {
+            self.two.query("START TRANSACTION")?;
+            let mut same = answer(&mut self.two, &form)? == *one;
+            for (table, (ours, _)) in left {
+                same &= answer(&mut self.two, &format!("SELECT * FROM {table}"))? == *ours;
+            }
+            self.two.query("ROLLBACK")?;
+            if same {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

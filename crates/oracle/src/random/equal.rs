@@ -8,6 +8,7 @@
 //! | `IF(x >= y, x, y)` or NULL for `GREATEST(x, y)`, and so for LEAST | takes what is no date for the latest one, 16383-15-31 |
 //! | `MIN(COALESCE(x))` for `MIN(x)`, and so for MAX | with an index takes the member of an ENUM that comes first in the list, not as a text |
 //! | `IF(x IS NULL, NULL, JSON_VALID(x))` for `JSON_VALID(x)` | gives 0 for NULL of a number or a date |
+//! | `x IN (b, a)` for `x IN (a, b)` with documents | takes for the first candidate what it has read of another one |
 //! | `IF(RAND() >= 0, x, NULL)` for a constant document | stores it into the column of numbers beside it, and compares what became of it |
 
 /// A call of each name, `IF(` not being the end of another name, as `change` makes it of its argument list.
@@ -117,6 +118,17 @@ fn documents_of_rows(text: &str) -> String {
     })
 }
 
+fn lists_reversed(text: &str) -> String {
+    calls(text, "IN (", &|inside| {
+        let mut listed = arguments(inside);
+        if inside.starts_with("SELECT") || !inside.contains(" AS JSON)") || listed.len() < 2 {
+            return format!("IN ({inside})");
+        }
+        listed.reverse();
+        format!("IN ({})", listed.join(", "))
+    })
+}
+
 /// The statement in other words.
 pub fn forms(statement: &str) -> Vec<String> {
     let valid = validity_of_values(statement);
@@ -127,6 +139,7 @@ pub fn forms(statement: &str) -> Vec<String> {
         nothings_compared(&valid),
         members_as_texts(statement),
         documents_of_rows(statement),
+        lists_reversed(statement),
         valid,
     ];
     forms.retain(|form| form != statement);
@@ -168,6 +181,14 @@ mod tests {
             documents_of_rows("a >= CAST('1' AS JSON) + CAST(b AS DATE)"),
             "a >= IF(RAND() >= 0, CAST('1' AS JSON), NULL) + CAST(b AS DATE)"
         );
+    }
+
+    #[test]
+    fn lists_with_documents_are_turned_round() {
+        let list = "a IN (f(b, c), CAST('[1, 2]' AS JSON)) AND d IN (1, 2)";
+        assert_eq!(lists_reversed(list), "a IN (CAST('[1, 2]' AS JSON), f(b, c)) AND d IN (1, 2)");
+        let none = "a IN (SELECT b, CAST('1' AS JSON) FROM c JOIN (d) ON e)";
+        assert_eq!(lists_reversed(none), none);
     }
 
     #[test]
