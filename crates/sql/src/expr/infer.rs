@@ -97,7 +97,7 @@ pub(crate) fn arithmetic_type(
         let more = if op == Op::Divide { division_digits } else { 0 };
         let digits = fixed_digits(left).zip(fixed_digits(right)).map(|(left, right)| {
             let scale = left.1.max(right.1).saturating_add(more);
-            ((left.0 - left.1).max(right.0 - right.1).saturating_add(scale), scale)
+            (left.0.saturating_sub(left.1).max(right.0.saturating_sub(right.1)).saturating_add(scale), scale)
         });
         return ColumnType::Double { unsigned, digits, zerofill: false };
     }
@@ -229,7 +229,9 @@ fn unified_digits(left: &ColumnType, right: &ColumnType) -> Option<(u8, u8)> {
     };
     let ((one, one_scale), (other, other_scale)) = shape(left).zip(shape(right))?;
     let scale = one_scale.max(other_scale);
-    Some(((one - one_scale).max(other - other_scale).saturating_add(scale), scale))
+    // A computed double can have more digits behind the point than it is announced with.
+    let whole = one.saturating_sub(one_scale).max(other.saturating_sub(other_scale));
+    Some((whole.saturating_add(scale), scale))
 }
 
 /// Digits that a computed DOUBLE is announced with.
@@ -264,7 +266,7 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         if is_decimal_class(left) || is_decimal_class(right) {
             let ((one, one_scale), (other, other_scale)) = (decimal_shape(left), decimal_shape(right));
             return decimal(
-                (one - one_scale).max(other - other_scale),
+                one.saturating_sub(one_scale).max(other.saturating_sub(other_scale)),
                 one_scale.max(other_scale),
                 left.is_unsigned() && right.is_unsigned(),
             );

@@ -111,3 +111,11 @@ fn texts_for_messages_are_short() {
         assert!((512..=4096).contains(&source.len()), "{}", source.len());
     }
 }
+
+#[test]
+fn a_double_of_more_digits_behind_the_point_than_in_all_meets_a_float() {
+    let float = ColumnType::Float { unsigned: false, digits: Some((10, 2)), zerofill: false };
+    let double = ColumnType::Double { unsigned: false, digits: Some((22, 30)), zerofill: false };
+    let common = ColumnType::Double { unsigned: false, digits: Some((38, 30)), zerofill: false };
+    assert_eq!(unified_type(&double, &float), common);
+}
