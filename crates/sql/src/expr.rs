@@ -28,6 +28,7 @@ mod long_text;
 mod lookup;
 mod misfit;
 mod mixed_list;
+mod open;
 mod own_digits;
 mod predicate;
 mod row;

@@ -51,7 +51,7 @@ pub(crate) use json::{
     takes_value as takes_document, truth as truth_document,
 };
 pub(crate) use json_scalar::{
-    DATE, MOMENT, TIME, Wanted, as_given_to, as_number, as_summand, as_temporal,
+    DATE, MOMENT, TIME, Wanted, argument_kind, as_given_to, as_number, as_summand, as_temporal,
     of_truth as truth_as_document, or_beginning, reads_count_twice, reads_document, temporal_argument,
     text_as_number, wanted_amount, wanted_number,
 };

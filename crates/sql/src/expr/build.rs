@@ -16,6 +16,7 @@ use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
+use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::{Value, parse_integer_prefix, shown};
 
@@ -60,8 +61,13 @@ pub trait Resolver {
         Err(SqlError::unknown_column(&name.column, "field list"))
     }
 
-    /// Operands of one operation have met: what a `?` is can follow from the others.
-    fn meet(&self, _operands: &[Typed]) {}
+    /// Whether it is looked for what the `?` of a statement are.
+    fn derives(&self) -> bool {
+        false
+    }
+
+    /// What a `?` is by where it stands.
+    fn derive(&self, _at: u32, _hold: Hold, _kind: ParameterKind) {}
 
     /// Operands are about to be compared, as they are written.
     fn compare(&self, _operands: &[&Typed]) {}
@@ -122,7 +128,9 @@ pub fn bind_given(
     resolver: &mut dyn Resolver,
     settings: &EvalSettings,
 ) -> SqlResult<Typed> {
-    let typed = super::given(Builder { resolver, settings }.build(expr)?, expr, kind);
+    let mut builder = Builder { resolver, settings };
+    builder.settle_given(expr, kind);
+    let typed = super::given(builder.build(expr)?, expr, kind);
     let typed = if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed };
     let is_text = kind.is_string() && *kind != ColumnType::Json;
     Ok(if is_text { super::with_own_digits(typed) } else { with_all_of_average(typed) })
@@ -266,6 +274,7 @@ impl Builder<'_> {
 
     /// Binds what is true or false: a document is true unless it is the number 0.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        self.settle_all(&[expr], Hold::Beside, ParameterKind::Int);
         let typed = self.plain(expr)?;
         if typed.kind.column == ColumnType::Json {
             self.resolver.warn(SqlError::document_as_condition());
@@ -426,10 +435,16 @@ impl Builder<'_> {
         let operand = match op {
             UnaryOp::Binary => self.build(operand)?,
             UnaryOp::Not => told_once(self.condition(operand)?),
-            UnaryOp::BitNot => self.number_for(operand, Wanted::Integer)?,
+            UnaryOp::BitNot => {
+                self.settle_all(&[operand], Hold::Beside, ParameterKind::Bytes);
+                self.number_for(operand, Wanted::Integer)?
+            }
             UnaryOp::Negate => match number_of_hex(operand) {
                 Some(number) => as_real(number),
-                None => self.number(operand)?,
+                None => {
+                    self.settle(Hold::Weak, &[operand], &[], Some(ParameterKind::Double));
+                    self.number(operand)?
+                }
             },
         };
         let operand = if op == UnaryOp::Negate { with_all_digits(operand) } else { operand };
@@ -496,7 +511,7 @@ impl Builder<'_> {
                 let text = parts.swap_remove(0);
                 parts.insert(0, functions::text_as_number(text, wanted));
             }
-            self.resolver.meet(&parts);
+            self.settle_operation(op, [left, right], &parts);
             let [left, right] = match op.is_of_bits() {
                 false => exactly(parts),
                 true => match self.bits_of_bytes(op, [left, right], exactly(parts))? {
@@ -529,6 +544,8 @@ impl Builder<'_> {
     fn date_expression(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         let (expr, column) = match expr {
             ast::Expr::DateArithmetic { date, amount, unit, subtract } => {
+                self.settle_all(&[date], Hold::Output, ParameterKind::Date);
+                self.settle_all(&[amount], Hold::Pinned, ParameterKind::Int);
                 let date = functions::as_summand(self.build(date)?, source_of(date));
                 let amount = match functions::wanted_amount(*unit) {
                     Some(wanted) => self.number_for(amount, wanted)?,
@@ -628,7 +645,7 @@ impl Builder<'_> {
         if matches!(name, "field" | "format" | "interval") {
             arguments = arguments.into_iter().map(with_all_of_average).collect();
         }
-        matches!(name, "mod" | "round" | "truncate").then(|| self.resolver.meet(&arguments));
+        self.settle_arguments(name, &call.arguments, &arguments);
         let bits = name == "conv"
             && (call.arguments.first().is_some_and(|one| number_of_hex(one).is_some())
                 || arguments.first().is_some_and(functions::is_bits));

@@ -11,6 +11,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
+use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
@@ -25,11 +26,21 @@ impl Builder<'_> {
     ) -> SqlResult<Typed> {
         let whens = match operand {
             Some(operand) => self.case_of(operand, branches)?,
-            None => branches.iter().map(|(when, _)| Ok(self.number(when)?.expr)).collect::<SqlResult<_>>()?,
+            None => {
+                let holds = |(when, _): &(ast::Expr, ast::Expr)| {
+                    self.settle_all(&[when], Hold::Pinned, ParameterKind::Int);
+                    Ok(self.number(when)?.expr)
+                };
+                branches.iter().map(holds).collect::<SqlResult<_>>()?
+            }
         };
         let mut values = Vec::with_capacity(branches.len() + 1);
         for value in branches.iter().map(|(_, then)| then).chain(otherwise) {
             values.push(self.build(value)?);
+        }
+        if self.resolver.derives() {
+            let outputs: Vec<&ast::Expr> = branches.iter().map(|(_, then)| then).chain(otherwise).collect();
+            self.settle(Hold::Output, &outputs, &values, None);
         }
         let nullable = otherwise.is_none() || values.iter().any(|value| value.kind.nullable);
         let (mut values, kind) = self.alternatives(operation, values, nullable)?;
@@ -56,6 +67,12 @@ impl Builder<'_> {
                 Ok(this.compare_typed(CompareOp::Equal, document.clone(), when)?.expr)
             };
             return branches.iter().map(|(when, _)| equal(self, when)).collect();
+        }
+        if self.resolver.derives() {
+            let written: Vec<&ast::Expr> =
+                std::iter::once(operand).chain(branches.iter().map(|one| &one.0)).collect();
+            let bound = written.iter().map(|one| self.build(one)).collect::<SqlResult<Vec<_>>>()?;
+            self.settle(Hold::Beside, &written, &bound, Some(ParameterKind::Text));
         }
         let mut parts = vec![bound];
         for (when, _) in branches {
@@ -91,10 +108,12 @@ impl Builder<'_> {
     /// `COALESCE` and `IFNULL`.
     pub(super) fn coalesce(&mut self, operation: &str, arguments: &[ast::Expr]) -> SqlResult<Typed> {
         let operation = if operation == "ifnull" { "ifnull" } else { "coalesce" };
+        let written: Vec<&ast::Expr> = arguments.iter().collect();
         let arguments = self.build_all(arguments)?;
         if arguments.is_empty() {
             return Err(SqlError::wrong_parameter_count("COALESCE"));
         }
+        self.settle(Hold::Output, &written, &arguments, None);
         let nullable = arguments.iter().all(|argument| argument.kind.nullable);
         let (arguments, mut kind) = self.alternatives(operation, arguments, nullable)?;
         if arguments.len() > 1 {
@@ -109,6 +128,9 @@ impl Builder<'_> {
         let left = self.build(left)?;
         let right = if left.kind.column.is_numeric() { self.plain(right)? } else { self.build(right)? };
         let [left, right] = exactly(self.like_others(vec![left, right]));
+        if self.resolver.derives() {
+            self.settle(Hold::Output, &[written.0, written.1], &[left.clone(), right.clone()], None);
+        }
         let mut kind = ExprType { nullable: true, ..left.kind.clone() };
         let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
         if is_document(&left) != is_document(&right) {
@@ -145,7 +167,7 @@ impl Builder<'_> {
             let text = |one: Typed| if is_document(&one) { self.as_text(one) } else { one };
             arguments = arguments.into_iter().map(text).collect();
         }
-        self.resolver.meet(&arguments);
+        self.settle_arguments(&call.name, &call.arguments, &arguments);
         if arguments.iter().any(is_document) {
             self.resolver.warn(SqlError::documents_extreme());
         }
@@ -168,7 +190,6 @@ impl Builder<'_> {
         values: Vec<Typed>,
         nullable: bool,
     ) -> SqlResult<(Vec<Expr>, ExprType)> {
-        self.resolver.meet(&values);
         let mut kind = unified_all(&values);
         // IFNULL keeps the digits before the point that its values have.
         if operation == "ifnull" && matches!(kind, ColumnType::Double { digits: Some(_), .. }) {

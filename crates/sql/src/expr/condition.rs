@@ -13,6 +13,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::mixing::{Meeting, Purpose, Use, is_text, met, not_bytes_and_text};
+use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::ColumnType;
 use crate::value::Value;
 
@@ -73,8 +74,10 @@ impl Builder<'_> {
 
     /// Two operands of a comparison, bound: a hex literal beside a number is a number.
     pub(super) fn compared(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<(Typed, Typed)> {
-        let bound = (self.build(left)?, self.build(right)?);
-        self.beside_one_another((left, right), bound)
+        let bound = [self.build(left)?, self.build(right)?];
+        self.settle(Hold::Beside, &[left, right], &bound, Some(ParameterKind::Text));
+        let [one, other] = bound;
+        self.beside_one_another((left, right), (one, other))
     }
 
     /// The same of operands that are bound.
@@ -136,7 +139,6 @@ impl Builder<'_> {
         purpose: Purpose,
         parts: Vec<Typed>,
     ) -> SqlResult<(Vec<Typed>, Collation)> {
-        self.resolver.meet(&parts);
         let parts = if operation == "like" { parts } else { self.like_others(parts) };
         let texts = parts.iter().filter(|part| is_text(part)).count();
         // Beside a number or a date a text is no text.
@@ -195,6 +197,7 @@ impl Builder<'_> {
 
     fn between(&mut self, parts: &[&ast::Expr], negated: bool) -> SqlResult<Typed> {
         let bound = self.build_alike(parts)?;
+        self.settle(Hold::Beside, parts, &bound, Some(ParameterKind::Text));
         // MySQL makes BETWEEN of one value twice a comparison with it.
         if let [_, low @ ast::Expr::Literal(_), high] = parts
             && low == high
@@ -300,6 +303,11 @@ impl Builder<'_> {
         let mut parts = Vec::with_capacity(list.len() + 1);
         for candidate in list {
             parts.push(if numeric { self.plain(candidate)? } else { self.build(candidate)? });
+        }
+        if self.resolver.derives() {
+            let written: Vec<&ast::Expr> = std::iter::once(written).chain(list).collect();
+            let bound: Vec<Typed> = std::iter::once(&operand).chain(&parts).cloned().collect();
+            self.settle(Hold::Beside, &written, &bound, Some(ParameterKind::Text));
         }
         let is_document = |part: &Typed| part.kind.column == ColumnType::Json;
         if is_document(&operand) || parts.iter().any(is_document) {

@@ -7,6 +7,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Traits};
+use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 /// What a value becomes: without a length nothing is cut, however long its type says that it is.
@@ -44,6 +45,7 @@ impl Builder<'_> {
         {
             return Ok(functions::truth_document(*value));
         }
+        self.settle_all(&[expr], Hold::Pinned, ParameterKind::of_cast(target));
         let operand = match target {
             ast::CastType::Signed | ast::CastType::Unsigned => self.whole_number(expr)?,
             ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,

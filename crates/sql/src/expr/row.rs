@@ -7,6 +7,7 @@ use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::mixing::{Meeting, Party, Purpose, is_text};
+use crate::plan::derived::{Hold, ParameterKind};
 
 /// One operand of a comparison.
 #[derive(Clone)]
@@ -58,6 +59,9 @@ impl Builder<'_> {
         if parts.iter().chain(rows.iter().flatten()).all(plain) {
             let operand = self.build_sides(&parts)?;
             let list = rows.iter().map(|row| self.build_sides(row)).collect::<SqlResult<Vec<_>>>()?;
+            for (row, bound) in rows.iter().zip(&list) {
+                self.settle_sides((&parts, &operand), (row, bound));
+            }
             if let Some(collation) = self.one_collation(&operand, &list)? {
                 let bare = |row: Vec<Typed>| row.into_iter().map(|part| part.expr).collect::<Vec<_>>();
                 let (operand, list) = (bare(operand), list.into_iter().map(bare).collect());
@@ -107,6 +111,20 @@ impl Builder<'_> {
             Side::Bound(typed) => Ok(typed.clone()),
         };
         sides.iter().map(one).collect()
+    }
+
+    /// What the `?` of two rows are, of which one part after the other is compared.
+    fn settle_sides(&self, left: (&[Side<'_>], &[Typed]), right: (&[Side<'_>], &[Typed])) {
+        if !self.resolver.derives() {
+            return;
+        }
+        let pairs = left.0.iter().zip(left.1).zip(right.0.iter().zip(right.1));
+        for ((left, one), (right, other)) in pairs {
+            if let (Side::Written(left), Side::Written(right)) = (left, right) {
+                let bound = [one.clone(), other.clone()];
+                self.settle(Hold::Beside, &[left, right], &bound, Some(ParameterKind::Text));
+            }
+        }
     }
 
     fn compare_sides(&mut self, op: CompareOp, left: &Side<'_>, right: &Side<'_>) -> SqlResult<Expr> {

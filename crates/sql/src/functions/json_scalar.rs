@@ -7,6 +7,7 @@ use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::json::{self, Json, Kind, write::MARKED};
+use crate::plan::derived::ParameterKind;
 use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::{
     Value, parse_double_prefix, parse_integer_prefix, to_bytes, to_double, to_text, to_u64_bits,
@@ -54,6 +55,18 @@ pub(crate) fn wanted_number(name: &str, nth: usize, numbers: bool) -> Option<Wan
         }
         _ if numbers => Wanted::Double,
         _ => return None,
+    })
+}
+
+/// What a `?` is as an argument of a function; None: a text.
+pub(crate) fn argument_kind(name: &str, nth: usize) -> Option<ParameterKind> {
+    if temporal_argument(name, nth).is_some() {
+        return Some(ParameterKind::DateTime);
+    }
+    Some(match wanted_number(name, nth, super::takes_numbers(name))? {
+        Wanted::Integer => ParameterKind::Int,
+        Wanted::Decimal => ParameterKind::Decimal,
+        Wanted::Double => ParameterKind::Double,
     })
 }
 

@@ -12,6 +12,7 @@ use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 use super::block::Block;
+use super::derived::{Hold, ParameterKind};
 use super::query::{Aggregate, AggregateKind, OrderKey};
 
 /// Whether a call is an aggregate.
@@ -38,6 +39,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         kind if kind.reads_bits() => Some(ColumnType::BIGINT),
         _ => Some(ColumnType::DOUBLE),
     };
+    settle(block, kind, &call.arguments);
     let bound = call.arguments.iter().map(|one| match &fed {
         Some(fed) => block.bind_for(one, fed, clause),
         None => block.bind(one, clause),
@@ -93,6 +95,19 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         order,
     };
     Ok((aggregate, result))
+}
+
+/// What the `?` are that an aggregate is fed.
+fn settle(block: &mut Block<'_, '_>, kind: AggregateKind, arguments: &[ast::Expr]) {
+    let is = match kind {
+        AggregateKind::Sum | AggregateKind::Average => ParameterKind::Double,
+        kind if kind.reads_bits() => ParameterKind::FewBytes,
+        kind if kind.reads_numbers() => ParameterKind::Decimal,
+        _ => return,
+    };
+    let settings = block.context.eval.settings;
+    let builder = crate::expr::Builder { resolver: block, settings: &settings };
+    builder.settle_all(&arguments.iter().collect::<Vec<_>>(), Hold::Beside, is);
 }
 
 /// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may have other ones than its type.

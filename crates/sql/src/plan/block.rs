@@ -13,6 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
+use super::derived::{Hold, ParameterKind};
 use super::parameters::Parameters;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery};
 use super::rollup;
@@ -223,8 +224,14 @@ impl Resolver for Block<'_, '_> {
         self.context.parameters.compare(operands);
     }
 
-    fn meet(&self, operands: &[Typed]) {
-        self.context.parameters.meet(operands);
+    fn derives(&self) -> bool {
+        self.context.parameters.derivation().is_some()
+    }
+
+    fn derive(&self, at: u32, hold: Hold, kind: ParameterKind) {
+        if let Some(derivation) = self.context.parameters.derivation() {
+            derivation.note(at, hold, kind);
+        }
     }
 
     fn aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {

@@ -1,65 +1,36 @@
 //! What the `?` of a prepared statement are, and the user variables of any.
 //!
-//! A plan is made for the kinds of its parameters' values: `? + 1` of an integer is an integer, of a decimal a decimal. It serves all
-//! executions whose values are of these kinds, or NULL, which is of every kind; others get a plan of their own.
-//!
-//! A text beside an exact number (`price + '0.10'`, `price = '19.99'`: drivers send decimals as texts) counts as the number it spells, as
-//! in MySQL, so that nothing is computed or compared with doubles. Planning notes where that is; the values are converted before the plan
-//! is run, and before its kinds are looked at.
+//! A plan is made for the kinds of its parameters: `? + 1` of an integer is an integer, of a decimal a decimal. It serves all
+//! executions whose values are of these kinds, or NULL, which is of every kind; others get a plan of their own. Which kinds
+//! values have is settled before ([`super::derived`]).
 
 use std::cell::{Cell, RefCell};
 
-use smallvec::SmallVec;
-
+use super::derived::{AllDerived, Deriving};
+pub use super::derived::{Kinds, ParameterKind};
 use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
-use crate::expr::{Expr, Typed, VariableKind};
+use crate::error::SqlError;
+use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed, VariableKind};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{ColumnType, ExprType, IntWidth};
-use crate::value::Value;
-
-/// Class of a parameter's value, as far as types of expressions depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParameterKind {
-    /// NULL
-    Null,
-    /// A signed integer.
-    Int,
-    /// An unsigned one.
-    UInt,
-    /// FLOAT and DOUBLE
-    Double,
-    /// DECIMAL
-    Decimal,
-    /// Everything that comes as text or bytes.
-    Text,
-    /// DATE
-    Date,
-    /// TIME
-    Time,
-    /// DATETIME and TIMESTAMP
-    DateTime,
-}
-
-/// The kinds of a statement's parameters.
-pub type Kinds = SmallVec<[ParameterKind; 8]>;
+use crate::value::{Value, parse_double_prefix, parse_integer_prefix, shown_value};
 
 /// Announced length of a text, in characters.
 const TEXT_LENGTH: u32 = 16_383;
 
+/// How many bytes an aggregate of bits takes.
+const FEW_BYTES: u32 = 511;
+
+/// Announced length of bytes.
+const BYTES_LENGTH: u32 = 65_535;
+
 impl ParameterKind {
-    /// Of a value.
-    pub fn of(value: &Value) -> ParameterKind {
-        match value {
-            Value::Null => ParameterKind::Null,
-            Value::Int(_) => ParameterKind::Int,
-            Value::UInt(_) => ParameterKind::UInt,
-            Value::Double(_) => ParameterKind::Double,
-            Value::Decimal(_) => ParameterKind::Decimal,
-            Value::Date(_) => ParameterKind::Date,
-            Value::Time(_) => ParameterKind::Time,
-            Value::DateTime(_) => ParameterKind::DateTime,
-            Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => ParameterKind::Text,
+    /// The type that a parameter is announced with.
+    pub fn announced(self, collation: Collation) -> ColumnType {
+        match self {
+            ParameterKind::Document => ColumnType::Json,
+            kind => kind.column_type(collation),
         }
     }
 
@@ -81,23 +52,29 @@ impl ParameterKind {
             ParameterKind::Date => ColumnType::Date,
             ParameterKind::Time => ColumnType::Time { fsp: 6 },
             ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
-            ParameterKind::Null | ParameterKind::Text => {
+            ParameterKind::Year => ColumnType::Year,
+            ParameterKind::Bytes => ColumnType::Varbinary { length: BYTES_LENGTH },
+            ParameterKind::FewBytes => ColumnType::Varbinary { length: FEW_BYTES },
+            ParameterKind::NoInt => integer(false),
+            ParameterKind::NoDecimal => ParameterKind::Decimal.column_type(collation),
+            ParameterKind::NoDouble => ParameterKind::Double.column_type(collation),
+            ParameterKind::NoMoment => ColumnType::DateTime { fsp: 6 },
+            ParameterKind::NoTime => ColumnType::Time { fsp: 6 },
+            ParameterKind::Null | ParameterKind::Text | ParameterKind::Document => {
                 ColumnType::Varchar { length: TEXT_LENGTH, collation }
             }
         }
     }
 }
 
-/// The kinds to plan values for; NULL takes the kind that it had in a plan before.
-pub fn kinds_of(values: &[Value], before: Option<&Kinds>) -> Kinds {
-    let kind = |(at, value)| match (ParameterKind::of(value), before) {
-        (ParameterKind::Null, Some(before)) => before.get(at).copied().unwrap_or(ParameterKind::Null),
-        (kind, _) => kind,
-    };
-    values.iter().enumerate().map(kind).collect()
+/// The kinds of values, whatever is expected of them.
+pub fn actual(values: &[Value]) -> Kinds {
+    values.iter().map(ParameterKind::of).collect()
 }
 
 /// Whether a plan made for these kinds serves these values.
+///
+/// NULL is what is expected in its place.
 #[inline]
 pub fn serves(kinds: &Kinds, values: &[Value]) -> bool {
     kinds.iter().zip(values).all(|(kind, value)| value.is_null() || *kind == ParameterKind::of(value))
@@ -111,7 +88,7 @@ pub struct Parameters {
     /// They are literals again, each its value.
     in_place: bool,
     by_value: Cell<bool>,
-    beside_numbers: Cell<u64>,
+    derivation: Option<Deriving>,
     variables: RefCell<Vec<(Box<str>, VariableKind)>>,
 }
 
@@ -119,6 +96,18 @@ impl Parameters {
     /// Of a prepared statement.
     pub fn of_kinds(kinds: Kinds) -> Parameters {
         Parameters { kinds: Some(kinds), ..Parameters::default() }
+    }
+
+    /// Of a statement that is prepared: as far as is known, and more is found out.
+    pub fn deriving(known: &AllDerived) -> Parameters {
+        let kinds = known.iter().map(|one| one.kind).collect();
+        let derivation = Some(Deriving::of(known.len()));
+        Parameters { kinds: Some(kinds), derivation, ..Parameters::default() }
+    }
+
+    /// Where what parameters are is noted, if it is looked for.
+    pub fn derivation(&self) -> Option<&Deriving> {
+        self.derivation.as_ref()
     }
 
     /// Of a template, where they stand for literals.
@@ -172,24 +161,13 @@ impl Parameters {
             true => Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode },
             false => Traits::of(&column),
         };
-        Typed { expr: Expr::Parameter(at), kind: ExprType::nullable(column).with_traits(traits) }
-    }
-
-    /// Notes that these are operands of one operation: parameters among exact numbers are numbers.
-    pub fn meet(&self, operands: &[Typed]) {
-        if self.are_literals() {
-            return;
-        }
-        let is_parameter = |one: &&Typed| matches!(one.expr, Expr::Parameter(_));
-        let mut others = operands.iter().filter(|one| !is_parameter(one)).peekable();
-        if others.peek().is_none() || !others.all(|one| is_exact(&one.kind.column)) {
-            return;
-        }
-        for operand in operands {
-            if let Expr::Parameter(at @ 0..64) = operand.expr {
-                self.beside_numbers.set(self.beside_numbers.get() | 1 << at);
+        let expr = match kind.copied().and_then(misfit) {
+            Some((name, function)) => {
+                Call::new(name, function, vec![Expr::Parameter(at)], column.clone()).into_expr()
             }
-        }
+            None => Expr::Parameter(at),
+        };
+        Typed { expr, kind: ExprType::nullable(column).with_traits(traits) }
     }
 
     /// Notes that a user variable of this kind is read.
@@ -204,45 +182,53 @@ impl Parameters {
     pub fn variables(&self) -> Box<[(Box<str>, VariableKind)]> {
         self.variables.borrow().as_slice().into()
     }
-
-    /// The parameters that were met beside exact numbers, a bit each; those behind the sixty-fourth are left as they come.
-    pub fn beside_numbers(&self) -> u64 {
-        self.beside_numbers.get()
-    }
 }
 
-fn is_exact(column: &ColumnType) -> bool {
-    matches!(column, ColumnType::Int { .. } | ColumnType::Decimal { .. })
-}
-
-/// The values with the texts among `beside_numbers` that spell a number as that number; None if there is no such.
-pub fn as_numbers(values: &[Value], beside_numbers: u64) -> Option<Vec<Value>> {
-    let spelt = |(at, value): (usize, &Value)| {
-        (at < 64 && beside_numbers >> at & 1 == 1).then(|| spelt_number(value)).flatten()
-    };
-    if beside_numbers == 0 || !values.iter().enumerate().any(|one| spelt(one).is_some()) {
-        return None;
-    }
-    Some(values.iter().enumerate().map(|one| spelt(one).unwrap_or_else(|| one.1.clone())).collect())
-}
-
-/// The number that all of a text spells.
-pub fn spelt_number(value: &Value) -> Option<Value> {
-    let bytes = match value {
-        Value::Str(_) | Value::Bytes(_) => value.as_raw_bytes()?,
+/// What a value that does not fit is read as where it stands, each time with a warning.
+fn misfit(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
+    Some(match kind {
+        ParameterKind::NoInt => ("integer of parameter", |_, values, context| {
+            if values[0].is_null() {
+                return Ok(Value::Null);
+            }
+            told(&values[0], "INTEGER", context);
+            let (number, _) = parse_integer_prefix(values[0].as_raw_bytes().unwrap_or_default());
+            Ok(Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })))
+        }),
+        ParameterKind::NoDecimal => ("decimal of parameter", |_, values, context| {
+            if values[0].is_null() {
+                return Ok(Value::Null);
+            }
+            told(&values[0], "DECIMAL", context);
+            Ok(Value::Decimal(Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value))
+        }),
+        ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
+            if values[0].is_null() {
+                return Ok(Value::Null);
+            }
+            told(&values[0], "DOUBLE", context);
+            Ok(Value::Double(parse_double_prefix(values[0].as_raw_bytes().unwrap_or_default()).0))
+        }),
+        ParameterKind::NoMoment => ("moment of parameter", |_, values, context| {
+            if values[0].is_null() {
+                return Ok(Value::Null);
+            }
+            context.note(SqlError::incorrect_value("datetime", shown_value(&values[0])));
+            Ok(Value::Null)
+        }),
+        ParameterKind::NoTime => ("time of parameter", |_, values, context| {
+            if values[0].is_null() {
+                return Ok(Value::Null);
+            }
+            told(&values[0], "time", context);
+            Ok(Value::Null)
+        }),
         _ => return None,
-    };
-    if !matches!(bytes.first()?, b'0'..=b'9' | b'+' | b'-' | b'.') {
-        return None;
-    }
-    let text = std::str::from_utf8(bytes).ok()?;
-    if let Ok(number) = text.parse() {
-        return Some(Value::Int(number));
-    }
-    if let Ok(number) = text.parse() {
-        return Some(Value::UInt(number));
-    }
-    Decimal::parse(text).map(Value::Decimal)
+    })
+}
+
+fn told(value: &Value, kind: &str, context: &EvalContext<'_>) {
+    context.note(SqlError::truncated_wrong_value(kind, shown_value(value)));
 }
 
 #[cfg(test)]
@@ -251,25 +237,9 @@ mod tests {
 
     #[test]
     fn null_is_of_every_kind() {
-        let planned = kinds_of(&[Value::Int(1), Value::Null], None);
+        let planned: Kinds = smallvec::smallvec![ParameterKind::Int, ParameterKind::Text];
         assert!(serves(&planned, &[Value::Null, Value::Null]));
-        assert!(!serves(&planned, &[Value::Int(1), Value::text("a")]), "the plan was made for NULL alone");
-        let next = kinds_of(&[Value::Null, Value::text("a")], Some(&planned));
-        assert_eq!(&*next, [ParameterKind::Int, ParameterKind::Text]);
-        assert!(serves(&next, &[Value::Int(7), Value::Null]));
-    }
-
-    #[test]
-    fn texts_that_spell_numbers() {
-        let spelt = |text: &str| spelt_number(&Value::text(text));
-        assert_eq!(spelt("9007199254740993"), Some(Value::Int(9_007_199_254_740_993)));
-        assert_eq!(spelt("18446744073709551615"), Some(Value::UInt(u64::MAX)));
-        assert_eq!(spelt("0.10"), Decimal::parse("0.10").map(Value::Decimal));
-        for text in ["", "abc", "12abc", "1 2", "nan", "-", "2024-01-01"] {
-            assert_eq!(spelt(text), None, "{text}");
-        }
-        let values = [Value::text("5"), Value::text("5")];
-        assert_eq!(as_numbers(&values, 0b10), Some(vec![Value::text("5"), Value::Int(5)]));
-        assert_eq!(as_numbers(&values, 0), None);
+        assert!(serves(&planned, &[Value::Int(7), Value::Null]));
+        assert!(!serves(&planned, &[Value::text("a"), Value::Null]));
     }
 }

@@ -15,6 +15,7 @@ use crate::sink::{ColumnMeta, KeptPacket, Origin};
 use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
+use super::derived::{Hold, ParameterKind};
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
 use super::scope::{AggregateUse, Outside, Scope};
@@ -275,6 +276,11 @@ fn locks(block: &Block<'_, '_>, clauses: &[LockingClause]) -> SqlResult<Vec<Opti
 /// Plans LIMIT.
 pub fn limit_plan(block: &mut Block<'_, '_>, limit: Option<&Limit>) -> SqlResult<LimitPlan> {
     let Some(limit) = limit else { return Ok(LimitPlan { count: None, offset: None }) };
+    for one in std::iter::once(&limit.count).chain(&limit.offset) {
+        if let (ast::Expr::Parameter(at), Some(derivation)) = (one, block.context.parameters.derivation()) {
+            derivation.note(*at, Hold::Pinned, ParameterKind::UInt);
+        }
+    }
     let count = block.bind(&limit.count, "limit clause")?.expr;
     let offset = limit.offset.as_ref().map(|offset| block.bind(offset, "limit clause")).transpose()?;
     Ok(LimitPlan { count: Some(count), offset: offset.map(|typed| typed.expr) })

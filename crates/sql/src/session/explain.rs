@@ -11,7 +11,7 @@ use super::statement::{Outcome, PlanKind};
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::change::InsertSource;
-use crate::plan::parameters::{Parameters, kinds_of};
+use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
     CommonBody, CommonPlan, CommonRows, QueryPlan, SelectPlan, Source, Step, TableSource,
 };
@@ -47,7 +47,7 @@ impl Session {
             return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
         };
         self.enter_for(&super::tables::of_statement(statement)).await?;
-        let parameters = Parameters::of_kinds(kinds_of(params, None));
+        let parameters = Parameters::of_kinds(actual(params));
         let plan = match self.plan_rows((statement, ReadsLock::of(statement)), params, &parameters) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,

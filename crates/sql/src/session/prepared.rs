@@ -4,7 +4,7 @@
 //! dictionary, the current database and the settings that plans depend on stay the same.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -18,11 +18,11 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, VariableKind};
 use crate::memory::Charge;
 use crate::parser::Aside;
-use crate::plan::parameters::{Kinds, Parameters, as_numbers, kinds_of, serves};
+use crate::plan::derived::{AllDerived, Deriving, Kinds, ParameterKind, expected, given};
+use crate::plan::parameters::{Parameters, serves};
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::status::commands::Command as Com;
-use crate::types::ColumnType;
 use crate::value::{Value, to_bytes};
 
 /// A prepared statement.
@@ -45,10 +45,8 @@ pub struct Statement {
     _place: Option<Arc<()>>,
     /// What its text, its tree and its plan hold of the session's memory.
     _charge: Charge,
-    /// Its plans for the kinds of parameters it was run with, the youngest last.
-    plans: Mutex<SmallVec<[Kept; 1]>>,
-    /// Of these parameters a text that spells a number is one; see [`crate::plan::parameters`].
-    beside_numbers: AtomicU64,
+    /// Its plans, and what its parameters are by where they stand.
+    plans: Mutex<Plans>,
     /// What its literals say decides what is compared: each text is planned with its own.
     by_value: AtomicBool,
 }
@@ -68,16 +66,15 @@ impl Statement {
             _place: None,
             _charge: Charge::default(),
             plans: Mutex::default(),
-            beside_numbers: AtomicU64::new(0),
             by_value: AtomicBool::new(false),
         }
     }
 
-    fn parameters(&self, params: &[Value], before: Option<&Kinds>) -> Parameters {
+    fn parameters(&self, kinds: &Kinds) -> Parameters {
         match self.literals {
             true if self.by_value.load(Ordering::Relaxed) => Parameters::values(),
             true => Parameters::literals(),
-            false => Parameters::of_kinds(kinds_of(params, before)),
+            false => Parameters::of_kinds(kinds.clone()),
         }
     }
 
@@ -113,6 +110,23 @@ struct Kept {
     plan: Arc<RowPlan>,
 }
 
+/// What is known of a statement that comes again.
+#[derive(Default)]
+struct Plans {
+    /// The dictionary's version that its parameters were looked at with, if they were.
+    version: Option<u64>,
+    /// What its parameters are by where they stand.
+    derived: AllDerived,
+    /// Its plans for the kinds of parameters it was run with, the youngest last.
+    kept: SmallVec<[Kept; 1]>,
+}
+
+/// A plan, and the values to run it with where these are not those that came.
+type Planned = (Arc<RowPlan>, Option<Vec<Value>>);
+
+/// How often a statement is planned at most until it is known what its parameters are: what one is may follow from what another is.
+const DERIVATIONS_MAX: usize = 4;
+
 /// Plans that a statement keeps at most: callers that send a parameter now as one kind, now as another are few.
 const PLANS_MAX: usize = 4;
 
@@ -137,8 +151,13 @@ impl Session {
         self.check_engine()?;
         let statement = self.parse_one(text)?;
         let columns = self.describe(&statement).await?;
-        let kind = ColumnType::varchar(16_383);
-        let params = (0..statement.params).map(|_| ColumnMeta::computed("?", kind.clone(), true)).collect();
+        let connection = self.settings.collation_connection;
+        let announced = |at: usize| {
+            let kind =
+                statement.plans.lock().derived.get(at).map(|one| one.kind).unwrap_or(ParameterKind::Text);
+            ColumnMeta::computed("?", kind.announced(connection), true)
+        };
+        let params = (0..statement.params).map(announced).collect();
         let id = self.next_prepared;
         self.next_prepared = self.next_prepared.wrapping_add(1).max(1);
         self.prepared.insert(id, Arc::new(statement));
@@ -181,9 +200,7 @@ impl Session {
             return Ok(Arc::from([]));
         }
         self.enter_for(&statement.tables).await?;
-        let nulls = vec![Value::Null; statement.params];
-        let parameters = Parameters::of_kinds(kinds_of(&nulls, None));
-        let plan = match self.plan_rows((&statement.statement, statement.reads), &nulls, &parameters) {
+        let plan = match self.derive(statement) {
             Ok(plan) => plan,
             Err(error) => return self.abandon(error).await,
         };
@@ -283,57 +300,80 @@ impl Session {
     ) -> SqlResult<Outcome> {
         self.check_writable(&prepared.statement)?;
         self.enter_for(&prepared.tables).await?;
-        let mut numbers = None;
-        let plan = loop {
-            let known = prepared.beside_numbers.load(Ordering::Relaxed);
-            if known != 0 && numbers.is_none() {
-                numbers = as_numbers(params, known);
-            }
-            let plan = match self.kept_plan(prepared, numbers.as_deref().unwrap_or(params)) {
-                Ok(plan) => plan,
+        let (plan, converted) = loop {
+            let (plan, converted) = match self.kept_plan(prepared, params) {
+                Ok(planned) => planned,
                 Err(error) => return Box::pin(self.abandon(error)).await,
             };
-            // Its first plan has told which of its parameters stand beside numbers.
-            let told = prepared.beside_numbers.load(Ordering::Relaxed);
-            if known != told && numbers.is_none() && as_numbers(params, told).is_some() {
-                continue;
-            }
             if !plan.has_foreign() || Box::pin(self.hold_related(&plan)).await? {
-                break plan;
+                break (plan, converted);
             }
         };
         let into = match &prepared.statement {
             ast::Statement::Select(query) => &query.into[..],
             _ => &[],
         };
-        self.run_rows(&plan, numbers.as_deref().unwrap_or(params), into, out).await
+        self.run_rows(&plan, converted.as_deref().unwrap_or(params), into, out).await
+    }
+
+    /// What the parameters of a statement are by where they stand, and its plan with them. The gates must be held.
+    fn derive(&self, statement: &Statement) -> SqlResult<RowPlan> {
+        let nulls = vec![Value::Null; statement.params];
+        let version = self.db.dictionary().version();
+        let warned = self.state.warnings.count();
+        let mut known = Deriving::of(statement.params).found();
+        for _ in 1..DERIVATIONS_MAX {
+            let parameters = Parameters::deriving(&known);
+            let plan = self.plan_rows((&statement.statement, statement.reads), &nulls, &parameters)?;
+            let found = parameters.derivation().map(Deriving::found).unwrap_or_default();
+            if found == known {
+                let mut plans = statement.plans.lock();
+                (plans.version, plans.derived) = (Some(version), found);
+                return Ok(plan);
+            }
+            known = found;
+            if warned == 0 {
+                self.state.warnings.clear();
+            }
+        }
+        let parameters = Parameters::deriving(&known);
+        let plan = self.plan_rows((&statement.statement, statement.reads), &nulls, &parameters)?;
+        let mut plans = statement.plans.lock();
+        (plans.version, plans.derived) = (Some(version), known);
+        Ok(plan)
     }
 
     /// The plan of a statement for these values, made anew if what it depends on has changed. The gates must be held.
-    fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Arc<RowPlan>> {
-        if self.settings.plans_anew {
-            let parameters = prepared.parameters(params, None);
-            return self.plan_for(prepared, params, &parameters);
-        }
+    fn kept_plan(&self, prepared: &Statement, params: &[Value]) -> SqlResult<Planned> {
         let version = self.db.dictionary().version();
         let locks_reads = self.locks_reads(prepared.reads);
-        let mut last = None;
-        for kept in prepared
-            .plans
-            .lock()
-            .iter()
-            .rev()
-            .filter(|kept| self.is_planned_for(&kept.key, version, locks_reads))
-        {
-            if !self.has_kinds(&kept.variables) {
-                continue;
-            }
-            if prepared.literals || serves(&kept.kinds, params) {
-                return Ok(kept.plan.clone());
-            }
-            last.get_or_insert_with(|| kept.kinds.clone());
+        let mut plans = prepared.plans.lock();
+        if !prepared.literals && prepared.params > 0 && plans.version != Some(version) {
+            drop(plans);
+            self.derive(prepared)?;
+            plans = prepared.plans.lock();
         }
-        self.plan_to_keep(prepared, params, last.as_ref())
+        let given = if prepared.literals { None } else { given(&plans.derived, params) };
+        for kept in plans.kept.iter().rev() {
+            let serves = match &given {
+                None => prepared.literals || serves(&kept.kinds, params),
+                Some(given) => kept.kinds == given.kinds,
+            };
+            if serves
+                && !self.settings.plans_anew
+                && self.is_planned_for(&kept.key, version, locks_reads)
+                && self.has_kinds(&kept.variables)
+            {
+                return Ok((kept.plan.clone(), given.and_then(|given| given.values)));
+            }
+        }
+        let (kinds, values) = match given {
+            Some(given) => (given.kinds, given.values),
+            None => (expected(&plans.derived, params), None),
+        };
+        drop(plans);
+        let plan = self.plan_to_keep(prepared, values.as_deref().unwrap_or(params), kinds)?;
+        Ok((plan, values))
     }
 
     /// Whether user variables hold values of these kinds.
@@ -355,12 +395,11 @@ impl Session {
     }
 
     /// Makes a plan for these values and keeps it.
-    fn plan_to_keep(
-        &self,
-        prepared: &Statement,
-        params: &[Value],
-        last: Option<&Kinds>,
-    ) -> SqlResult<Arc<RowPlan>> {
+    fn plan_to_keep(&self, prepared: &Statement, params: &[Value], kinds: Kinds) -> SqlResult<Arc<RowPlan>> {
+        let parameters = prepared.parameters(&kinds);
+        if self.settings.plans_anew {
+            return self.plan_for(prepared, params, &parameters);
+        }
         let key = PlanKey {
             version: self.db.dictionary().version(),
             schema: self.state.schema(),
@@ -369,7 +408,6 @@ impl Session {
             time_zone: self.settings.time_zone,
             locks_reads: self.locks_reads(prepared.reads),
         };
-        let parameters = prepared.parameters(params, last);
         let warned = self.state.warnings.count();
         let plan = self.plan_for(prepared, params, &parameters)?;
         if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
@@ -385,13 +423,12 @@ impl Session {
         if self.state.warnings.count() > warned {
             return Ok(plan);
         }
-        let kinds = if prepared.literals { Kinds::new() } else { kinds_of(params, last) };
-        let mut plans = prepared.plans.lock();
-        plans.retain(|kept| kept.key == key);
-        if plans.len() == PLANS_MAX {
-            plans.remove(0);
+        let kept = &mut prepared.plans.lock().kept;
+        kept.retain(|kept| kept.key == key);
+        if kept.len() == PLANS_MAX {
+            kept.remove(0);
         }
-        plans.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
+        kept.push(Kept { key, kinds, variables: parameters.variables(), plan: plan.clone() });
         Ok(plan)
     }
 
@@ -402,7 +439,6 @@ impl Session {
         parameters: &Parameters,
     ) -> SqlResult<Arc<RowPlan>> {
         let plan = self.plan_rows((&prepared.statement, prepared.reads), params, parameters)?;
-        prepared.beside_numbers.fetch_or(parameters.beside_numbers(), Ordering::Relaxed);
         Ok(Arc::new(plan))
     }
 

@@ -22,7 +22,7 @@ use crate::exec::{ClientOut, Exec};
 use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind, with_own_digits};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
-use crate::plan::parameters::{Parameters, kinds_of};
+use crate::plan::parameters::{Parameters, actual};
 use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_shown};
 use crate::sink::ResultSink;
@@ -222,7 +222,7 @@ impl Session {
             let schema = self.state.schema();
             // It reads no table.
             let uses = Uses::default();
-            let parameters = Parameters::of_kinds(kinds_of(params, None));
+            let parameters = Parameters::of_kinds(actual(params));
             let context = self.plan_context(schema.as_deref(), eval, &uses, &parameters, false);
             let mut block = crate::plan::block::Block::new(&context, None);
             let typed = with_own_digits(block.bind(expr, "field list")?);
@@ -273,7 +273,7 @@ impl Session {
     ) -> SqlResult<Outcome> {
         self.enter_for(&of_statement(statement)).await?;
         let plan = loop {
-            let parameters = Parameters::of_kinds(kinds_of(params, None));
+            let parameters = Parameters::of_kinds(actual(params));
             let plan = match self.plan_rows((statement, reads), params, &parameters) {
                 Ok(plan) => plan,
                 Err(error) => return self.abandon(error).await,

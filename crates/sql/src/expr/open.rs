@@ -1,0 +1,137 @@
+//! What a `?` is by where it stands. An operand of one operation that is nothing but parameters is *open*: it is what the other operands
+//! are, and where all are open, what the operation around them makes of it. The grid of contexts is recorded in
+//! `tests/mysql/parameter_types.test`.
+
+use super::build::Builder;
+use super::{ArithmeticOp, Typed};
+use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::plan::derived::{Hold, ParameterKind};
+use crate::types::ColumnType;
+
+/// Whether the context of an expression decides what the parameters in it are.
+fn is_open(expr: &ast::Expr) -> bool {
+    let mut none = true;
+    let open = each_open(expr, &mut |_| none = false);
+    open && !none
+}
+
+/// Visits the parameters that an open expression gives; false for one that is not open.
+fn each_open(expr: &ast::Expr, visit: &mut dyn FnMut(u32)) -> bool {
+    match expr {
+        ast::Expr::Parameter(at) => {
+            visit(*at);
+            true
+        }
+        ast::Expr::Unary { op: UnaryOp::Negate, operand } => each_open(operand, visit),
+        ast::Expr::Binary { op, left, right } if is_arithmetic(*op) => {
+            each_open(left, visit) && each_open(right, visit)
+        }
+        ast::Expr::Case { branches, otherwise, .. } => {
+            let outputs = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref());
+            all_open(outputs, visit)
+        }
+        ast::Expr::Function(call) => match (&*call.name, &call.arguments[..]) {
+            ("coalesce" | "ifnull" | "nullif", arguments) => all_open(arguments.iter(), visit),
+            ("if", [_, outputs @ ..]) => all_open(outputs.iter(), visit),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn all_open<'e>(mut parts: impl Iterator<Item = &'e ast::Expr>, visit: &mut dyn FnMut(u32)) -> bool {
+    parts.all(|part| each_open(part, visit))
+}
+
+fn is_arithmetic(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::IntegerDivide
+            | BinaryOp::Modulo
+    )
+}
+
+impl Builder<'_> {
+    /// The operands of one operation: the open ones are what the first of the others is, and `alone` where there is no other.
+    pub(super) fn settle(
+        &self,
+        hold: Hold,
+        written: &[&ast::Expr],
+        bound: &[Typed],
+        alone: Option<ParameterKind>,
+    ) {
+        if !self.resolver.derives() {
+            return;
+        }
+        let closed = written.iter().zip(bound).find(|(one, _)| !is_open(one));
+        match (closed, alone) {
+            (Some((_, typed)), _) => {
+                self.settle_all(written, hold, ParameterKind::of_column(&typed.kind.column))
+            }
+            (None, Some(kind)) => self.settle_all(written, Hold::Weak, kind),
+            (None, None) => {}
+        }
+    }
+
+    /// The operands of an operator of arithmetic or of bits.
+    pub(super) fn settle_operation(&self, op: ArithmeticOp, written: [&ast::Expr; 2], bound: &[Typed]) {
+        match op {
+            ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight => {
+                self.settle_all(&written[..1], Hold::Beside, ParameterKind::Bytes);
+                self.settle_all(&written[1..], Hold::Beside, ParameterKind::Int);
+            }
+            op if op.is_of_bits() => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Bytes)),
+            _ => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Double)),
+        }
+    }
+
+    /// Open expressions are of a kind, whatever stands beside them.
+    pub(crate) fn settle_all(&self, written: &[&ast::Expr], hold: Hold, kind: ParameterKind) {
+        if !self.resolver.derives() {
+            return;
+        }
+        for one in written.iter().filter(|one| is_open(one)) {
+            each_open(one, &mut |at| self.resolver.derive(at, hold, kind));
+        }
+    }
+
+    /// A value that a column of this type is given.
+    pub(super) fn settle_given(&self, written: &ast::Expr, column: &ColumnType) {
+        let kind = ParameterKind::of_column(column);
+        let direct = matches!(written, ast::Expr::Parameter(_));
+        self.settle_all(&[written], if direct { Hold::Pinned } else { Hold::Output }, kind);
+    }
+
+    /// The arguments of a function of the table.
+    pub(super) fn settle_arguments(&self, name: &str, written: &[ast::Expr], bound: &[Typed]) {
+        if !self.resolver.derives() {
+            return;
+        }
+        let parts: Vec<&ast::Expr> = written.iter().collect();
+        match name {
+            "mod" => self.settle(Hold::Beside, &parts, bound, Some(ParameterKind::Double)),
+            "greatest" | "least" => self.settle(Hold::Output, &parts, bound, Some(ParameterKind::Text)),
+            "round" | "truncate" => {
+                self.settle_all(&parts[..parts.len().min(1)], Hold::Beside, ParameterKind::Decimal);
+            }
+            "abs" | "ceil" | "ceiling" | "floor" | "sign" | "sqrt" | "exp" | "ln" | "log" | "log2"
+            | "log10" | "pow" | "power" | "sin" | "cos" | "tan" | "cot" | "asin" | "acos" | "atan"
+            | "atan2" | "radians" | "degrees" => self.settle_all(&parts, Hold::Beside, ParameterKind::Double),
+            "bit_count" => self.settle_all(&parts, Hold::Beside, ParameterKind::Bytes),
+            _ => {
+                for (nth, part) in parts.iter().enumerate() {
+                    let kind = match crate::functions::argument_kind(name, nth) {
+                        Some(kind) => kind,
+                        None => ParameterKind::Text,
+                    };
+                    let hold = if kind == ParameterKind::Text { Hold::Weak } else { Hold::Pinned };
+                    self.settle_all(&[part], hold, kind);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! What the parameters of a prepared statement are, by where they stand and by what they are given.
+//!
+//! MySQL derives a type for each `?` when a statement is prepared: what it is compared or computed with, the column that it is put into
+//! ([`crate::expr`] tells us, [`Deriving`] notes it). When the statement is run, a value may keep that type, as a text does and as a whole number
+//! does that stands for a decimal; then it is converted. If any value may not, each parameter has the type of its value instead.
+//!
+//! What an earlier run was given does not count: a text after a number is what it would have been before it.
+
+use std::cell::RefCell;
+
+use smallvec::SmallVec;
+
+use crate::ast;
+use crate::datetime::{self, DateRules};
+use crate::decimal::Decimal;
+use crate::types::ColumnType;
+use crate::value::{Value, parse_double_prefix};
+
+/// Class of a parameter's value, as far as types of expressions depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// NULL
+    Null,
+    /// A signed integer.
+    Int,
+    /// An unsigned one.
+    UInt,
+    /// FLOAT and DOUBLE
+    Double,
+    /// DECIMAL
+    Decimal,
+    /// YEAR, with all its digits.
+    Year,
+    /// Everything that comes as text.
+    Text,
+    /// Bytes; nothing arrives as such, a parameter beside bytes is.
+    Bytes,
+    /// As many bytes as an aggregate of bits takes.
+    FewBytes,
+    /// A document; as a value it is a text.
+    Document,
+    /// DATE
+    Date,
+    /// TIME
+    Time,
+    /// DATETIME and TIMESTAMP
+    DateTime,
+    /// A text that spells no number, where a whole number is wanted; and so on.
+    NoInt,
+    /// The same of a DECIMAL.
+    NoDecimal,
+    /// The same of a DOUBLE.
+    NoDouble,
+    /// A value that is no DATE or DATETIME, where one is wanted.
+    NoMoment,
+    /// The same of a TIME.
+    NoTime,
+}
+
+use ParameterKind as Kind;
+
+/// The kinds of a statement's parameters.
+pub type Kinds = SmallVec<[ParameterKind; 8]>;
+
+impl ParameterKind {
+    /// Of a value.
+    pub fn of(value: &Value) -> ParameterKind {
+        match value {
+            Value::Null => Kind::Null,
+            Value::Int(_) => Kind::Int,
+            Value::UInt(_) => Kind::UInt,
+            Value::Double(_) => Kind::Double,
+            Value::Decimal(_) => Kind::Decimal,
+            Value::Date(_) => Kind::Date,
+            Value::Time(_) => Kind::Time,
+            Value::DateTime(_) => Kind::DateTime,
+            Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => Kind::Text,
+        }
+    }
+
+    /// What a parameter is beside a value of this type.
+    pub fn of_column(column: &ColumnType) -> ParameterKind {
+        match column {
+            ColumnType::Int { unsigned: false, .. } => Kind::Int,
+            ColumnType::Int { .. } | ColumnType::Bit { .. } => Kind::UInt,
+            ColumnType::Year => Kind::Year,
+            ColumnType::Decimal { .. } => Kind::Decimal,
+            ColumnType::Float { .. } | ColumnType::Double { .. } => Kind::Double,
+            ColumnType::Date => Kind::Date,
+            ColumnType::Time { .. } => Kind::Time,
+            ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => Kind::DateTime,
+            ColumnType::Json => Kind::Document,
+            ColumnType::Null => Kind::Bytes,
+            other if other.is_binary_string() => Kind::Bytes,
+            _ => Kind::Text,
+        }
+    }
+}
+
+impl ParameterKind {
+    /// What is cast to this.
+    pub fn of_cast(target: &ast::CastType) -> ParameterKind {
+        match target {
+            ast::CastType::Signed => Kind::Int,
+            ast::CastType::Unsigned => Kind::UInt,
+            ast::CastType::Decimal { .. } => Kind::Decimal,
+            ast::CastType::Float(_) | ast::CastType::Double => Kind::Double,
+            ast::CastType::Year => Kind::Year,
+            ast::CastType::Date => Kind::Date,
+            ast::CastType::DateTime(_) => Kind::DateTime,
+            ast::CastType::Time(_) => Kind::Time,
+            ast::CastType::Json => Kind::Document,
+            ast::CastType::Binary(_) => Kind::Bytes,
+            _ => Kind::Text,
+        }
+    }
+}
+
+/// How a kind was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Not at all: a text.
+    #[default]
+    None,
+    /// Nothing decides; what stands around it may.
+    Weak,
+    /// By what it is compared or computed with.
+    Beside,
+    /// By the other values of which one is given.
+    Output,
+    /// It is converted to this where it stands, whatever it is.
+    Pinned,
+}
+
+/// What one parameter is by where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derived {
+    /// Its kind.
+    pub kind: ParameterKind,
+    /// Why.
+    pub hold: Hold,
+}
+
+impl Default for Derived {
+    fn default() -> Derived {
+        Derived { kind: Kind::Text, hold: Hold::None }
+    }
+}
+
+/// What all parameters of a statement are.
+pub type AllDerived = SmallVec<[Derived; 4]>;
+
+/// What planning finds out about a statement's parameters.
+#[derive(Debug, Default)]
+pub struct Deriving(RefCell<AllDerived>);
+
+impl Deriving {
+    /// Of so many parameters.
+    pub fn of(count: usize) -> Deriving {
+        Deriving(RefCell::new(smallvec::smallvec![Derived::default(); count]))
+    }
+
+    /// Notes what a parameter is. The first to decide it stands nearest.
+    pub fn note(&self, at: u32, hold: Hold, kind: ParameterKind) {
+        let mut all = self.0.borrow_mut();
+        let Some(one) = all.get_mut(at as usize) else { return };
+        if one.hold == Hold::None || one.hold == Hold::Weak && hold != Hold::Weak {
+            *one = Derived { kind, hold };
+        }
+    }
+
+    /// What was found.
+    pub fn found(&self) -> AllDerived {
+        self.0.borrow().clone()
+    }
+}
+
+/// Values as a plan takes them.
+pub struct Given {
+    /// What they are.
+    pub kinds: Kinds,
+    /// They themselves, where one of them was converted.
+    pub values: Option<Vec<Value>>,
+}
+
+/// What a value is where another kind is expected.
+enum Fit {
+    /// What is expected.
+    Same,
+    /// Of this kind, by itself or converted; what is expected holds for the others.
+    As(ParameterKind, Option<Value>),
+    /// Something else: each parameter is what its value is.
+    Anew(ParameterKind, Option<Value>),
+}
+
+/// The values as what they are to be; None if all are that already.
+#[inline]
+pub fn given(derived: &[Derived], values: &[Value]) -> Option<Given> {
+    let fits = |(one, value): (&Derived, &Value)| {
+        one.hold == Hold::Pinned || value.is_null() || one.kind == ParameterKind::of(value)
+    };
+    if derived.iter().zip(values).all(fits) { None } else { Some(converted(derived, values)) }
+}
+
+/// The kinds of values that are what is expected.
+pub fn expected(derived: &[Derived], values: &[Value]) -> Kinds {
+    let kind = |(one, value): (&Derived, &Value)| {
+        if value.is_null() || one.hold != Hold::Pinned { one.kind } else { Kind::of(value) }
+    };
+    derived.iter().zip(values).map(kind).collect()
+}
+
+fn converted(derived: &[Derived], values: &[Value]) -> Given {
+    let fits: SmallVec<[Fit; 4]> = derived.iter().zip(values).map(|(one, value)| fit(*one, value)).collect();
+    let anew = fits.iter().any(|fit| matches!(fit, Fit::Anew(..)));
+    let mut kinds = expected(derived, values);
+    let mut changed: Option<Vec<Value>> = None;
+    for (at, fit) in fits.into_iter().enumerate() {
+        let actual = Kind::of(&values[at]);
+        let (kind, value) = match fit {
+            Fit::Same => continue,
+            // Of a text that is no number nothing but the text is left.
+            Fit::As(kind, _) if anew && is_misfit(kind) => (actual, None),
+            Fit::As(_, _) if anew && actual != Kind::Text => (actual, None),
+            Fit::As(kind, value) | Fit::Anew(kind, value) => (kind, value),
+        };
+        kinds[at] = kind;
+        if let Some(value) = value {
+            changed.get_or_insert_with(|| values.to_vec())[at] = value;
+        }
+    }
+    Given { kinds, values: changed }
+}
+
+fn is_misfit(kind: ParameterKind) -> bool {
+    matches!(kind, Kind::NoInt | Kind::NoDecimal | Kind::NoDouble | Kind::NoMoment | Kind::NoTime)
+}
+
+fn fit(derived: Derived, value: &Value) -> Fit {
+    let actual = Kind::of(value);
+    if derived.hold == Hold::Pinned || actual == Kind::Null || actual == derived.kind {
+        return Fit::Same;
+    }
+    if actual == Kind::Text {
+        return text_as(derived, value);
+    }
+    match (derived.kind, value) {
+        (Kind::Decimal, Value::Int(number)) => {
+            Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(*number))))
+        }
+        (Kind::Decimal, Value::UInt(number)) => {
+            Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(*number))))
+        }
+        (Kind::Double, Value::Int(number)) => Fit::As(Kind::Double, Some(Value::Double(*number as f64))),
+        (Kind::Double, Value::UInt(number)) => Fit::As(Kind::Double, Some(Value::Double(*number as f64))),
+        (Kind::Double, Value::Decimal(number)) => Fit::As(Kind::Double, Some(Value::Double(number.to_f64()))),
+        (Kind::Year, Value::Int(_) | Value::UInt(_)) => Fit::As(Kind::Year, None),
+        (Kind::DateTime, Value::Date(date)) => {
+            Fit::As(Kind::DateTime, Some(Value::DateTime(date.at_midnight())))
+        }
+        (
+            Kind::DateTime | Kind::Date | Kind::Time,
+            Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_),
+        ) => {
+            let text = Value::text(crate::value::to_text(value));
+            match moment_as(derived, &text) {
+                Fit::As(kind, _) if is_misfit(kind) => Fit::As(kind, None),
+                fit if derived.hold == Hold::Output => fit,
+                _ => Fit::As(actual, None),
+            }
+        }
+        _ => Fit::Anew(actual, None),
+    }
+}
+
+/// A text as what is expected.
+fn text_as(derived: Derived, value: &Value) -> Fit {
+    let text = value.as_raw_bytes().unwrap_or_default();
+    match derived.kind {
+        Kind::Int | Kind::UInt | Kind::Year => match spelt_number(text) {
+            Some(Value::Int(number)) if derived.kind == Kind::UInt => match u64::try_from(number) {
+                Ok(number) => Fit::As(Kind::UInt, Some(Value::UInt(number))),
+                Err(_) => Fit::Anew(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
+            },
+            Some(Value::UInt(number)) if derived.kind == Kind::UInt => {
+                Fit::As(Kind::UInt, Some(Value::UInt(number)))
+            }
+            Some(Value::UInt(number)) => {
+                Fit::Anew(Kind::Decimal, Some(Value::Decimal(Decimal::from(number))))
+            }
+            Some(number @ Value::Int(_)) => Fit::As(derived.kind, Some(number)),
+            Some(number) => Fit::Anew(Kind::Decimal, Some(number)),
+            None => Fit::As(Kind::NoInt, None),
+        },
+        Kind::Decimal => match spelt_number(text) {
+            Some(Value::Int(number)) => Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
+            Some(Value::UInt(number)) => Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
+            Some(number) => Fit::As(Kind::Decimal, Some(number)),
+            None => Fit::As(Kind::NoDecimal, None),
+        },
+        Kind::Double => match parse_double_prefix(text) {
+            (number, true) => Fit::As(Kind::Double, Some(Value::Double(number))),
+            _ => Fit::As(Kind::NoDouble, None),
+        },
+        Kind::Date | Kind::Time | Kind::DateTime if derived.hold == Hold::Output => moment_as(derived, value),
+        Kind::Time => match moment_as(derived, value) {
+            misfit @ Fit::As(Kind::NoTime, _) => misfit,
+            _ => Fit::As(Kind::Text, None),
+        },
+        Kind::Bytes | Kind::FewBytes => Fit::As(derived.kind, None),
+        _ => Fit::As(Kind::Text, None),
+    }
+}
+
+/// A text as the date or the time that it says.
+fn moment_as(derived: Derived, value: &Value) -> Fit {
+    let text = value.as_raw_bytes().unwrap_or_default();
+    if derived.kind == Kind::Time {
+        return match datetime::parse_time(text) {
+            Some((time, _)) => Fit::As(Kind::Time, Some(Value::Time(time))),
+            None => Fit::As(Kind::NoTime, None),
+        };
+    }
+    let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+    match datetime::parse_date_time(text, rules) {
+        None => Fit::As(Kind::NoMoment, None),
+        Some(parsed) if derived.kind == Kind::DateTime => {
+            Fit::As(Kind::DateTime, Some(Value::DateTime(parsed.moment)))
+        }
+        Some(parsed) if parsed.has_time => Fit::Anew(Kind::DateTime, Some(Value::DateTime(parsed.moment))),
+        Some(parsed) => Fit::As(Kind::Date, Some(Value::Date(parsed.moment.date()))),
+    }
+}
+
+/// The number that all of a text spells, blanks around it left out.
+fn spelt_number(text: &[u8]) -> Option<Value> {
+    let text = text.trim_ascii();
+    if !matches!(text.first()?, b'0'..=b'9' | b'+' | b'-' | b'.') {
+        return None;
+    }
+    let text = std::str::from_utf8(text).ok()?;
+    if let Ok(number) = text.parse() {
+        return Some(Value::Int(number));
+    }
+    if let Ok(number) = text.parse() {
+        return Some(Value::UInt(number));
+    }
+    Decimal::parse(text).map(Value::Decimal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(kind: ParameterKind, hold: Hold, value: Value) -> (ParameterKind, Value) {
+        let values = [value];
+        match given(&[Derived { kind, hold }], &values) {
+            None => (expected(&[Derived { kind, hold }], &values)[0], values[0].clone()),
+            Some(given) => (given.kinds[0], given.values.map_or(values[0].clone(), |all| all[0].clone())),
+        }
+    }
+
+    #[test]
+    fn a_value_becomes_what_is_expected() {
+        let decimal = |text: &str| Decimal::parse(text).map(Value::Decimal).expect("a number");
+        let beside = |kind, value| one(kind, Hold::Beside, value);
+        assert_eq!(
+            beside(Kind::Int, Value::text("9007199254740993")),
+            (Kind::Int, Value::Int(9_007_199_254_740_993))
+        );
+        assert_eq!(beside(Kind::Int, Value::text(" 5 ")), (Kind::Int, Value::Int(5)));
+        assert_eq!(beside(Kind::Int, Value::text("0.10")), (Kind::Decimal, decimal("0.10")));
+        assert_eq!(beside(Kind::Decimal, Value::Int(5)), (Kind::Decimal, decimal("5")));
+        assert_eq!(beside(Kind::Double, decimal("1.5")), (Kind::Double, Value::Double(1.5)));
+        assert_eq!(beside(Kind::Text, Value::Int(5)), (Kind::Int, Value::Int(5)));
+        assert_eq!(beside(Kind::Int, Value::Null), (Kind::Int, Value::Null));
+        for text in ["", "abc", "12abc", "1 2", "nan", "-", "2024-01-01"] {
+            assert_eq!(beside(Kind::Int, Value::text(text)), (Kind::NoInt, Value::text(text)), "{text}");
+        }
+        assert_eq!(one(Kind::Int, Hold::Pinned, Value::text("x")), (Kind::Text, Value::text("x")));
+    }
+
+    #[test]
+    fn one_that_does_not_fit_makes_all_what_they_are() {
+        let beside = |kind| Derived { kind, hold: Hold::Beside };
+        let derived = [beside(Kind::Double), beside(Kind::Int), beside(Kind::Text)];
+        let kinds = |last: Value| {
+            given(&derived, &[Value::Int(1), Value::text("a"), last]).map(|given| given.kinds.to_vec())
+        };
+        assert_eq!(kinds(Value::text("b")), Some(vec![Kind::Double, Kind::NoInt, Kind::Text]));
+        assert_eq!(kinds(Value::Int(2)), Some(vec![Kind::Int, Kind::Text, Kind::Int]));
+    }
+}
