@@ -4,7 +4,7 @@
 use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::arithmetic_type;
-use super::literal::{bind_literal, number_of_hex, with_numbers_of_hex};
+use super::literal::{bind_literal, negated_integer, negated_literal, number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
 use super::own_digits::{self, with_all_of_average};
@@ -12,7 +12,6 @@ use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
-use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
@@ -431,20 +430,15 @@ impl Builder<'_> {
             }
             return Ok(typed);
         }
+        self.settle_unary(op, operand);
         let written = operand;
         let operand = match op {
             UnaryOp::Binary => self.build(operand)?,
             UnaryOp::Not => told_once(self.condition(operand)?),
-            UnaryOp::BitNot => {
-                self.settle_all(&[operand], Hold::Beside, ParameterKind::Bytes);
-                self.number_for(operand, Wanted::Integer)?
-            }
+            UnaryOp::BitNot => self.number_for(operand, Wanted::Integer)?,
             UnaryOp::Negate => match number_of_hex(operand) {
                 Some(number) => as_real(number),
-                None => {
-                    self.settle(Hold::Weak, &[operand], &[], Some(ParameterKind::Double));
-                    self.number(operand)?
-                }
+                None => self.number(operand)?,
             },
         };
         let operand = if op == UnaryOp::Negate { with_all_digits(operand) } else { operand };
@@ -785,25 +779,6 @@ fn as_real(number: Typed) -> Typed {
     let Expr::Literal(Value::UInt(value)) = number.expr else { return number };
     let kind = ExprType { column: ColumnType::DOUBLE, ..number.kind };
     Typed { expr: Expr::Literal(Value::Double(value as f64)), kind }
-}
-
-/// The type of a whole number with a sign before it.
-fn negated_integer(kind: &ColumnType) -> ColumnType {
-    let display = u8::try_from(kind.wire_length() + u32::from(kind.is_unsigned())).ok();
-    ColumnType::Int { width: IntWidth::Big, unsigned: false, display, zerofill: false }
-}
-
-/// A negative literal that is negated again, or one that no BIGINT holds: a decimal.
-fn negated_literal(operand: &Typed) -> Option<Typed> {
-    let number = match &operand.expr {
-        Expr::Literal(Value::Int(number)) if *number < 0 => Decimal::from(*number),
-        Expr::Literal(Value::UInt(number)) if *number > 1 << 63 => Decimal::from(*number),
-        _ => return None,
-    };
-    let precision = number.precision().max(1);
-    let column = ColumnType::Decimal { precision, scale: 0, unsigned: false, zerofill: false };
-    let expr = Expr::Literal(Value::Decimal(number.negate()));
-    Some(Typed { expr, kind: ExprType::new(column, false) })
 }
 
 fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {

@@ -142,6 +142,18 @@ impl Warnings {
         if self.count() == 0 { Vec::new() } else { self.list.lock().clone() }
     }
 
+    /// Takes back those lines that were given after so many and have this number.
+    pub fn take_back(&self, after: u16, code: u16) {
+        let mut list = self.list.lock();
+        let all = list.len();
+        let mut at = 0;
+        list.retain(|warning| {
+            at += 1;
+            at <= usize::from(after) || warning.error.code != code
+        });
+        self.count.fetch_sub((all - list.len()) as u32, Ordering::Relaxed);
+    }
+
     /// Warnings, and errors among them, of the statement before the one that runs.
     pub fn before(&self) -> (u16, u64) {
         let count = self.before.load(Ordering::Relaxed).min(65_535) as u16;

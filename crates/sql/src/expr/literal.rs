@@ -223,3 +223,22 @@ pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
     let number = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
     Some(whole(Value::UInt(number), 20))
 }
+
+/// The type of a whole number with a sign before it.
+pub(super) fn negated_integer(kind: &ColumnType) -> ColumnType {
+    let display = u8::try_from(kind.wire_length() + u32::from(kind.is_unsigned())).ok();
+    ColumnType::Int { width: IntWidth::Big, unsigned: false, display, zerofill: false }
+}
+
+/// A negative literal that is negated again, or one that no BIGINT holds: a decimal.
+pub(super) fn negated_literal(operand: &Typed) -> Option<Typed> {
+    let number = match &operand.expr {
+        Expr::Literal(Value::Int(number)) if *number < 0 => Decimal::from(*number),
+        Expr::Literal(Value::UInt(number)) if *number > 1 << 63 => Decimal::from(*number),
+        _ => return None,
+    };
+    let precision = number.precision().max(1);
+    let column = ColumnType::Decimal { precision, scale: 0, unsigned: false, zerofill: false };
+    let expr = Expr::Literal(Value::Decimal(number.negate()));
+    Some(Typed { expr, kind: ExprType::new(column, false) })
+}

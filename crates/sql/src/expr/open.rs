@@ -77,6 +77,15 @@ impl Builder<'_> {
         }
     }
 
+    /// The operand of `-` or `~`.
+    pub(super) fn settle_unary(&self, op: UnaryOp, operand: &ast::Expr) {
+        match op {
+            UnaryOp::Negate => self.settle_all(&[operand], Hold::Weak, ParameterKind::Double),
+            UnaryOp::BitNot => self.settle_all(&[operand], Hold::Beside, ParameterKind::Bytes),
+            UnaryOp::Not | UnaryOp::Binary => {}
+        }
+    }
+
     /// The operands of an operator of arithmetic or of bits.
     pub(super) fn settle_operation(&self, op: ArithmeticOp, written: [&ast::Expr; 2], bound: &[Typed]) {
         match op {

@@ -135,6 +135,14 @@ fn typed_result(
         *arguments = std::mem::take(arguments).into_iter().map(read).collect();
     }
     let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), |one| one.kind.clone());
+    // NULL that is no literal is no bytes at all, and so is what is made of it.
+    if kind.reads_bits()
+        && first.column == ColumnType::Null
+        && arguments.first().is_some_and(|one| !matches!(one.expr, crate::expr::Expr::Literal(_)))
+    {
+        let none = ColumnType::Varbinary { length: 0 };
+        return Ok((none.clone(), ExprType::not_null(none)));
+    }
     if kind != AggregateKind::GroupConcat {
         let result = result_type(kind, &first, settings.division_digits)?;
         return Ok((first.column, result));

@@ -410,6 +410,9 @@ impl Session {
         };
         let warned = self.state.warnings.count();
         let plan = self.plan_for(prepared, params, &parameters)?;
+        if !prepared.literals && self.state.warnings.count() > warned {
+            self.state.warnings.take_back(warned, SqlError::extreme_documents().code);
+        }
         if parameters.decide_by_value() && !prepared.by_value.swap(true, Ordering::Relaxed) {
             if warned == 0 {
                 self.state.warnings.clear();
