@@ -26,9 +26,7 @@ fn read_by(name: &'static str, function: ScalarFunction, typed: Typed, kind: Col
 pub(super) fn in_full(typed: Typed) -> Typed {
     let kind = typed.kind.column.clone();
     let fits = kind.is_numeric() || kind.is_string() || kind.is_temporal() || is_document(&kind);
-    // A parameter beside a year is a year already, with all the digits that it has.
-    let is_parameter = kind == ColumnType::Year && matches!(typed.expr, Expr::Parameter(_));
-    if !fits || !is_settled(&typed.expr) || is_parameter {
+    if !fits || !is_settled(&typed.expr) {
         return typed;
     }
     let (kind, function): (_, ScalarFunction) = match kind {
