@@ -158,6 +158,8 @@ errors! {
     role_not_granted(role, user) = 3530 b"HY000" "{role} is not granted to {user}";
     rename_role() = 3532 b"HY000" "Renaming of a role identifier is forbidden";
     mandatory_role(role) = 3628 b"HY000" "The role {role} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
+    password_replaced_is_wrong() = 3891 b"HY000" "Incorrect current password. Specify the correct password which has to be replaced.";
+    password_replaces_unasked() = 3893 b"HY000" "Do not specify the current password while changing it for other users.";
     mandatory_role_of_system(role) = 3880 b"HY000" "Cannot set mandatory_roles: AuthId {role} has 'SYSTEM_USER' privilege.";
     system_user_for_mandatory_role(role) = 3897 b"HY000" "AuthId {role} is set as mandatory_roles. Cannot grant the 'SYSTEM_USER' privilege.";
     role_loop(user, role) = 4027 b"HY000" "User account {user} is directly or indirectly granted to the role {role}. The GRANT would create a loop";

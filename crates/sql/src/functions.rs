@@ -57,7 +57,7 @@ pub(crate) use json_scalar::{
 };
 pub(crate) use json_value::json_value;
 pub(crate) use numeric::CONV_OF_BITS;
-pub(crate) use result_bytes::build_text;
+pub(crate) use result_bytes::{build_text, text as text_of_bytes};
 pub(crate) use server::{benchmark, benchmark_type};
 pub(crate) use width::{any_whole, extracted};
 pub(crate) use written::{tells_of_arguments, text_of_call};

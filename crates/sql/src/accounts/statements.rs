@@ -139,6 +139,7 @@ impl Session {
                 continue;
             }
             let mut account = found.unwrap_or_else(|| Account::new(name));
+            self.check_replaced(&account, spec.replaces.as_deref())?;
             set_authentication(&mut account, spec)?;
             account.locked = user.lock.unwrap_or(account.locked);
             account.require_tls = user.require_tls.unwrap_or(account.require_tls);
@@ -182,25 +183,34 @@ impl Session {
     }
 
     /// SET PASSWORD
-    pub(crate) async fn set_password(&mut self, user: Option<&UserName>, password: &[u8]) -> SqlResult<()> {
+    pub(crate) async fn set_password(
+        &mut self,
+        user: Option<&UserName>,
+        password: &[u8],
+        replaces: Option<&[u8]>,
+    ) -> SqlResult<()> {
         let name = user.map_or_else(|| self.own_account(), |name| self.account_named(name));
         self.commit_before().await?;
         let mut staged = self.stage().await?;
         let missing = || SqlError::new(1133, b"42000", "Can't find any matching row in the user table");
         let mut account = self.account_to_change(&staged, &name)?.ok_or_else(missing)?;
+        self.check_replaced(&account, replaces)?;
         account.set_password(password);
         staged.put(account);
         self.keep_staged(staged).await
     }
+
+    /// REPLACE names the password that a session's own account has: errors 3891 and 3893.
+    fn check_replaced(&self, account: &Account, replaces: Option<&[u8]>) -> SqlResult<()> {
+        match replaces {
+            Some(_) if account.name != self.own_account() => Err(SqlError::password_replaces_unasked()),
+            Some(present) if !account.check_clear(present) => Err(SqlError::password_replaced_is_wrong()),
+            _ => Ok(()),
+        }
+    }
 }
 
 fn set_authentication(account: &mut Account, spec: &UserSpec) -> SqlResult<()> {
-    if let Some(present) = &spec.replaces
-        && !account.check_clear(present)
-    {
-        let text = "Incorrect current password. Specify the correct password which has to be replaced.";
-        return Err(SqlError::new(3892, b"HY000", text));
-    }
     if let Some(name) = &spec.plugin {
         account.plugin = Plugin::named(name)
             .ok_or_else(|| SqlError::new(1524, b"HY000", format!("Plugin '{name}' is not loaded")))?;

@@ -62,6 +62,8 @@ pub struct UserStatement {
     pub password_expired: bool,
     /// CREATE USER ... DEFAULT ROLE: granted, too.
     pub default_roles: Vec<UserName>,
+    /// Something is written behind the accounts, whether it changes anything or not.
+    pub has_options: bool,
 }
 
 impl UserStatement {
@@ -71,12 +73,7 @@ impl UserStatement {
         let by_plugin = |user: &UserSpec| {
             user.plugin.is_some() || matches!(user.authentication, Some(Authentication::Hash(_)))
         };
-        self.users.iter().any(by_plugin)
-            || !self.default_roles.is_empty()
-            || self.lock.is_some()
-            || self.require_tls.is_some()
-            || self.user_connections_max.is_some()
-            || self.password_expired
+        self.has_options || self.users.iter().any(by_plugin)
     }
 }
 

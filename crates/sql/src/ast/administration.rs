@@ -84,6 +84,8 @@ pub enum SetItem {
         user: Option<UserName>,
         /// The new password in clear.
         password: Text,
+        /// REPLACE: the one before.
+        replaces: Option<Text>,
     },
 }
 

@@ -9,10 +9,11 @@ use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Row};
+use crate::functions::text_of_bytes;
 use crate::memory::{Charge, heap_bytes, row_bytes};
 use crate::plan::query::{Aggregate, AggregateKind};
 use crate::types::ColumnType;
-use crate::value::{Value, compare, to_bytes, to_decimal, to_double, to_text, to_u64_bits};
+use crate::value::{Value, compare, to_bytes, to_decimal, to_double, to_u64_bits};
 
 /// One aggregate over one group.
 pub struct Accumulator {
@@ -104,7 +105,7 @@ impl Accumulator {
         if let State::Texts(list) = &mut self.state {
             let keys =
                 aggregate.order.iter().map(|key| key.expr.eval(row, context)).collect::<SqlResult<_>>()?;
-            return list.add(keys, to_text(&value).to_string(), aggregate, context, charge);
+            return list.add(keys, to_bytes(&value).into_owned(), aggregate, context, charge);
         }
         if let State::Extreme(best) = &self.state {
             charge.add(heap_bytes(&value).saturating_sub(heap_bytes(best)))?;
@@ -157,7 +158,8 @@ impl Accumulator {
                     .iter()
                     .map(|key| key.expr.eval(row, context))
                     .collect::<SqlResult<_>>()?;
-                let text = values.iter().map(|value| to_text(value).to_string()).collect();
+                let parts: Vec<_> = values.iter().map(to_bytes).collect();
+                let text = parts.concat();
                 list.add(keys, text, aggregate, context, charge)?;
             }
             _ => {}
@@ -299,7 +301,7 @@ fn spread(kind: AggregateKind, count: u64, squares: f64) -> Value {
 /// behind when they are sorted now and then.
 #[derive(Default)]
 struct Texts {
-    list: Vec<(Vec<Value>, String)>,
+    list: Vec<(Vec<Value>, Vec<u8>)>,
     /// Bytes of the list with separators.
     bytes: usize,
     /// Entries at which the list is sorted and cut next.
@@ -321,7 +323,7 @@ impl Texts {
     fn add(
         &mut self,
         keys: Vec<Value>,
-        text: String,
+        text: Vec<u8>,
         aggregate: &Aggregate,
         context: &EvalContext<'_>,
         charge: &mut Charge,
@@ -331,7 +333,7 @@ impl Texts {
             self.is_cut = true;
             return Ok(());
         }
-        charge.add(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, String)>())?;
+        charge.add(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>())?;
         self.bytes += text.len() + aggregate.separator.len();
         self.list.push((keys, text));
         if self.list.len() > self.cut_at.max(UNSORTED_MIN) && self.bytes > most {
@@ -361,7 +363,7 @@ impl Texts {
         }
         for (keys, text) in self.list.drain(kept..) {
             self.is_cut = true;
-            charge.subtract(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, String)>());
+            charge.subtract(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>());
         }
         (self.bytes, self.cut_at) = (bytes, kept * 2);
     }
@@ -372,23 +374,30 @@ impl Texts {
         }
         self.sort(aggregate);
         let most = concatenated_max(context);
-        let mut all = String::new();
+        let binary = aggregate.result.is_binary_string();
+        let mut all: Vec<u8> = Vec::new();
+        let mut cut_at = None;
         for (nth, (_, text)) in self.list.iter().enumerate() {
+            all.extend_from_slice(if nth > 0 { &aggregate.separator } else { b"" });
+            all.extend_from_slice(text);
             if all.len() > most {
+                cut_at = Some(nth + 1);
                 break;
             }
-            all.push_str(if nth > 0 { &aggregate.separator } else { "" });
-            all.push_str(text);
         }
-        if all.len() > most || self.is_cut {
+        // What is not in the list any more would have followed.
+        if let Some(row) = cut_at.or(self.is_cut.then_some(self.list.len() + 1)) {
+            if cut_at.is_none() {
+                all.extend_from_slice(&aggregate.separator);
+            }
             let mut end = most.min(all.len());
-            while !all.is_char_boundary(end) {
+            while !binary && end > 0 && all.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
                 end -= 1;
             }
             all.truncate(end);
-            context.note(SqlError::new(1260, b"HY000", "Row 1 was cut by GROUP_CONCAT()"));
+            context.note(SqlError::group_concat_cut(row));
         }
-        Value::text(all)
+        if binary { Value::bytes(all) } else { text_of_bytes(all) }
     }
 }
 

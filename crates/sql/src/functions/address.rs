@@ -1,16 +1,17 @@
 //! IP addresses of both families, random bytes, and values told in the units people read.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::result_bytes::build_text;
+use super::string::build_of;
 use super::written::refused;
 use super::{Entry, VOLATILE, bytes_of, entry, text_of, truth};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
-use crate::value::{Value, to_double, to_i64, to_text, to_u64_bits};
+use crate::value::{Value, to_bytes, to_double, to_i64, to_text, to_u64_bits};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("inet6_aton", (1, 1), inet6_aton, bytes_of::<16>, 0),
@@ -151,14 +152,15 @@ fn random_bytes(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
 fn export_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let bits = to_u64_bits(&arguments[0], context)?;
-    let (on, off) = (to_text(&arguments[1]), to_text(&arguments[2]));
-    let separator = arguments.get(3).map_or_else(|| ",".into(), to_text);
+    let (on, off) = (to_bytes(&arguments[1]), to_bytes(&arguments[2]));
+    let separator = arguments.get(3).map_or(Cow::Borrowed(&b","[..]), to_bytes);
+    let texts = &arguments[1..arguments.len().min(4)];
     let asked = arguments.get(4).map_or(Ok(64), |count| to_i64(count, context))?;
     let count = if (0..=64).contains(&asked) { asked } else { 64 };
-    build_text(call.name, context, |out| {
+    build_of(texts, call, context, |out| {
         for bit in 0..count {
-            out.push(if bit > 0 { separator.as_bytes() } else { b"" })?;
-            out.push(if bits >> bit & 1 == 1 { on.as_bytes() } else { off.as_bytes() })?;
+            out.push(if bit > 0 { &separator } else { b"" })?;
+            out.push(if bits >> bit & 1 == 1 { &on } else { &off })?;
         }
         Ok(())
     })

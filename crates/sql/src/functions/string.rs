@@ -4,9 +4,9 @@ use super::result_bytes::{Grown, ResultBytes, Stop, build, build_text};
 use super::search::{self, characters, nth_character};
 use super::{Entry, MANY, bigint, entry, text_like_first, text_long, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_turkish_lower, to_turkish_upper, to_upper};
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
-use crate::value::{Value, compare_strings, to_bytes, to_i64, to_text};
+use crate::value::{Value, compare_strings, shown_misfit, to_bytes, to_i64, to_text};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("concat", (1, MANY), concat, text_sum, 0),
@@ -77,6 +77,17 @@ fn build_like(
     Ok(build(call.name, context, fill)?.map_or(Value::Null, |bytes| like(model, bytes)))
 }
 
+/// Builds a string of parts: bytes if one of them is.
+pub(super) fn build_of(
+    parts: &[Value],
+    call: &Call,
+    context: &EvalContext<'_>,
+    fill: impl FnOnce(&mut ResultBytes<'_>) -> Grown,
+) -> SqlResult<Value> {
+    let model = if is_binary(parts) { Value::bytes([]) } else { Value::Null };
+    build_like(&model, call, context, fill)
+}
+
 /// Characters of a string; bytes of byte strings.
 fn count_of(value: &Value, bytes: &[u8]) -> usize {
     if matches!(value, Value::Bytes(_)) { bytes.len() } else { characters(bytes) }
@@ -89,8 +100,7 @@ fn place_of(value: &Value, bytes: &[u8], number: usize) -> usize {
 
 fn concat(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    let model = if is_binary(arguments) { Value::bytes([]) } else { Value::Null };
-    build_like(&model, call, context, |out| {
+    build_of(arguments, call, context, |out| {
         arguments.iter().try_for_each(|argument| out.push(&to_bytes(argument)))
     })
 }
@@ -100,8 +110,7 @@ fn concat_ws(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
         return Ok(Value::Null);
     }
     let separator = to_bytes(&arguments[0]);
-    let model = if is_binary(arguments) { Value::bytes([]) } else { Value::Null };
-    build_like(&model, call, context, |out| {
+    build_of(arguments, call, context, |out| {
         for (nth, part) in arguments[1..].iter().filter(|part| !part.is_null()).enumerate() {
             out.push(if nth > 0 { &separator } else { b"" })?;
             out.push(&to_bytes(part))?;
@@ -377,10 +386,10 @@ fn make_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlR
         .iter()
         .enumerate()
         .filter(|(bit, part)| *bit < 64 && bits >> bit & 1 == 1 && !part.is_null());
-    build_text(call.name, context, |out| {
+    build_of(&arguments[1..], call, context, |out| {
         for (nth, (_, part)) in chosen.enumerate() {
             out.push(if nth > 0 { b"," } else { b"" })?;
-            out.push(to_text(part).as_bytes())?;
+            out.push(&to_bytes(part))?;
         }
         Ok(())
     })
@@ -453,6 +462,15 @@ fn quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
     if arguments[0].is_null() {
         return Ok(Value::text("NULL"));
     }
+    if let Value::Bytes(bytes) = &arguments[0]
+        && std::str::from_utf8(bytes).is_err()
+    {
+        return Err(SqlError::cannot_convert_string(
+            shown_misfit(bytes),
+            "binary",
+            context.settings.connection_collation.set().name(),
+        ));
+    }
     build_text(call.name, context, |out| {
         out.push(b"'")?;
         for character in to_text(&arguments[0]).chars() {
@@ -523,7 +541,17 @@ fn soundex(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
     };
     let mut result = String::new();
     let mut last = None;
-    for piece in search::pieces(&to_text(&arguments[0]), context) {
+    let text = match &arguments[0] {
+        // Of bytes only those count that are letters by themselves.
+        Value::Bytes(bytes) => bytes
+            .iter()
+            .filter(|byte| byte.is_ascii())
+            .map(|byte| char::from(*byte))
+            .collect::<String>()
+            .into(),
+        other => to_text(other),
+    };
+    for piece in search::pieces(&text, context) {
         let upper = to_upper(piece?);
         for letter in upper.chars().filter(|character| character.is_alphabetic()) {
             let own = code(letter);

@@ -13,7 +13,8 @@ impl Parser<'_> {
     pub(super) fn user_statement(&mut self, alter: bool) -> Parse<Statement> {
         self.expect(Keyword::User)?;
         let if_exists_clause = if alter { self.if_exists()? } else { self.if_not_exists()? };
-        let users = self.comma_list(Self::user_spec)?;
+        let users = self.comma_list(|parser| parser.user_spec(alter))?;
+        let behind_users = self.token.start;
         let mut user = UserStatement {
             alter,
             if_exists_clause,
@@ -23,6 +24,7 @@ impl Parser<'_> {
             user_connections_max: None,
             password_expired: false,
             default_roles: Vec::new(),
+            has_options: false,
         };
         let plain =
             |one: &UserSpec| one.plugin.is_none() && one.authentication.is_none() && !one.name.is_current();
@@ -42,10 +44,11 @@ impl Parser<'_> {
             user.user_connections_max = self.resource_limits()?;
         }
         self.account_options(&mut user)?;
+        user.has_options = self.token.start != behind_users;
         Ok(Statement::User(Box::new(user)))
     }
 
-    fn user_spec(&mut self) -> Parse<UserSpec> {
+    fn user_spec(&mut self, alter: bool) -> Parse<UserSpec> {
         let name = self.user_name()?;
         let mut spec = UserSpec { name, plugin: None, authentication: None, replaces: None };
         if !self.eat(Keyword::Identified) {
@@ -67,7 +70,7 @@ impl Parser<'_> {
         } else if spec.plugin.is_none() {
             return Err(self.unexpected());
         }
-        if self.eat(Keyword::Replace) {
+        if alter && self.eat(Keyword::Replace) {
             spec.replaces = Some(self.text()?);
         }
         if self.eat_all(Keyword::Retain, &[Keyword::Current, Keyword::Password])? {

@@ -190,7 +190,15 @@ impl Parser<'_> {
         if *function.name == *"group_concat" {
             function.order_by = self.order_by()?;
             if self.eat(Keyword::Separator) {
-                function.separator = Some(self.text()?);
+                function.separator = Some(if self.is(TokenKind::String) {
+                    self.text()?
+                } else {
+                    let place = self.unexpected();
+                    match self.literal()? {
+                        Literal::Hex(bytes) | Literal::Bit(bytes) => bytes,
+                        _ => return Err(place),
+                    }
+                });
             }
         }
         self.close()?;

@@ -157,10 +157,7 @@ impl Parser<'_> {
         }
         self.assign_sign()?;
         let password = self.text()?;
-        if self.at(Keyword::Replace) {
-            self.advance();
-            self.text()?;
-        }
-        Ok(SetItem::Password { user, password })
+        let replaces = if self.eat(Keyword::Replace) { Some(self.text()?) } else { None };
+        Ok(SetItem::Password { user, password, replaces })
     }
 }

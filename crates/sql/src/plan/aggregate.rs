@@ -81,8 +81,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
     let order = order.collect::<SqlResult<Vec<_>>>()?;
     let (first, result) = typed_result(kind, &mut arguments, &block.context.eval.settings)?;
     let own_digits = takes_own_digits(kind, call.distinct, &mut arguments);
-    let separator =
-        call.separator.as_deref().map_or(",".into(), |bytes| String::from_utf8_lossy(bytes).into_owned());
+    let separator = call.separator.as_deref().unwrap_or(b",");
     let aggregate = Aggregate {
         position: 0,
         kind,

@@ -501,7 +501,7 @@ pub struct Aggregate {
     /// Whether its value may have other digits behind the point than its type.
     pub own_digits: bool,
     /// GROUP_CONCAT
-    pub separator: Box<str>,
+    pub separator: Box<[u8]>,
     /// GROUP_CONCAT
     pub order: Vec<OrderKey>,
 }

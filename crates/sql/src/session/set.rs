@@ -80,7 +80,9 @@ impl Session {
             SetItem::Transaction { scope, isolation, read_only } => {
                 self.set_transaction(*scope, *isolation, *read_only)
             }
-            SetItem::Password { user, password } => self.set_password(user.as_ref(), password).await,
+            SetItem::Password { user, password, replaces } => {
+                self.set_password(user.as_ref(), password, replaces.as_deref()).await
+            }
         }
     }
 

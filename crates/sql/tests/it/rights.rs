@@ -671,7 +671,7 @@ fn clauses_of_accounts() {
     expect(
         &mut user,
         "ALTER USER USER() IDENTIFIED BY 'two' REPLACE 'wrong'",
-        3892,
+        3891,
         "Incorrect current password",
     );
     assert_eq!(run(&mut user, "ALTER USER USER() IDENTIFIED BY 'two' REPLACE 'one'"), "ok\n");
