@@ -126,7 +126,7 @@ fn column_bytes(kind: &ColumnType) -> u64 {
         ColumnType::Int { width, .. } => width.bytes() as u64,
         ColumnType::Decimal { precision, scale, .. } => {
             let digits = |count: u8| u64::from(count / 9) * 4 + u64::from((count % 9).div_ceil(2));
-            digits(precision - scale) + digits(*scale)
+            digits(precision.saturating_sub(*scale)) + digits(*scale)
         }
         ColumnType::Float { .. } => 4,
         ColumnType::Double { .. } => 8,

@@ -103,12 +103,17 @@ pub(crate) fn arithmetic_type(
     }
     let ((left_precision, left_scale), (right_precision, right_scale)) =
         (decimal_shape(left), decimal_shape(right));
-    let (left_whole, right_whole) = (left_precision - left_scale, right_precision - right_scale);
+    let (left_whole, right_whole) =
+        (left_precision.saturating_sub(left_scale), right_precision.saturating_sub(right_scale));
     let exact = is_decimal_class(left) || is_decimal_class(right);
     match op {
         Op::Divide => {
             let scale = (left_scale + division_digits).min(MAX_SCALE);
-            decimal(left_precision.saturating_add(right_scale) - left_scale, scale, exact_unsigned)
+            decimal(
+                left_precision.saturating_add(right_scale).saturating_sub(left_scale),
+                scale,
+                exact_unsigned,
+            )
         }
         Op::Multiply if exact => decimal(left_whole + right_whole, left_scale + right_scale, exact_unsigned),
         Op::Modulo if exact => {

@@ -93,9 +93,9 @@ fn number_for(call: &Call, value: &Value, context: &EvalContext<'_>) -> SqlResul
 fn whole(arguments: &[Typed]) -> ColumnType {
     match like_number(arguments) {
         ColumnType::Decimal { precision, scale, .. } => {
-            if precision - scale > 17 {
+            if precision.saturating_sub(scale) > 17 {
                 ColumnType::Decimal {
-                    precision: precision - scale + 1,
+                    precision: precision.saturating_sub(scale) + 1,
                     scale: 0,
                     unsigned: false,
                     zerofill: false,
@@ -111,9 +111,12 @@ fn whole(arguments: &[Typed]) -> ColumnType {
 /// TRUNCATE: no digit is carried over.
 fn truncated(arguments: &[Typed]) -> ColumnType {
     match rounded(arguments) {
-        ColumnType::Decimal { precision, scale, unsigned, zerofill } => {
-            ColumnType::Decimal { precision: (precision - 1).max(scale).max(1), scale, unsigned, zerofill }
-        }
+        ColumnType::Decimal { precision, scale, unsigned, zerofill } => ColumnType::Decimal {
+            precision: precision.saturating_sub(1).max(scale).max(1),
+            scale,
+            unsigned,
+            zerofill,
+        },
         kind => kind,
     }
 }
@@ -134,7 +137,7 @@ fn rounded(arguments: &[Typed]) -> ColumnType {
     };
     // Digits that the number does not have are not made up.
     let places = places.clamp(0, i64::from(scale)) as u8;
-    let precision = (precision - scale + places + 1).min(65);
+    let precision = (precision.saturating_sub(scale) + places + 1).min(65);
     ColumnType::Decimal { precision, scale: places, unsigned: false, zerofill: false }
 }
 
