@@ -363,7 +363,7 @@ errors! {
     wrong_parameters(function) = 1583 b"42000" "Incorrect parameters in the call to native function '{function}'";
     duplicate_entry_with_key_name(value, key) = 1586 b"23000" "Duplicate entry '{value}' for key '{key}'";
     multi_update_key_conflict(first, second) = 1706 b"HY000" "Primary key/partition key update is not allowed since the table is updated both as '{first}' and '{second}'.";
-    temporal_out_of_range(kind, expression) = 6527 b"22003" "{kind} value is out of range in '{expression}'";
+    temporal_out_of_range(kind, expression) = 6527 b"22008" "{kind} value is out of range in '{expression}'";
     deprecated_delimiter(sign, at, value, row, standard) = 4095 b"HY000" "Delimiter '{sign}' in position {at} in datetime value '{value}' at row {row} is deprecated. Prefer the standard '{standard}'.";
     superfluous_delimiter(sign, at, value, row) = 4096 b"HY000" "Delimiter '{sign}' in position {at} in datetime value '{value}' at row {row} is superfluous and is deprecated. Please remove.";
     value_out_of_range(kind, expression) = 1690 b"22003" "{kind} value is out of range in '{expression}'";

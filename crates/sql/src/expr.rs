@@ -54,7 +54,7 @@ pub use context::{
 };
 pub(crate) use given::given;
 pub(crate) use infer::{
-    arithmetic_type, decimal_shape, double_of_scale, moment_as_real, signed, unified_extreme,
+    arithmetic_type, counted, decimal_shape, double_of_scale, moment_as_real, signed, unified_extreme,
 };
 pub use infer::{coerce_value, unified_type};
 pub(crate) use literal::number_of_hex;
@@ -335,6 +335,8 @@ pub enum Expr {
         amount: Box<Expr>,
         unit: IntervalUnit,
         subtract: bool,
+        /// Its text, where a result beyond its type's range is told of with it.
+        source: Option<Box<Source>>,
     },
     TimestampDiff {
         unit: IntervalUnit,

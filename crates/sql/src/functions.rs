@@ -41,8 +41,8 @@ mod weight;
 mod width;
 mod written;
 
-pub(crate) use casting::cast_named;
 pub use casting::{cast, cast_target};
+pub(crate) use casting::{cast_named, text_of_any_length};
 pub(crate) use digest::crc32;
 pub(crate) use field::field_of;
 pub(crate) use interval::{date_arithmetic, date_arithmetic_type, extract_part, is_clock_unit};
@@ -368,11 +368,6 @@ fn part_type(arguments: &[Typed]) -> ColumnType {
     string_type(whole.min(wanted), arguments)
 }
 
-/// SUBSTRING: all that is behind the place, or as much as is asked for.
-fn substring_type(arguments: &[Typed]) -> ColumnType {
-    if arguments.len() > 2 { part_type(arguments) } else { text_like_first(arguments) }
-}
-
 /// Text as long as the first argument.
 fn text_like_first(arguments: &[Typed]) -> ColumnType {
     if arguments.first().is_some_and(|first| first.kind.column == ColumnType::Null) {
@@ -427,11 +422,15 @@ fn known<T>(expr: &Expr, of: impl Fn(&Value, &EvalContext<'_>) -> Option<T>) -> 
     value.and_then(|value| of(&value, &context))
 }
 
+/// Bytes of a value's text: of bits, one for each of them.
+pub(crate) fn bytes_of_text(kind: &ColumnType) -> u32 {
+    kind.text_length().saturating_mul(kind.collation().map_or(1, Collation::max_char_bytes))
+}
+
 /// Bytes of an argument's text.
 fn text_bytes(arguments: &[Typed]) -> u32 {
     let Some(first) = arguments.first() else { return 0 };
-    let kind = &first.kind.column;
-    kind.text_length().saturating_mul(kind.collation().map_or(1, Collation::max_char_bytes))
+    bytes_of_text(&first.kind.column)
 }
 
 /// HEX: two characters a byte, and always text.
@@ -572,15 +571,6 @@ pub(crate) fn bytes_type(length: u32) -> ColumnType {
 /// Short text.
 fn text_short(_: &[Typed]) -> ColumnType {
     ColumnType::varchar(64)
-}
-
-fn bytes_long(arguments: &[Typed]) -> ColumnType {
-    let length = arguments.first().map_or(0, |first| first.kind.column.text_length());
-    if length > 16_000 {
-        ColumnType::Blob { size: BlobSize::Long }
-    } else {
-        ColumnType::Varbinary { length: length.saturating_mul(4) }
-    }
 }
 
 fn unified(arguments: &[Typed]) -> ColumnType {

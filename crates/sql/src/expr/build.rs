@@ -3,7 +3,7 @@
 
 use super::class::with_all_digits;
 use super::condition::exactly;
-use super::infer::arithmetic_type;
+use super::infer::{arithmetic_type, counted};
 use super::literal::{bind_literal, negated_integer, negated_literal, number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
@@ -458,8 +458,9 @@ impl Builder<'_> {
                 },
             },
             UnaryOp::Binary => {
+                let bytes = functions::bytes_of_text(&operand.kind.column);
                 let operand = functions::in_own_bytes(operand);
-                let to = functions::bytes_type(operand.kind.column.text_length().saturating_mul(4));
+                let to = functions::bytes_type(bytes);
                 Typed {
                     expr: Expr::Coerce { operand: Box::new(operand.expr), to: to.clone() },
                     kind: ExprType::new(to, nullable),
@@ -514,7 +515,7 @@ impl Builder<'_> {
                 },
             };
             let digits = self.settings.division_digits;
-            let column = arithmetic_type(op, &left.kind.column, &right.kind.column, digits);
+            let column = arithmetic_type(op, &counted(&left), &counted(&right), digits);
             let divides =
                 matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
             let nullable = divides || left.kind.nullable || right.kind.nullable;
@@ -548,7 +549,10 @@ impl Builder<'_> {
                 let column = functions::date_arithmetic_type(&date.kind.column, &amount.kind.column, *unit);
                 let finer = column.is_temporal() && column.wire_decimals() > date.kind.column.wire_decimals();
                 let (date, amount) = (boxed(date), boxed(amount));
-                let expr = Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract };
+                // Of other results no more is told than that they are beyond every date.
+                let named = matches!(column, ColumnType::Date | ColumnType::Time { .. });
+                let source = named.then(|| Box::new(Source::of(expr, &*self.resolver)));
+                let expr = Expr::DateArithmetic { date, amount, unit: *unit, subtract: *subtract, source };
                 let shown = |operand| Expr::Coerce { operand: Box::new(operand), to: column.clone() };
                 (if finer { shown(expr) } else { expr }, column)
             }
@@ -600,8 +604,10 @@ impl Builder<'_> {
             // Its value is that of the first row of a group; only what ONLY_FULL_GROUP_BY refuses is different.
             "any_value" => {
                 count(1)?;
-                let typed = self.build(&call.arguments[0])?;
-                Ok(super::infer::without_members(with_all_digits(typed)))
+                let mut typed =
+                    super::infer::without_members(with_all_digits(self.build(&call.arguments[0])?));
+                typed.kind.column = super::infer::signed(typed.kind.column);
+                Ok(typed)
             }
             "isnull" => {
                 count(1)?;
@@ -630,6 +636,10 @@ impl Builder<'_> {
     fn tabled(&mut self, name: &str, call: &ast::FunctionCall) -> SqlResult<Typed> {
         if matches!(name, "greatest" | "least") {
             return self.extreme(call);
+        }
+        // What TRIM takes away is no argument of these.
+        if matches!(name, "ltrim" | "rtrim") && call.arguments.len() != 1 {
+            return Err(SqlError::wrong_parameter_count(call.written()));
         }
         let mut arguments = self.arguments(name, &call.arguments)?;
         let field = if name == "field" { functions::field_of(&arguments) } else { None };
@@ -715,6 +725,10 @@ impl Builder<'_> {
             let bits = nth == 0 && functions::writes_digits(name) && number_of_hex(argument).is_some();
             let mut bound = match functions::wanted_number(name, nth, numeric || bits) {
                 Some(wanted) if numeric || bits => {
+                    if let Some(number) = number_of_hex(argument).filter(|_| rounds_hex(name, nth)) {
+                        arguments.push(if name == "abs" { as_absolute(number) } else { as_real(number) });
+                        continue;
+                    }
                     let number = with_all_digits(self.number_for(argument, wanted)?);
                     // These give a number of as many digits as they take.
                     let rounds = matches!(name, "abs" | "round" | "truncate");
@@ -774,11 +788,31 @@ pub fn document_holds(typed: Typed) -> Typed {
     truth(Expr::Compare { op: CompareOp::NotEqual, left, right, collation: Collation::Binary }, nullable)
 }
 
-/// The number of a hex literal behind a sign: a double.
+/// The number of a hex literal behind a sign, or where a function rounds it: a double.
 fn as_real(number: Typed) -> Typed {
-    let Expr::Literal(Value::UInt(value)) = number.expr else { return number };
+    let value = match number.expr {
+        Expr::Literal(Value::UInt(value)) => value as f64,
+        Expr::Literal(Value::Int(value)) => value as f64,
+        _ => return number,
+    };
     let kind = ExprType { column: ColumnType::DOUBLE, ..number.kind };
-    Typed { expr: Expr::Literal(Value::Double(value as f64)), kind }
+    Typed { expr: Expr::Literal(Value::Double(value)), kind }
+}
+
+/// Functions for which a hex literal is no whole number.
+fn rounds_hex(name: &str, nth: usize) -> bool {
+    nth == 0 && matches!(name, "abs" | "round" | "truncate" | "floor" | "ceil" | "ceiling")
+}
+
+/// The number of a hex literal whose sign ABS drops.
+fn as_absolute(number: Typed) -> Typed {
+    let unsigned = number.kind.column.is_unsigned();
+    let mut real = as_real(number);
+    real.kind.column = match super::moment_as_real(&ColumnType::Null) {
+        ColumnType::Double { digits, .. } => ColumnType::Double { unsigned, digits, zerofill: false },
+        other => other,
+    };
+    real
 }
 
 fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {

@@ -133,9 +133,13 @@ impl Builder<'_> {
         }
         let mut kind = ExprType { nullable: true, ..left.kind.clone() };
         let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
-        if is_document(&left) != is_document(&right) {
-            // What is compared with a document is none as the value that is given.
-            let (one, other) = self.beside_one_another(written, (left.clone(), right))?;
+        let hex = super::literal::number_of_hex(written.0).filter(|_| right.kind.column.is_numeric());
+        if hex.is_some() || is_document(&left) != is_document(&right) {
+            // What is compared with a document is none as the value that is given; a hex literal is a number beside one.
+            let (one, other) = match hex {
+                Some(number) => (number, right),
+                None => self.beside_one_another(written, (left.clone(), right))?,
+            };
             let equal = self.compare_typed(CompareOp::Equal, one, other)?;
             let branches = vec![(equal.expr, Expr::Literal(Value::Null))];
             let otherwise = Some(boxed(left));
@@ -228,7 +232,12 @@ pub(super) fn of_full_width(mut typed: Typed, resolver: &dyn Resolver) -> Typed 
 
 /// What is one of several BITs is a whole number; only IF and CASE give the BIT itself.
 pub(super) fn bits_as_number(kind: ColumnType) -> ColumnType {
-    if matches!(kind, ColumnType::Bit { .. }) { ColumnType::BIGINT_UNSIGNED } else { kind }
+    match kind {
+        ColumnType::Bit { bits } => {
+            ColumnType::Int { width: IntWidth::Big, unsigned: true, display: Some(bits), zerofill: false }
+        }
+        kind => kind,
+    }
 }
 
 /// A date or a time as what it becomes among values of other types. That it becomes so is written down, for where the value is read as

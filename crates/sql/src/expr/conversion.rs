@@ -24,6 +24,9 @@ fn uncut(target: &ast::CastType, to: ColumnType) -> ColumnType {
     }
 }
 
+/// Collation of a document's texts where JSON_VALUE says no character set.
+const COLLATION_OF_VALUES: &str = "utf8mb4_0900_bin";
+
 impl Builder<'_> {
     fn cast_expression(&mut self, expr: &ast::Expr, target: &ast::CastType) -> SqlResult<Typed> {
         if let ast::Expr::Function(call) = expr
@@ -119,6 +122,12 @@ impl Builder<'_> {
     ) -> SqlResult<Typed> {
         let document = self.build(document)?;
         let to = functions::cast_target(target, &document.kind.column, self.settings)?;
+        let to = match target {
+            ast::CastType::Char { charset: None, .. } => {
+                to.with_collation(Collation::by_name(COLLATION_OF_VALUES).unwrap_or(Collation::Utf8mb4Bin))
+            }
+            _ => to,
+        };
         let path = match self.build(path)?.expr {
             Expr::Literal(value) => crate::value::to_text(&value),
             _ => return Err(SqlError::wrong_arguments("json_value")),
@@ -135,16 +144,20 @@ impl Builder<'_> {
                 let collation = Collation::default_of_charset(charset)
                     .ok_or_else(|| SqlError::unknown_character_set(charset))?;
                 let operand = functions::as_shown(self.build(operand)?);
-                let length = operand.kind.column.text_length();
-                let text = |length| match collation {
-                    Collation::Binary => ColumnType::Varbinary { length },
-                    _ => ColumnType::Varchar { length, collation },
+                let column = match collation {
+                    Collation::Binary => {
+                        functions::bytes_type(functions::bytes_of_text(&operand.kind.column))
+                    }
+                    _ => functions::text_of_any_length(&operand.kind.column, collation),
+                };
+                let to = match collation {
+                    Collation::Binary => ColumnType::Varbinary { length: u32::MAX },
+                    _ => ColumnType::Varchar { length: u32::MAX, collation },
                 };
                 let operand = match collation {
                     Collation::Binary => functions::in_own_bytes(operand),
                     _ => functions::in_other_set(operand, collation),
                 };
-                let (column, to) = (text(length), text(u32::MAX));
                 let nullable = self.text_may_be_null(&column, &operand);
                 let kind = ExprType::new(column, nullable);
                 Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name: None }, kind })

@@ -71,12 +71,13 @@ impl Expr {
                 cast_named(&operand.eval(row, context)?, to, name.as_deref(), context)?
             }
             Expr::Coerce { operand, to } => coerce_value(operand.eval(row, context)?, to, context)?,
-            Expr::DateArithmetic { date, amount, unit, subtract } => {
+            Expr::DateArithmetic { date, amount, unit, subtract, source } => {
                 let date = date.eval(row, context)?;
                 let mut held = context.held();
                 held.add(&date)?;
                 let amount = amount.eval(row, context)?;
-                crate::functions::date_arithmetic(&date, &amount, *unit, *subtract, context)?
+                let source = source.as_deref();
+                crate::functions::date_arithmetic((&date, &amount), *unit, *subtract, source, context)?
             }
             Expr::TimestampDiff { unit, from, to } => {
                 let from = read_moment(&from.eval(row, context)?, ReadFor::Calendar, context)?;

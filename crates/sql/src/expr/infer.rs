@@ -21,7 +21,6 @@ pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
             // The announced width has a place for the sign.
             IntWidth::Big => match display {
                 None => (19 + u8::from(*unsigned), 0),
-                Some(12) if !unsigned => (10, 0),
                 Some(digits) => ((digits.saturating_sub(u8::from(!unsigned))).clamp(1, 20), 0),
             },
         },
@@ -31,6 +30,20 @@ pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
         ColumnType::Time { fsp } => (7 + fsp, *fsp),
         ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (14 + fsp, *fsp),
         _ => (20, 0),
+    }
+}
+
+/// The type of what is computed with or made one of several values: a literal of ten digits, which is announced as longer than an INT,
+/// has no more digits than it shows.
+pub(crate) fn counted(typed: &Typed) -> ColumnType {
+    match (&typed.expr, &typed.kind.column) {
+        (
+            super::Expr::Literal(_),
+            ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(12), zerofill },
+        ) => {
+            ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(11), zerofill: *zerofill }
+        }
+        (_, kind) => kind.clone(),
     }
 }
 
@@ -337,7 +350,7 @@ pub(super) fn common_collation(left: &ColumnType, right: &ColumnType) -> Collati
 
 /// The common type of several expressions.
 pub(super) fn unified_all(parts: &[Typed]) -> ColumnType {
-    let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
+    let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &counted(part)));
     widened(announced(signed(text_of_members(&all)), parts.iter()), parts)
 }
 
@@ -351,7 +364,7 @@ fn widened(kind: ColumnType, parts: &[Typed]) -> ColumnType {
 
 /// The type of GREATEST and LEAST.
 pub(crate) fn unified_extreme(parts: &[Typed]) -> ColumnType {
-    let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &part.kind.column));
+    let all = parts.iter().fold(ColumnType::Null, |sum, part| unified_type(&sum, &counted(part)));
     widened(announced(signed(all), parts.iter()), parts)
 }
 

@@ -24,10 +24,10 @@ fn typed(value: Value, column: ColumnType) -> Typed {
     Typed { expr: Expr::Literal(value), kind }
 }
 
-fn whole(value: Value, digits: usize) -> Typed {
+fn whole(value: Value, digits: usize, is_of_bytes: bool) -> Typed {
     let unsigned = matches!(value, Value::UInt(_));
     // Ten digits are more than an INT holds.
-    let display = Some(if digits == 11 { 12 } else { digits.min(20) as u8 });
+    let display = Some(if digits == 11 && !is_of_bytes { 12 } else { digits.min(21) as u8 });
     typed(value, ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false })
 }
 
@@ -37,10 +37,10 @@ pub(super) fn bind_literal(literal: &ast::Literal, settings: &EvalSettings) -> S
     let rules = DateRules { invalid, ..DateRules::LENIENT };
     Ok(match literal {
         ast::Literal::Null => typed(Value::Null, ColumnType::Null),
-        ast::Literal::Bool(truth) => whole(Value::boolean(*truth), 1),
+        ast::Literal::Bool(truth) => whole(Value::boolean(*truth), 1, false),
         ast::Literal::Int(number) => {
-            let digits = number.to_string().len() + 1;
-            whole(i64::try_from(*number).map_or(Value::UInt(*number), Value::Int), digits)
+            let digits = (number.to_string().len() + 1).min(20);
+            whole(i64::try_from(*number).map_or(Value::UInt(*number), Value::Int), digits, false)
         }
         ast::Literal::Decimal(text) => {
             let parsed = Decimal::parse_prefix(text.as_bytes());
@@ -200,6 +200,14 @@ fn numbers_in_branches(expr: &mut ast::Expr) -> bool {
             *branch = ast::Expr::Literal(ast::Literal::Int(number));
             found = true;
         }
+        Some(Expr::Literal(Value::Int(number))) => {
+            let positive = ast::Expr::Literal(ast::Literal::Int(number.unsigned_abs()));
+            *branch = match number < 0 {
+                true => ast::Expr::Unary { op: ast::UnaryOp::Negate, operand: Box::new(positive) },
+                false => positive,
+            };
+            found = true;
+        }
         _ => found |= numbers_in_branches(branch),
     };
     match expr {
@@ -221,7 +229,13 @@ pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
         return None;
     };
     let number = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
-    Some(whole(Value::UInt(number), 20))
+    let value = match literal {
+        // The number of a bit literal has a sign.
+        ast::Expr::Literal(ast::Literal::Bit(_)) => Value::Int(number as i64),
+        _ => Value::UInt(number),
+    };
+    let signed = usize::from(matches!(value, Value::Int(_)));
+    Some(whole(value, DIGITS_OF_BYTES[bytes.len().min(8)] + signed, true))
 }
 
 /// The type of a whole number with a sign before it.
@@ -242,3 +256,6 @@ pub(super) fn negated_literal(operand: &Typed) -> Option<Typed> {
     let expr = Expr::Literal(Value::Decimal(number.negate()));
     Some(Typed { expr, kind: ExprType::new(column, false) })
 }
+
+/// Digits of the greatest number in so many bytes.
+const DIGITS_OF_BYTES: [usize; 9] = [1, 3, 5, 8, 10, 13, 15, 17, 20];

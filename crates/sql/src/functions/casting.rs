@@ -23,6 +23,18 @@ fn digits(given: Option<u64>, default: u8, most: u8) -> SqlResult<u8> {
     }
 }
 
+/// Most bytes of a VARCHAR; longer text is a TEXT.
+const VARCHAR_BYTES_MAX: u32 = 65_535;
+
+/// A value as text of which nothing is cut.
+pub(crate) fn text_of_any_length(from: &ColumnType, collation: Collation) -> ColumnType {
+    let length = from.text_length();
+    match length.saturating_mul(collation.max_char_bytes()) {
+        0..=VARCHAR_BYTES_MAX => ColumnType::Varchar { length, collation },
+        _ => ColumnType::Text { size: crate::types::BlobSize::Long, collation },
+    }
+}
+
 /// The type a CAST gives.
 pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings) -> SqlResult<ColumnType> {
     if let CastType::Char { length: Some(length), .. } | CastType::Binary(Some(length)) = target
@@ -38,7 +50,7 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
         CastType::Binary(Some(given)) => {
             ColumnType::Binary { length: u32::try_from(*given).unwrap_or(u32::MAX) }
         }
-        CastType::Binary(None) => ColumnType::Varbinary { length: from.text_length().saturating_mul(4) },
+        CastType::Binary(None) => super::bytes_type(super::bytes_of_text(from)),
         CastType::Char { length: given, charset } => {
             let collation = match charset {
                 None => settings.connection_collation,
@@ -46,10 +58,11 @@ pub fn cast_target(target: &CastType, from: &ColumnType, settings: &EvalSettings
                     .ok_or_else(|| SqlError::unknown_character_set(charset))?,
             };
             if collation == Collation::Binary {
-                return Ok(ColumnType::Varbinary { length: length(given) });
+                let bytes = if given.is_some() { length(given) } else { super::bytes_of_text(from) };
+                return Ok(super::bytes_type(bytes));
             }
             match given {
-                None if from.is_blob() => ColumnType::Text { size: crate::types::BlobSize::Long, collation },
+                None => text_of_any_length(from, collation),
                 _ => ColumnType::Varchar { length: length(given), collation },
             }
         }

@@ -3,7 +3,7 @@
 use super::date::{
     clock_fraction, formatted, moment_and_time, number_fraction, out_of_range, with_digits_of,
 };
-use super::{Entry, NUMBERS, bigint, entry, text_short};
+use super::{Entry, NUMBERS, bigint, entry};
 use crate::collation::Collation;
 use crate::datetime::{Date, DateTime, SECOND_US, TIME_MAX_US, Time};
 use crate::decimal::Decimal;
@@ -21,7 +21,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("timediff", (2, 2), timediff, time_like_first, 0),
     entry("addtime", (2, 2), addtime, addtime_type, 0),
     entry("subtime", (2, 2), subtime, addtime_type, 0),
-    entry("time_format", (2, 2), time_format, text_short, 0),
+    entry("time_format", (2, 2), time_format, super::width::formatted_moment, 0),
     entry("maketime", (3, 3), maketime, maketime_type, NUMBERS),
     entry("sec_to_time", (1, 1), sec_to_time, time_of_number, NUMBERS),
     entry("time_to_sec", (1, 1), time_to_sec, bigint, 0),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::result_bytes::build_text;
 use super::written::written;
-use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_of, text_short};
+use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_of};
 use crate::datetime::{self, Date, DateTime, SECOND_US, Time, day_of_week, day_of_year, week_number};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
@@ -39,7 +39,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("monthname", (1, 1), monthname, text_of::<9>, 0),
     entry("last_day", (1, 1), last_day, date, 0),
     entry("datediff", (2, 2), datediff, bigint, 0),
-    entry("date_format", (2, 2), date_format, text_short, 0),
+    entry("date_format", (2, 2), date_format, super::width::formatted_moment, 0),
     entry("str_to_date", (2, 2), str_to_date, str_to_date_type, 0),
     entry("makedate", (2, 2), makedate, date, NUMBERS),
     entry("to_days", (1, 1), to_days, bigint, 0),
@@ -166,7 +166,7 @@ fn unix_type(arguments: &[Typed]) -> ColumnType {
 
 fn from_unixtime_type(arguments: &[Typed]) -> ColumnType {
     if arguments.len() == 2 {
-        return text_short(arguments);
+        return super::width::formatted_moment(arguments);
     }
     ColumnType::DateTime { fsp: number_fraction(arguments) }
 }

@@ -4,7 +4,7 @@ use crate::ast::{IntervalUnit, IntervalUnit as U};
 use crate::collation::Collation;
 use crate::datetime::{self, SECOND_US, Time, add_interval};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Source};
 use crate::types::ColumnType;
 use crate::value::{MomentOrTime, ReadFor, Value, read_clock, read_moment, to_bytes, to_i64};
 
@@ -33,22 +33,35 @@ pub(crate) fn date_arithmetic_type(kind: &ColumnType, amount: &ColumnType, unit:
         ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => {
             ColumnType::DateTime { fsp: places.max(*fsp) }
         }
-        ColumnType::Time { fsp } if !datetime::is_date_unit(unit) => {
-            ColumnType::Time { fsp: places.max(*fsp) }
-        }
-        ColumnType::Time { fsp } => ColumnType::DateTime { fsp: *fsp },
+        ColumnType::Time { fsp } if keeps_time(unit) => ColumnType::Time { fsp: places.max(*fsp) },
+        ColumnType::Time { fsp } => ColumnType::DateTime { fsp: places.max(*fsp) },
         _ => ColumnType::Char { length: 29, collation: Collation::DEFAULT },
     }
 }
 
-/// `date +- INTERVAL amount unit`. A text date gives a text, as long as it needs to be.
+/// Whether a time to which so much is added stays one: a unit with days in it makes it a moment of today.
+fn keeps_time(unit: IntervalUnit) -> bool {
+    let of_days = matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond);
+    !of_days && !datetime::is_date_unit(unit)
+}
+
+/// Longest time, in microseconds.
+const TIME_MAX_US: i64 = (838 * 3600 + 59 * 60 + 59) * SECOND_US;
+
+/// `date +- INTERVAL amount unit`. A text date gives a text, as long as it needs to be. What is beyond the range of DATE and TIME is
+/// told of with the text of the expression.
 pub(crate) fn date_arithmetic(
-    date: &Value,
-    amount: &Value,
+    (date, amount): (&Value, &Value),
     unit: IntervalUnit,
     subtract: bool,
+    source: Option<&Source>,
     context: &EvalContext<'_>,
 ) -> SqlResult<Value> {
+    let out_of_range = |kind: &str| {
+        let text = source.map_or_else(String::new, |source| source.text(context));
+        context.warn(SqlError::temporal_out_of_range(kind, text))?;
+        Ok(Value::Null)
+    };
     if date.is_null() {
         return Ok(Value::Null);
     }
@@ -63,20 +76,28 @@ pub(crate) fn date_arithmetic(
     }
     let has_fraction = interval.us % SECOND_US != 0;
     if let Value::Time(time) = date
-        && !datetime::is_date_unit(unit)
+        && keeps_time(unit)
     {
         let fsp = if has_fraction { 6 } else { time.fsp };
-        return Ok(Value::Time(Time::clamped(time.us.saturating_add(interval.us), fsp)));
+        let us = time.us.saturating_add(interval.us);
+        return if us.unsigned_abs() > TIME_MAX_US.unsigned_abs() {
+            out_of_range("TIME")
+        } else {
+            Ok(Value::Time(Time { us, fsp }))
+        };
     }
     let Some(moment) = read_moment(date, ReadFor::Calendar, context)? else { return Ok(Value::Null) };
+    let only_date = datetime::is_date_unit(unit);
     let Some(mut result) = add_interval(moment, interval) else {
+        if matches!(date, Value::Date(_)) && only_date {
+            return out_of_range("DATE");
+        }
         context.warn(SqlError::datetime_overflow("datetime"))?;
         return Ok(Value::Null);
     };
     if has_fraction {
         result.fsp = 6;
     }
-    let only_date = datetime::is_date_unit(unit);
     Ok(match date {
         Value::Date(_) if only_date => Value::Date(result.date()),
         Value::Date(_) | Value::DateTime(_) | Value::Time(_) => Value::DateTime(result),

@@ -74,10 +74,11 @@ pub(super) fn arguments(name: &str, arguments: Vec<Typed>) -> SqlResult<Vec<Type
     if odd {
         return Err(SqlError::wrong_parameter_count(name));
     }
+    let told = told_as(name, arguments.len());
     let one = |(nth, typed): (usize, Typed)| match takes_value(name, nth) {
         true => as_value(typed),
         false if takes_document(name, nth) && !may_be_document(&typed.kind.column) => {
-            no_document(name, nth, typed)
+            no_document(told, nth, typed)
         }
         false => typed,
     };
@@ -299,13 +300,23 @@ pub(super) fn given(document: &Json, call: &Call, context: &EvalContext<'_>) -> 
 
 /// An argument that is a document.
 pub(super) fn parsed(call: &Call, arguments: &[Value], nth: usize, held: &mut Held<'_>) -> SqlResult<Json> {
+    let name = || told_as(call.name, arguments.len());
     match &arguments[nth] {
-        Value::Str(text) => json::parse(text, held).map_err(|error| error.of_argument(nth, call.name)),
+        Value::Str(text) => json::parse(text, held).map_err(|error| error.of_argument(nth, name())),
         Value::Json(marked) => kept(marked, held),
         value @ Value::Enum(_) => {
-            json::parse(&to_text(value), held).map_err(|error| error.of_argument(nth, call.name))
+            json::parse(&to_text(value), held).map_err(|error| error.of_argument(nth, name()))
         }
-        _ => Err(SqlError::invalid_json_type(nth + 1, call.name)),
+        _ => Err(SqlError::invalid_json_type(nth + 1, name())),
+    }
+}
+
+/// The function that an error about a document names: JSON_LENGTH at a path is that of what JSON_EXTRACT finds there.
+fn told_as(name: &str, arguments: usize) -> &str {
+    match name {
+        "json_merge" => "json_merge_preserve",
+        "json_length" if arguments > 1 => "json_extract",
+        name => name,
     }
 }
 

@@ -3,9 +3,11 @@
 use super::json::{given, parsed};
 use super::{Entry, bigint, entry};
 use crate::collation::{Collation, like};
+use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext, Expr, Typed};
 use crate::json::{self, Json, path::Path, scalar::to_kind, search::Search, size::storage_size};
+use crate::mixing::Derivation;
 use crate::types::{ColumnType, ExprType};
 use crate::value::{Value, to_text};
 
@@ -86,7 +88,11 @@ pub(crate) fn json_value(document: Typed, path: &str, to: ColumnType, rest: Vec<
     arguments.extend(rest);
     let collation = to.collation().unwrap_or(Collation::Binary);
     let call = Call::new("json_value", value_at, arguments, to.clone()).comparing_in(collation);
-    Ok(Typed { expr: call.into_expr(), kind: ExprType::nullable(to) })
+    let mut kind = ExprType::nullable(to);
+    if kind.column.is_character() {
+        kind.traits.derivation = Derivation::Coercible;
+    }
+    Ok(Typed { expr: call.into_expr(), kind })
 }
 
 /// Why there is no value.
@@ -160,6 +166,12 @@ fn found_at(
         return Ok(Ok(Value::Null));
     }
     let out_of_range = || Trouble::Failed(SqlError::value_out_of_range(type_name(&call.kind), call.name));
+    // A text that says a day alone is no moment.
+    if let (ColumnType::DateTime { .. }, Json::String(text)) = (&call.kind, found)
+        && datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some_and(|one| !one.has_time)
+    {
+        return Ok(Err(out_of_range()));
+    }
     // Digits of a second that the type does not have are cut, not rounded.
     let (fine, digits) = match call.kind {
         ColumnType::DateTime { fsp } => (ColumnType::DateTime { fsp: 6 }, fsp),

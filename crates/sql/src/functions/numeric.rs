@@ -36,7 +36,7 @@ pub(super) static FUNCTIONS: &[Entry] = &[
     entry("asin", (1, 1), asin, double, NUMBERS),
     entry("acos", (1, 1), acos, double, NUMBERS),
     entry("atan", (1, 2), atan, double, NUMBERS),
-    entry("atan2", (2, 2), atan, double, NUMBERS),
+    entry("atan2", (1, 2), atan, double, NUMBERS),
     entry("radians", (1, 1), radians, double, NUMBERS),
     entry("degrees", (1, 1), degrees, double, NUMBERS),
     entry("greatest", (2, MANY), greatest, unified, 0),
@@ -66,6 +66,12 @@ fn absolute(arguments: &[Typed]) -> ColumnType {
         }
         (_, Some(first)) if first.kind.column.is_temporal() || first.kind.column == ColumnType::Null => {
             crate::expr::moment_as_real(&first.kind.column)
+        }
+        // A hex literal.
+        (_, Some(Typed { expr: crate::expr::Expr::Literal(_), kind }))
+            if matches!(kind.column, ColumnType::Double { digits: Some((_, 0)), .. }) =>
+        {
+            kind.column.clone()
         }
         (kind, first) => match first.map(|first| &first.kind.column) {
             Some(ColumnType::Float { digits: Some((_, scale)), .. }) => crate::expr::double_of_scale(*scale),

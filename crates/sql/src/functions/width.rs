@@ -2,7 +2,7 @@
 //! it, goes by that.
 
 use crate::ast::{IntervalUnit, IntervalUnit as U};
-use crate::expr::Typed;
+use crate::expr::{Expr, Typed};
 use crate::types::{ColumnType, IntWidth};
 
 use super::string_type;
@@ -86,4 +86,69 @@ pub(super) fn listed(arguments: &[Typed]) -> ColumnType {
 pub(super) fn formatted(arguments: &[Typed]) -> ColumnType {
     let digits = arguments.first().map_or(0, length);
     string_type(digits.saturating_add(digits / 3).saturating_add(32), &[])
+}
+
+/// CHAR: a code is four bytes at most.
+pub(super) fn bytes_of_codes(arguments: &[Typed]) -> ColumnType {
+    super::bytes_type(u32::try_from(arguments.len()).unwrap_or(u32::MAX).saturating_mul(4))
+}
+
+/// SUBSTRING: what is behind the place, or before it from the end, and no more than is asked for. A place that is not known may be the
+/// first.
+pub(super) fn part_behind(arguments: &[Typed]) -> ColumnType {
+    let Some(first) = arguments.first().filter(|first| first.kind.column != ColumnType::Null) else {
+        return super::text_like_first(arguments);
+    };
+    let whole = length(first);
+    let known = |at: usize| arguments.get(at).and_then(|one: &Typed| super::known_length(&one.expr));
+    let behind = match known(1) {
+        None => whole,
+        Some(0) => 0,
+        Some(place) if place > 0 => whole.saturating_sub(u32::try_from(place - 1).unwrap_or(u32::MAX)),
+        Some(place) => match u32::try_from(place.unsigned_abs()) {
+            Ok(back) if back <= whole => back,
+            _ => 0,
+        },
+    };
+    let wanted = known(2).map_or(behind, |wanted| u32::try_from(wanted.max(0)).unwrap_or(u32::MAX));
+    string_type(behind.min(wanted), arguments)
+}
+
+/// DATE_FORMAT and its kin: what a known format writes at most; ten characters for each of one that is not known.
+pub(super) fn formatted_moment(arguments: &[Typed]) -> ColumnType {
+    let Some(format) = arguments.get(1) else { return ColumnType::varchar(0) };
+    let written = match &format.expr {
+        Expr::Literal(value) => value.as_raw_bytes().map(format_length),
+        _ => None,
+    };
+    string_type(written.unwrap_or_else(|| length(format).saturating_mul(10)), &[])
+}
+
+/// Characters that a format's signs write at most.
+fn format_length(format: &[u8]) -> u32 {
+    let mut characters: u32 = 0;
+    let mut bytes = format.iter();
+    while let Some(byte) = bytes.next() {
+        let more = match (byte, bytes.as_slice().first()) {
+            (b'%', Some(sign)) => {
+                bytes.next();
+                match sign {
+                    b'M' | b'W' => 64,
+                    b'a' | b'b' => 32,
+                    b'r' => 11,
+                    b'T' => 8,
+                    b'H' | b'k' => 7,
+                    b'f' => 6,
+                    b'D' | b'Y' | b'x' | b'X' => 4,
+                    b'j' => 3,
+                    b'c' | b'd' | b'e' | b'h' | b'i' | b'I' | b'l' | b'm' | b'p' | b's' | b'S' | b'u'
+                    | b'U' | b'v' | b'V' | b'y' => 2,
+                    _ => 1,
+                }
+            }
+            _ => 1,
+        };
+        characters = characters.saturating_add(more);
+    }
+    characters
 }

@@ -59,7 +59,7 @@ fn manner(name: &str) -> Manner {
         | "bin_to_uuid" => Manner::Text(NONE),
         "user" | "session_user" | "system_user" | "current_user" | "current_role" | "version"
         | "database" => Manner::System,
-        "uuid" | "format_bytes" | "charset" | "collation" => Manner::Name,
+        "uuid" | "format_bytes" | "format_pico_time" | "charset" | "collation" => Manner::Name,
         "json_unquote" | "json_quote" | "json_type" | "json_pretty" => Manner::Document,
         name if name.starts_with("char using ") => Manner::Decoded,
         _ => Manner::Apart,

@@ -41,7 +41,8 @@ impl Parser<'_> {
     /// `schema.name(...)`
     pub(super) fn stored_call(&mut self, schema: Name, name: Name) -> Parse<Expr> {
         let spelling = Spelling::of(&name);
-        match spelt(self.plain_call(lower(name))?, spelling) {
+        let arguments = self.arguments("")?;
+        match spelt(self.called(lower(name), arguments)?, spelling) {
             Expr::Function(mut function) => {
                 function.schema = Some(schema);
                 Ok(Expr::Function(function))
@@ -112,13 +113,10 @@ impl Parser<'_> {
         Ok(super::expression::call(name, Vec::new()))
     }
 
-    /// `(a, b, ...)` or `()`
-    fn arguments(&mut self) -> Parse<Vec<Expr>> {
+    /// `(a, b, ...)` or `()`, as many as the grammar has the function take.
+    fn arguments(&mut self, name: &str) -> Parse<Vec<Expr>> {
         self.expect_kind(TokenKind::LeftParen)?;
-        if self.eat_kind(TokenKind::RightParen) {
-            return Ok(Vec::new());
-        }
-        let arguments = self.comma_list(Self::expression)?;
+        let arguments = self.counted_arguments(name)?;
         self.close()?;
         Ok(arguments)
     }
@@ -143,7 +141,11 @@ impl Parser<'_> {
 
     pub(super) fn plain_call(&mut self, name: Name) -> Parse<Expr> {
         let clock = matches!(&*name, "now" | "sysdate" | "curtime" | "utc_time" | "utc_timestamp");
-        let arguments = if clock { self.digits_of_clock()? } else { self.arguments()? };
+        let arguments = if clock { self.digits_of_clock()? } else { self.arguments(&name)? };
+        self.called(name, arguments)
+    }
+
+    fn called(&self, name: Name, arguments: Vec<Expr>) -> Parse<Expr> {
         self.refuse_window()?;
         Ok(Expr::Function(Box::new(FunctionCall {
             schema: None,
@@ -184,8 +186,12 @@ impl Parser<'_> {
                 self.expect_kind(TokenKind::Comma)?;
                 function.arguments.push(self.expression()?);
             }
-        } else {
+        } else if *function.name == *"count" && !function.distinct {
+            function.arguments.push(self.expression()?);
+        } else if matches!(&*function.name, "count" | "group_concat") {
             function.arguments = self.comma_list(Self::expression)?;
+        } else {
+            function.arguments = self.counted_arguments(&function.name)?;
         }
         if *function.name == *"group_concat" {
             function.order_by = self.order_by()?;
@@ -360,7 +366,9 @@ impl Parser<'_> {
                 arguments.push(self.expression()?);
             }
         } else {
-            while self.eat_kind(TokenKind::Comma) {
+            self.expect_kind(TokenKind::Comma)?;
+            arguments.push(self.expression()?);
+            if self.eat_kind(TokenKind::Comma) {
                 arguments.push(self.expression()?);
             }
         }

@@ -51,7 +51,7 @@ impl Parser<'_> {
         let target = if self.eat(Keyword::Returning) {
             self.cast_type()?
         } else {
-            CastType::Char { length: Some(VALUE_LENGTH), charset: Some("utf8mb4".into()) }
+            CastType::Char { length: Some(VALUE_LENGTH), charset: None }
         };
         let (mut empty, mut error) = (OnMissing::null(), OnMissing::null());
         if let Some((given, on_error)) = self.on_missing()? {

@@ -13,6 +13,7 @@ mod absent;
 mod account;
 mod administration;
 mod alter;
+mod arity;
 mod column;
 mod data_change;
 mod definition;

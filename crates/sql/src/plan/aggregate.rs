@@ -133,7 +133,8 @@ fn typed_result(
         let read = |typed| read_silently(of_branch_taken(typed), wanted);
         *arguments = std::mem::take(arguments).into_iter().map(read).collect();
     }
-    let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), |one| one.kind.clone());
+    let counted = |one: &Typed| ExprType { column: crate::expr::counted(one), ..one.kind.clone() };
+    let first = arguments.first().map_or(ExprType::nullable(ColumnType::BIGINT), counted);
     // NULL that is no literal is no bytes at all, and so is what is made of it.
     if kind.reads_bits()
         && first.column == ColumnType::Null

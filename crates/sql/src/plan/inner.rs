@@ -9,7 +9,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{AggregateKind, CompareOp, Expr, Typed, shown_as_type, shown_average, with_all_of_average};
 use crate::mixing::{Meeting, Party, Purpose};
 use crate::sink::ColumnMeta;
-use crate::types::{ColumnType, ExprType};
+use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext, settled};
 use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
@@ -200,8 +200,16 @@ impl Block<'_, '_> {
         self.agree(&mut kind, &operands, &columns)?;
         let truth = |nullable| vec![crate::expr::truth_type(nullable)];
         let kinds = match &kind {
+            SubqueryKind::Scalar if is_value(query) => {
+                let nullable = |one: &ColumnMeta| one.flags & column_flag::NOT_NULL == 0;
+                columns.iter().map(|one| ExprType { nullable: nullable(one), ..value_type(one) }).collect()
+            }
             SubqueryKind::Scalar => columns.iter().map(value_type).collect(),
             SubqueryKind::Exists => truth(false),
+            SubqueryKind::In { .. } if is_value(query) => {
+                let found = columns.iter().any(|one| one.flags & column_flag::NOT_NULL == 0);
+                truth(found || operands.iter().any(|operand| operand.nullable))
+            }
             _ => truth(true),
         };
         let position = self.scope.reserve(kinds.len());
@@ -326,6 +334,13 @@ impl Block<'_, '_> {
 
 /// What a sub-query's rows are compared with, and by which collations.
 type Operands = Vec<(Expr, Collation)>;
+
+/// Whether a query is nothing but values: it has one row, whatever the tables hold.
+fn is_value(query: &ast::Query) -> bool {
+    let ast::QueryBody::Select(select) = &query.body else { return false };
+    let grouped = !select.group_by.is_empty() || select.having.is_some();
+    query.limit.is_none() && select.from.is_empty() && select.condition.is_none() && !grouped
+}
 
 /// The type of a value that a sub-query gives.
 fn value_type(column: &ColumnMeta) -> ExprType {

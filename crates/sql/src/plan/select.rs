@@ -286,6 +286,19 @@ pub fn limit_plan(block: &mut Block<'_, '_>, limit: Option<&Limit>) -> SqlResult
     Ok(LimitPlan { count: Some(count), offset: offset.map(|typed| typed.expr) })
 }
 
+/// Bytes that are announced as if they were a number without sign: a hex literal, and what is one, and the bits of bytes.
+fn is_of_unsigned_bytes(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Literal(ast::Literal::Hex(_)) => true,
+        ast::Expr::Function(call) => match (&*call.name, call.arguments.first()) {
+            ("bit_and" | "bit_or" | "bit_xor", _) => true,
+            ("nullif" | "min" | "max", Some(first)) => is_of_unsigned_bytes(first),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// Describes a result column to the client.
 fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
     let ExprType { column, nullable, traits } = &typed.kind;
@@ -295,7 +308,10 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
     };
     let Some((table, one)) = place else {
         let column = column.clone().unfilled();
-        return ColumnMeta::computed(&item.name, column, *nullable).with_traits(*traits);
+        let unsigned = column.is_binary_string() && is_of_unsigned_bytes(&item.expr);
+        let meta = ColumnMeta::computed(&item.name, column, *nullable).with_traits(*traits);
+        let flags = if unsigned { meta.flags | column_flag::UNSIGNED } else { meta.flags };
+        return ColumnMeta { flags, ..meta };
     };
     let loosened = scope.loosened.borrow().iter().any(|place| table.places().contains(place));
     ColumnMeta {

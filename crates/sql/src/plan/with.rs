@@ -163,7 +163,7 @@ pub fn columns(query: &ast::Query, plan: &QueryPlan, names: &[ast::Name]) -> Sql
         kind: settled(kept.as_ref().map_or(&meta.column_type, |(kinds, _)| &kinds[nth])),
         traits: kept.as_ref().map_or(meta.traits, |(_, traits)| traits[nth]),
         nullable: meta.flags & column_flag::NOT_NULL == 0,
-        flags: meta.flags & column_flag::NOT_NULL,
+        flags: meta.flags & (column_flag::NOT_NULL | column_flag::NO_DEFAULT_VALUE),
         hidden: false,
     };
     let columns: Vec<ScopeColumn> = result.iter().enumerate().map(column).collect();

@@ -34,6 +34,9 @@ const VARCHAR_LENGTH_MAX: u32 = 512;
 /// Digits and sign of an expression that becomes an INT; longer ones become a BIGINT.
 const INT_DIGITS_MAX: u8 = 11;
 
+/// All digits of PI, and those behind the point.
+const PI_DIGITS: (u8, u8) = (8, 6);
+
 /// Digits of a computed DOUBLE that shows a fixed number of places.
 const DOUBLE_DIGITS: u8 = 22;
 
@@ -187,12 +190,17 @@ impl Session {
                 || matches!(meta.column_type, ColumnType::Float { .. } | ColumnType::Double { .. }));
         let computed = base.is_none() && !plain && written.is_some_and(is_computed);
         let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
+        let kind = written.map_or(kind.clone(), |written| type_of_written(written, kind, base.is_some()));
         // What IFNULL gives is as wide as its wider argument.
         let kind = if written.is_some_and(is_if_null) { widest(kind) } else { kind };
         let kind = stored_type(&kind);
         let comment = base.map_or("".into(), |base| base.comment.clone());
-        let default =
-            if nullable { DefaultValue::Value(Value::Null) } else { zero_default(&name, &kind, eval)? };
+        let default = match nullable {
+            true => DefaultValue::Value(Value::Null),
+            // A table's column that passed through another query still has none.
+            false if meta.flags & column_flag::NO_DEFAULT_VALUE != 0 => DefaultValue::None,
+            false => zero_default(&name, &kind, eval)?,
+        };
         Ok(Column {
             name,
             kind,
@@ -229,6 +237,55 @@ fn is_computed(written: &Expr) -> bool {
     }
 }
 
+/// What becomes of some values by what they are: PI has its own digits, the least and the greatest of what is no column are whole
+/// numbers of any size, and so are long ones of a query.
+fn type_of_written(written: &Expr, kind: ColumnType, is_column: bool) -> ColumnType {
+    match (written, kind) {
+        (Expr::Function(call), ColumnType::Double { unsigned, zerofill, .. }) if &*call.name == "pi" => {
+            ColumnType::Double { unsigned, digits: Some(PI_DIGITS), zerofill }
+        }
+        (Expr::Function(call), kind)
+            if matches!(&*call.name, "min" | "max")
+                && !matches!(call.arguments.first(), Some(Expr::Column(_)))
+                && (kind.is_integer() || kind == ColumnType::Year) =>
+        {
+            ColumnType::int(IntWidth::Big, kind.is_unsigned())
+        }
+        // A byte more than its values have.
+        (Expr::Function(call), ColumnType::Varbinary { length })
+            if matches!(&*call.name, "bit_and" | "bit_or" | "bit_xor") =>
+        {
+            ColumnType::Varbinary { length: length + 1 }
+        }
+        (Expr::Function(call), kind @ ColumnType::Int { .. }) if &*call.name == "get_lock" => {
+            ColumnType::int(IntWidth::Int, kind.is_unsigned())
+        }
+        (Expr::Function(call), kind) if matches!(&*call.name, "sum" | "avg") => kind,
+        (Expr::Subquery(query), kind)
+            if kind.is_integer()
+                && !is_column
+                && reads_tables(query)
+                && kind.wire_length() >= u32::from(INT_DIGITS_MAX) =>
+        {
+            ColumnType::int(IntWidth::Big, kind.is_unsigned())
+        }
+        (Expr::Subquery(_), kind @ (ColumnType::Enum { .. } | ColumnType::Set { .. })) if !is_column => {
+            computed_type(&kind)
+        }
+        (_, ColumnType::Double { unsigned, digits: Some((total, scale)), zerofill }) if !is_column => {
+            ColumnType::Double { unsigned, digits: Some((total.min(DOUBLE_DIGITS), scale)), zerofill }
+        }
+        (_, kind) => kind,
+    }
+}
+
+fn reads_tables(query: &Query) -> bool {
+    match &query.body {
+        QueryBody::Select(select) => !select.from.is_empty(),
+        _ => true,
+    }
+}
+
 fn is_if_null(written: &Expr) -> bool {
     matches!(written, Expr::Function(call) if &*call.name == "ifnull")
 }
@@ -250,6 +307,9 @@ fn computed_type(kind: &ColumnType) -> ColumnType {
             ColumnType::Varchar { length: *length, collation: *collation }
         }
         ColumnType::Binary { length } => ColumnType::Varbinary { length: *length },
+        ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. } => {
+            ColumnType::Varchar { length: kind.text_length(), collation: *collation }
+        }
         ColumnType::Double { unsigned, digits: Some((total, scale)), .. } => ColumnType::Double {
             unsigned: *unsigned,
             digits: Some(((*total).max(DOUBLE_DIGITS), *scale)),
