@@ -4,7 +4,10 @@
 use super::class::with_all_digits;
 use super::condition::exactly;
 use super::infer::{arithmetic_type, counted};
-use super::literal::{bind_literal, negated_integer, negated_literal, number_of_hex, with_numbers_of_hex};
+use super::literal::{
+    as_absolute, as_real, bind_literal, negated_integer, negated_literal, number_of_hex, rounds_hex,
+    with_numbers_of_hex,
+};
 use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
 use super::own_digits::{self, with_all_of_average};
@@ -786,33 +789,6 @@ pub fn document_holds(typed: Typed) -> Typed {
     let zero = Typed { expr: Expr::int(0), kind: ExprType::not_null(ColumnType::BIGINT) };
     let (left, right) = (boxed(functions::as_order(typed)), boxed(functions::as_order(zero)));
     truth(Expr::Compare { op: CompareOp::NotEqual, left, right, collation: Collation::Binary }, nullable)
-}
-
-/// The number of a hex literal behind a sign, or where a function rounds it: a double.
-fn as_real(number: Typed) -> Typed {
-    let value = match number.expr {
-        Expr::Literal(Value::UInt(value)) => value as f64,
-        Expr::Literal(Value::Int(value)) => value as f64,
-        _ => return number,
-    };
-    let kind = ExprType { column: ColumnType::DOUBLE, ..number.kind };
-    Typed { expr: Expr::Literal(Value::Double(value)), kind }
-}
-
-/// Functions for which a hex literal is no whole number.
-fn rounds_hex(name: &str, nth: usize) -> bool {
-    nth == 0 && matches!(name, "abs" | "round" | "truncate" | "floor" | "ceil" | "ceiling")
-}
-
-/// The number of a hex literal whose sign ABS drops.
-fn as_absolute(number: Typed) -> Typed {
-    let unsigned = number.kind.column.is_unsigned();
-    let mut real = as_real(number);
-    real.kind.column = match super::moment_as_real(&ColumnType::Null) {
-        ColumnType::Double { digits, .. } => ColumnType::Double { unsigned, digits, zerofill: false },
-        other => other,
-    };
-    real
 }
 
 fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {

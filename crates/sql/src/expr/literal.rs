@@ -238,6 +238,36 @@ pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
     Some(whole(value, DIGITS_OF_BYTES[bytes.len().min(8)] + signed, true))
 }
 
+/// Digits of the greatest number in so many bytes.
+const DIGITS_OF_BYTES: [usize; 9] = [1, 3, 5, 8, 10, 13, 15, 17, 20];
+
+/// The number of a hex literal behind a sign, or where a function rounds it: a double.
+pub(super) fn as_real(number: Typed) -> Typed {
+    let value = match number.expr {
+        Expr::Literal(Value::UInt(value)) => value as f64,
+        Expr::Literal(Value::Int(value)) => value as f64,
+        _ => return number,
+    };
+    let kind = ExprType { column: ColumnType::DOUBLE, ..number.kind };
+    Typed { expr: Expr::Literal(Value::Double(value)), kind }
+}
+
+/// Functions for which a hex literal is no whole number.
+pub(super) fn rounds_hex(name: &str, nth: usize) -> bool {
+    nth == 0 && matches!(name, "abs" | "round" | "truncate" | "floor" | "ceil" | "ceiling")
+}
+
+/// The number of a hex literal whose sign ABS drops.
+pub(super) fn as_absolute(number: Typed) -> Typed {
+    let unsigned = number.kind.column.is_unsigned();
+    let mut real = as_real(number);
+    real.kind.column = match super::moment_as_real(&ColumnType::Null) {
+        ColumnType::Double { digits, .. } => ColumnType::Double { unsigned, digits, zerofill: false },
+        other => other,
+    };
+    real
+}
+
 /// The type of a whole number with a sign before it.
 pub(super) fn negated_integer(kind: &ColumnType) -> ColumnType {
     let display = u8::try_from(kind.wire_length() + u32::from(kind.is_unsigned())).ok();
@@ -256,6 +286,3 @@ pub(super) fn negated_literal(operand: &Typed) -> Option<Typed> {
     let expr = Expr::Literal(Value::Decimal(number.negate()));
     Some(Typed { expr, kind: ExprType::new(column, false) })
 }
-
-/// Digits of the greatest number in so many bytes.
-const DIGITS_OF_BYTES: [usize; 9] = [1, 3, 5, 8, 10, 13, 15, 17, 20];
