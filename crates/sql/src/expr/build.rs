@@ -3,7 +3,7 @@
 
 use super::class::with_all_digits;
 use super::condition::exactly;
-use super::infer::{arithmetic_type, counted};
+use super::infer::{arithmetic_op, arithmetic_type, counted};
 use super::literal::{
     as_absolute, as_real, bind_literal, negated_integer, negated_literal, number_of_hex, rounds_hex,
     with_numbers_of_hex,
@@ -789,21 +789,4 @@ pub fn document_holds(typed: Typed) -> Typed {
     let zero = Typed { expr: Expr::int(0), kind: ExprType::not_null(ColumnType::BIGINT) };
     let (left, right) = (boxed(functions::as_order(typed)), boxed(functions::as_order(zero)));
     truth(Expr::Compare { op: CompareOp::NotEqual, left, right, collation: Collation::Binary }, nullable)
-}
-
-fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {
-    Some(match op {
-        BinaryOp::Add => ArithmeticOp::Add,
-        BinaryOp::Subtract => ArithmeticOp::Subtract,
-        BinaryOp::Multiply => ArithmeticOp::Multiply,
-        BinaryOp::Divide => ArithmeticOp::Divide,
-        BinaryOp::IntegerDivide => ArithmeticOp::IntegerDivide,
-        BinaryOp::Modulo => ArithmeticOp::Modulo,
-        BinaryOp::BitAnd => ArithmeticOp::BitAnd,
-        BinaryOp::BitOr => ArithmeticOp::BitOr,
-        BinaryOp::BitXor => ArithmeticOp::BitXor,
-        BinaryOp::ShiftLeft => ArithmeticOp::ShiftLeft,
-        BinaryOp::ShiftRight => ArithmeticOp::ShiftRight,
-        _ => return None,
-    })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{ArithmeticOp, EvalContext, Typed};
+use crate::ast::BinaryOp;
 use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::SqlResult;
@@ -432,5 +433,23 @@ pub fn coerce_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) 
         (_, T::Int { .. } | T::Bit { .. } | T::Year) => Value::Int(crate::value::to_i64(&value, context)?),
         _ if kind.is_binary_string() => Value::Bytes(Arc::from(to_bytes(&value).as_ref())),
         _ => Value::Str(to_text(&value)),
+    })
+}
+
+/// The arithmetic of an operator; None if it has none.
+pub(super) fn arithmetic_op(op: BinaryOp) -> Option<ArithmeticOp> {
+    Some(match op {
+        BinaryOp::Add => ArithmeticOp::Add,
+        BinaryOp::Subtract => ArithmeticOp::Subtract,
+        BinaryOp::Multiply => ArithmeticOp::Multiply,
+        BinaryOp::Divide => ArithmeticOp::Divide,
+        BinaryOp::IntegerDivide => ArithmeticOp::IntegerDivide,
+        BinaryOp::Modulo => ArithmeticOp::Modulo,
+        BinaryOp::BitAnd => ArithmeticOp::BitAnd,
+        BinaryOp::BitOr => ArithmeticOp::BitOr,
+        BinaryOp::BitXor => ArithmeticOp::BitXor,
+        BinaryOp::ShiftLeft => ArithmeticOp::ShiftLeft,
+        BinaryOp::ShiftRight => ArithmeticOp::ShiftRight,
+        _ => return None,
     })
 }
