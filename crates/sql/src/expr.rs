@@ -17,6 +17,7 @@ mod build;
 mod candidates;
 mod choice;
 mod class;
+mod compared_constant;
 mod condition;
 mod context;
 mod conversion;
@@ -45,6 +46,7 @@ pub(crate) use build::truth_type;
 pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};
 pub(crate) use choice::unified_agreed;
 pub(crate) use class::{of_branch_taken, with_all_digits};
+pub use compared_constant::{ComparedConstant, Meeting, compared_constants};
 pub(crate) use context::Held;
 #[cfg(test)]
 pub(crate) use context::begin_steps;

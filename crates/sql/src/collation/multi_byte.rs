@@ -12,6 +12,8 @@ use crate::charset::{Charset, Reader};
 pub(super) struct CodeOrder {
     singles: Vec<u16>,
     codes: FxHashMap<u16, u16>,
+    /// Characters that weigh alike differ by their codes.
+    ties: bool,
     /// Ranks of ideographs and characters that weigh as others: in gb18030_chinese_ci only.
     modern: Option<Modern>,
 }
@@ -25,13 +27,18 @@ struct Modern {
 /// The place of gb18030_chinese_ci in the file, which is the last.
 const MODERN: usize = 6;
 
+/// The place of big5_chinese_ci, which sorts by numbers of strokes, many characters to each, and holds none of them equal.
+const STROKES: usize = 1;
+
 impl CodeOrder {
     /// The order at a place in the file.
     pub(super) fn get(nth: u8) -> &'static CodeOrder {
         static ALL: OnceLock<Vec<CodeOrder>> = OnceLock::new();
         let all = ALL.get_or_init(|| {
             let mut reader = Reader::new(include_bytes!("multi_byte_orders.bin"));
-            (0..=MODERN).map(|nth| CodeOrder::read(&mut reader, nth == MODERN)).collect()
+            let read =
+                |nth| CodeOrder { ties: nth == STROKES, ..CodeOrder::read(&mut reader, nth == MODERN) };
+            (0..=MODERN).map(read).collect()
         });
         &all[usize::from(nth)]
     }
@@ -41,7 +48,7 @@ impl CodeOrder {
         let mut codes = FxHashMap::default();
         if !modern {
             reader.runs(|code, weight| _ = codes.insert(code, weight));
-            return CodeOrder { singles, codes, modern: None };
+            return CodeOrder { singles, codes, ties: false, modern: None };
         }
         let mut found = Modern::default();
         let point = |reader: &mut Reader| u32::from(reader.word()) << 16 | u32::from(reader.word());
@@ -55,7 +62,21 @@ impl CodeOrder {
             let one = point(reader);
             found.others.insert(one, point(reader));
         }
-        CodeOrder { singles, codes, modern: Some(found) }
+        CodeOrder { singles, codes, ties: false, modern: Some(found) }
+    }
+
+    /// Takes out of the weights of a text those that only tell characters apart.
+    pub(super) fn drop_ties(&self, weights: &mut Vec<u8>, from: usize) {
+        if !self.ties {
+            return;
+        }
+        let own = weights.split_off(from);
+        let mut rest = own.as_slice();
+        while let [first, ..] = rest {
+            let (shown, whole) = if *first < 0x80 { (1, 1) } else { (2, 4) };
+            weights.extend_from_slice(&rest[..shown.min(rest.len())]);
+            rest = &rest[whole.min(rest.len())..];
+        }
     }
 
     /// The bytes a character weighs; `None` if the set lacks it.
@@ -65,6 +86,10 @@ impl CodeOrder {
             let code = set.code_of(character)?;
             return Some(match (code.bytes(), code.pair()) {
                 ([single], _) => Found::One(self.singles[usize::from(*single)]),
+                (_, Some(pair)) if self.ties => {
+                    let [high, low] = self.codes.get(&pair).unwrap_or(&pair).to_be_bytes();
+                    bytes_found(&[high, low, (pair >> 8) as u8, pair as u8])
+                }
                 (_, Some(pair)) if let Some(weight) = self.codes.get(&pair) => {
                     bytes_found(&weight.to_be_bytes())
                 }

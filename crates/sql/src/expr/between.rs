@@ -34,7 +34,6 @@ impl Builder<'_> {
     /// The operands of BETWEEN: numbers among texts or dates make it a comparison of doubles, unless a column of
     /// whole numbers or dates is compared with a constant.
     pub(super) fn between_class(&mut self, parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
-        self.resolver.compare(&bound.iter().collect::<Vec<_>>());
         if any(&bound, is_document) {
             self.resolver.warn(SqlError::documents_between());
         }

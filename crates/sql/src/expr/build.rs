@@ -12,7 +12,7 @@ use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
 use super::own_digits::{self, with_all_of_average};
 use super::variable::{self, VariableKind};
-use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Source, SqlMode, Typed};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Meeting, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -72,7 +72,7 @@ pub trait Resolver {
     fn derive(&self, _at: u32, _hold: Hold, _kind: ParameterKind) {}
 
     /// Operands are about to be compared, as they are written.
-    fn compare(&self, _operands: &[&Typed]) {}
+    fn compare(&self, _meeting: Meeting, _operands: &[&Typed]) {}
 
     /// `DEFAULT` or `DEFAULT(column)`.
     fn default_value(&mut self, _name: Option<&ast::ColumnName>) -> SqlResult<Typed> {

@@ -6,7 +6,7 @@ use super::beside_column::{first_of_year, in_full, is_no_time, moment_of_literal
 use super::build::Builder;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
-use super::{Call, EvalContext, Expr, Typed, shown_digits};
+use super::{Call, EvalContext, Expr, Meeting, Typed, shown_digits};
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
@@ -63,7 +63,7 @@ impl Builder<'_> {
     /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are
     /// compared as texts, unless a column meets a constant.
     pub(super) fn of_one_class(&self, left: Typed, right: Typed) -> (Typed, Typed) {
-        self.resolver.compare(&[&left, &right]);
+        self.resolver.compare(Meeting::Pair, &[&left, &right]);
         let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
         let texts = |time: &Typed, text: &Typed| {
             is_time(&time.kind.column)

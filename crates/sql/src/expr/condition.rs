@@ -212,6 +212,7 @@ impl Builder<'_> {
             let op = if negated { CompareOp::NotEqual } else { CompareOp::Equal };
             return self.compare_typed(op, operand, low);
         }
+        self.resolver.compare(super::Meeting::Between, &bound.iter().collect::<Vec<_>>());
         if let Some(expr) = super::between_moments::bound(parts, &bound) {
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
             return Ok(truth(expr, true));
@@ -314,7 +315,8 @@ impl Builder<'_> {
             parts.insert(0, operand);
             parts = parts.into_iter().map(functions::as_order).collect();
         } else {
-            self.resolver.compare(&std::iter::once(&operand).chain(&parts).collect::<Vec<_>>());
+            let operands = std::iter::once(&operand).chain(&parts).collect::<Vec<_>>();
+            self.resolver.compare(super::Meeting::List, &operands);
             let operand = self.in_class(operand, &mut parts);
             let operand = self.candidates_read(written, operand, &mut parts);
             let operand = self.mixed_candidates(written, operand, &mut parts);

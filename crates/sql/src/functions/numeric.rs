@@ -204,6 +204,8 @@ fn to_places(call: &Call, arguments: &[Value], context: &EvalContext<'_>, cut: b
     let number = number_for(call, &arguments[0], context)?;
     null_guard!(arguments);
     let places = match arguments.get(1) {
+        // More places than any number has.
+        Some(Value::UInt(places)) => i64::try_from(*places).unwrap_or(i64::MAX),
         Some(places) => to_i64(places, context)?,
         None => 0,
     };

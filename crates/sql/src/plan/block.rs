@@ -10,7 +10,7 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{self, EvalContext, Expr, Resolver, Typed};
+use crate::expr::{self, EvalContext, Expr, Meeting, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
 use super::derived::{Hold, ParameterKind};
@@ -220,8 +220,12 @@ impl Resolver for Block<'_, '_> {
         if waits { self.place_wait(call).ok() } else { None }
     }
 
-    fn compare(&self, operands: &[&Typed]) {
-        self.context.parameters.compare(operands);
+    fn compare(&self, meeting: Meeting, operands: &[&Typed]) {
+        let parameters = self.context.parameters;
+        parameters.compare(operands);
+        let name = |at| self.scope.column_at(at).map(|(_, column)| column.name.as_ref().into());
+        let given = !parameters.are_literals();
+        parameters.note_constants(expr::compared_constants(meeting, operands, given, &name));
     }
 
     fn derives(&self) -> bool {

@@ -210,7 +210,8 @@ fn hints(table: &Table, factor: &TableFactor) -> SqlResult<Vec<usize>> {
     }
     for hint in &factor.hints {
         let find = |name: &ast::Name| {
-            table.key_position(name).ok_or_else(|| SqlError::key_does_not_exist(name, table.name()))
+            let visible = table.key_position(name).filter(|nth| table.keys()[*nth].visible);
+            visible.ok_or_else(|| SqlError::key_does_not_exist(name, table.name()))
         };
         let named = hint.indexes.iter().map(find).collect::<SqlResult<Vec<_>>>()?;
         match hint.kind {

@@ -11,7 +11,7 @@ pub use super::derived::{Kinds, ParameterKind};
 use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
 use crate::error::SqlError;
-use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed, VariableKind};
+use crate::expr::{Call, ComparedConstant, EvalContext, Expr, ScalarFunction, Typed, VariableKind};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::{Value, parse_double_prefix, parse_integer_prefix, shown_value};
@@ -90,6 +90,7 @@ pub struct Parameters {
     by_value: Cell<bool>,
     derivation: Option<Deriving>,
     variables: RefCell<Vec<(Box<str>, VariableKind)>>,
+    constants: RefCell<Vec<ComparedConstant>>,
 }
 
 impl Parameters {
@@ -176,6 +177,16 @@ impl Parameters {
         if !noted.iter().any(|(other, _)| *other == name) {
             noted.push((name, kind));
         }
+    }
+
+    /// Notes constants that are compared with columns.
+    pub fn note_constants(&self, found: Vec<ComparedConstant>) {
+        self.constants.borrow_mut().extend(found);
+    }
+
+    /// The constants that were noted since the last plan was made.
+    pub fn take_constants(&self) -> Box<[ComparedConstant]> {
+        self.constants.take().into()
     }
 
     /// The user variables that are read, and the kinds they had.

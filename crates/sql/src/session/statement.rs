@@ -19,7 +19,9 @@ use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
-use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind, with_own_digits};
+use crate::expr::{
+    ComparedConstant, EvalContext, EvalSettings, NoRow, VariableKind, Warnings, with_own_digits,
+};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, actual};
@@ -51,6 +53,8 @@ pub struct RowPlan {
     pub kind: PlanKind,
     /// Columns whose privileges are asked for besides those of the tables.
     pub uses: UseList,
+    /// Constants that a strict change checks before it begins.
+    pub constants: Box<[ComparedConstant]>,
 }
 
 /// What a planned statement does.
@@ -354,7 +358,7 @@ impl Session {
             })
         });
         match planned {
-            Ok(kind) => Ok(RowPlan { kind, uses: uses.list() }),
+            Ok(kind) => Ok(RowPlan { kind, uses: uses.list(), constants: parameters.take_constants() }),
             Err(error) => Err(self.denied_before(&uses).unwrap_or(error)),
         }
     }
@@ -370,6 +374,11 @@ impl Session {
         if let Err(error) = self.ask_for_columns(&plan.uses) {
             return Box::pin(self.abandon(error)).await;
         }
+        if !plan.constants.is_empty()
+            && let Err(error) = self.check_constants(plan, params)
+        {
+            return Box::pin(self.abandon(error)).await;
+        }
         match self.begin_rows(plan, params, into, out) {
             Attempt::Done(outcome) => Ok(outcome),
             Attempt::Committed(outcome, lsn) => {
@@ -382,6 +391,18 @@ impl Session {
                 Box::pin(self.run_rows_waiting(plan, params, into, out, *draft.unwrap_or_default())).await
             }
         }
+    }
+
+    /// The constants that a strict change compares with columns, checked before any row is looked at.
+    fn check_constants(&self, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
+        let settings = change_settings(plan, &self.settings);
+        if !settings.strict_change {
+            return Ok(());
+        }
+        let warnings = Warnings::new();
+        let context =
+            EvalContext { settings, parameters: params, session: &*self.state, warnings: &warnings };
+        plan.constants.iter().try_for_each(|one| one.check(&context))
     }
 
     /// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the others. What waits becomes a

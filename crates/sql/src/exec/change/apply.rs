@@ -228,6 +228,8 @@ pub fn changed_columns(
         let value = match expr {
             // Computed when all others have their values.
             None if table.columns()[*column].generation().is_some() => continue,
+            // What a column holds is not stored anew: a zero date of another mode stays.
+            Some(Expr::Column(at) | Expr::TimestampColumn(at)) if *at == base + column => continue,
             None => {
                 let row = Assigning { view, base: 0, rest: &[], changes: &changes };
                 storing.default_in(table, *column, &row)?

@@ -118,7 +118,11 @@ impl Session {
             source_base: 0,
             foreign: None,
         };
-        Ok((definition, counters, RowPlan { kind: PlanKind::Insert(Box::new(plan)), uses: uses.list() }))
+        Ok((
+            definition,
+            counters,
+            RowPlan { kind: PlanKind::Insert(Box::new(plan)), uses: uses.list(), constants: [].into() },
+        ))
     }
 
     async fn fill_and_publish(
