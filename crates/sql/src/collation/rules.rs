@@ -176,11 +176,7 @@ impl Rules {
             if nth > 0 {
                 out.extend_from_slice(&[0, 0]);
             }
-            let from = out.len();
             self.append_level(level, text, out);
-            if let Source::MultiByte(_, order) = level.source {
-                order.drop_ties(out, from);
-            }
         }
     }
 
@@ -193,7 +189,11 @@ impl Rules {
             if nth > 0 {
                 out.extend_from_slice(&[0, 0]);
             }
+            let from = out.len();
             self.append_level(level, text, out);
+            if let Source::MultiByte(_, order) = level.source {
+                order.drop_ties(out, from);
+            }
         }
     }
 

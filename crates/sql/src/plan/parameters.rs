@@ -10,7 +10,7 @@ use super::derived::{AllDerived, Deriving};
 pub use super::derived::{Kinds, ParameterKind};
 use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
-use crate::error::SqlError;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, ComparedConstant, EvalContext, Expr, ScalarFunction, Typed, VariableKind};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{ColumnType, ExprType, IntWidth};
@@ -195,14 +195,14 @@ impl Parameters {
     }
 }
 
-/// What a value that does not fit is read as where it stands, each time with a warning.
+/// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
 fn misfit(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
     Some(match kind {
         ParameterKind::NoInt => ("integer of parameter", |_, values, context| {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }
-            told(&values[0], "INTEGER", context);
+            told(&values[0], "INTEGER", context)?;
             let (number, _) = parse_integer_prefix(values[0].as_raw_bytes().unwrap_or_default());
             Ok(Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })))
         }),
@@ -210,36 +210,36 @@ fn misfit(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }
-            told(&values[0], "DECIMAL", context);
+            told(&values[0], "DECIMAL", context)?;
             Ok(Value::Decimal(Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value))
         }),
         ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }
-            told(&values[0], "DOUBLE", context);
+            told(&values[0], "DOUBLE", context)?;
             Ok(Value::Double(parse_double_prefix(values[0].as_raw_bytes().unwrap_or_default()).0))
         }),
         ParameterKind::NoMoment => ("moment of parameter", |_, values, context| {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }
-            context.note(SqlError::incorrect_value("datetime", shown_value(&values[0])));
+            context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
             Ok(Value::Null)
         }),
         ParameterKind::NoTime => ("time of parameter", |_, values, context| {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }
-            told(&values[0], "time", context);
+            told(&values[0], "time", context)?;
             Ok(Value::Null)
         }),
         _ => return None,
     })
 }
 
-fn told(value: &Value, kind: &str, context: &EvalContext<'_>) {
-    context.note(SqlError::truncated_wrong_value(kind, shown_value(value)));
+fn told(value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {
+    context.warn(SqlError::truncated_wrong_value(kind, shown_value(value)))
 }
 
 #[cfg(test)]
