@@ -63,7 +63,8 @@ pub fn compared_constants(
     let mut found = Vec::new();
     let mut beside = |column: &Typed, others: &[&Typed]| {
         let (Expr::Column(at) | Expr::TimestampColumn(at)) = column.expr else { return };
-        let told = others.iter().map(|one| Some((*one, told(meeting, column, one, others, given)?)));
+        let list = List::of(meeting, &column.kind.column, others);
+        let told = others.iter().map(|one| Some((*one, told(meeting, column, one, list, given)?)));
         let mut told = told.flatten().peekable();
         let Some(name) = told.peek().and_then(|_| name(at)) else { return };
         found.extend(told.map(|(one, told)| ComparedConstant {
@@ -92,8 +93,31 @@ fn is_literal(typed: &Typed, given: bool) -> bool {
     }
 }
 
+/// What the values of a list are.
+#[derive(Clone, Copy, Default)]
+struct List {
+    known: bool,
+    texts: bool,
+    numbers: bool,
+}
+
+impl List {
+    /// Of values beside a column of this type; nothing where it does not matter.
+    fn of(meeting: Meeting, kind: &ColumnType, others: &[&Typed]) -> List {
+        if meeting != Meeting::List || !(is_moment(kind) || is_time(kind)) {
+            return List::default();
+        }
+        let all = |test: fn(&ColumnType) -> bool| others.iter().all(|other| test(&other.kind.column));
+        List {
+            known: others.iter().all(|other| is_settled(&other.expr)),
+            texts: all(ColumnType::is_character),
+            numbers: all(ColumnType::is_numeric),
+        }
+    }
+}
+
 /// How a constant beside a column would be told of; None if it is not stored into the column's type.
-fn told(meeting: Meeting, column: &Typed, one: &Typed, others: &[&Typed], given: bool) -> Option<Told> {
+fn told(meeting: Meeting, column: &Typed, one: &Typed, list: List, given: bool) -> Option<Told> {
     let (kind, own) = (&column.kind.column, &one.kind.column);
     let text = own.is_string() && !is_document(own);
     let number = own.is_numeric();
@@ -101,8 +125,6 @@ fn told(meeting: Meeting, column: &Typed, one: &Typed, others: &[&Typed], given:
     if !is_column(column) || !(text || number) || variable || !is_settled(&one.expr) {
         return None;
     }
-    let all = |test: fn(&ColumnType) -> bool| others.iter().all(|other| test(&other.kind.column));
-    let known = others.iter().all(|other| is_settled(&other.expr));
     let prepared = given && matches!(one.expr, Expr::Parameter(_));
     let of_column = if prepared { Told::OfType } else { Told::OfColumn };
     match (meeting, kind) {
@@ -117,17 +139,13 @@ fn told(meeting: Meeting, column: &Typed, one: &Typed, others: &[&Typed], given:
         }
         (Meeting::Between, _) if is_moment(kind) => number.then_some(of_column),
         (Meeting::Between, _) if is_time(kind) => Some(of_column),
-        (Meeting::List, _) if !known => None,
+        (Meeting::List, _) if !list.known => None,
         (Meeting::List, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }) => match number {
-            true => all(ColumnType::is_numeric).then_some(Told::OfType),
-            false => all(ColumnType::is_character).then_some(of_column),
+            true => list.numbers.then_some(Told::OfType),
+            false => list.texts.then_some(of_column),
         },
-        (Meeting::List, ColumnType::Date) => {
-            (text && all(ColumnType::is_character)).then_some(Told::Truncated)
-        }
-        (Meeting::List, ColumnType::Time { .. }) => {
-            (all(ColumnType::is_character) || all(ColumnType::is_numeric)).then_some(Told::Truncated)
-        }
+        (Meeting::List, ColumnType::Date) => (text && list.texts).then_some(Told::Truncated),
+        (Meeting::List, ColumnType::Time { .. }) => (list.texts || list.numbers).then_some(Told::Truncated),
         _ => None,
     }
 }
