@@ -239,9 +239,15 @@ impl Accumulator {
             | State::Exact { count: 0, .. }
             | State::Double { count: 0, .. } => Value::Null,
             State::Whole { sum, count } => exact(&Decimal::from_scaled_i128(sum, 0), count, average)?,
-            State::Exact { sum, count } => exact(&sum, count, average)?,
+            State::Exact { sum, count } => match aggregate.kept_scale {
+                Some(scale) if sum.scale() != scale => exact(&sum.round_to(scale), count, average)?,
+                _ => exact(&sum, count, average)?,
+            },
             State::Double { sum, count } => Value::Double(if divides { sum / count as f64 } else { sum }),
-            State::Extreme(value) => value,
+            State::Extreme(value) => match (value, aggregate.kept_scale) {
+                (Value::Decimal(number), Some(scale)) => Value::Decimal(number.round_to(scale)),
+                (value, _) => value,
+            },
             State::Bits(bits) => Value::UInt(bits),
             State::Bytes(bytes) => Value::bytes(bytes.unwrap_or_else(|| {
                 let none = if aggregate.kind == AggregateKind::BitAnd { 0xFF } else { 0 };

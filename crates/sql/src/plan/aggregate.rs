@@ -90,6 +90,7 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         arguments,
         result: result.column.clone(),
         own_digits,
+        kept_scale: None,
         separator: separator.into(),
         order,
     };

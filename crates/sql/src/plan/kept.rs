@@ -54,6 +54,26 @@ pub fn announce(plan: &mut QueryPlan, ordered: bool) {
     plan.columns = columns;
 }
 
+/// Groups that are collected in a table have sums, and the least and the greatest, with the digits of their types, whatever their values have.
+pub fn keep_groups(plan: &mut SelectPlan) {
+    let Some(group) = &plan.group else { return };
+    let streamed = group.implicit || !group.rollup.is_empty() || comes_grouped(plan, group);
+    if streamed || group.aggregates.iter().any(wants_sorted_rows) || plan.steps.iter().all(is_one_row) {
+        return;
+    }
+    for aggregate in plan.group.iter_mut().flat_map(|group| &mut group.aggregates) {
+        let kept = match aggregate.kind {
+            AggregateKind::Average => aggregate.arguments.first().map(|one| &one.kind.column),
+            AggregateKind::Sum | AggregateKind::Min | AggregateKind::Max => Some(&aggregate.result),
+            _ => None,
+        };
+        aggregate.kept_scale = match kept {
+            Some(ColumnType::Decimal { scale, .. }) => Some(*scale),
+            _ => None,
+        };
+    }
+}
+
 /// The types of a query's columns where its rows are a table of the query around; `united`: with those of others.
 pub fn types_in_table(plan: &QueryPlan, united: bool) -> Vec<ColumnType> {
     match plan {

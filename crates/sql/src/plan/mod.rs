@@ -85,7 +85,9 @@ fn plan_body(
         select::Around { order_by: &query.order_by, limit: query.limit.as_ref(), locking: &query.locking };
     match &query.body {
         QueryBody::Select(one) => {
-            let mut plan = QueryPlan::Select(Box::new(select::plan(context, one, around, parent)?));
+            let mut plan = select::plan(context, one, around, parent)?;
+            kept::keep_groups(&mut plan);
+            let mut plan = QueryPlan::Select(Box::new(plan));
             if !query.into.is_empty() {
                 plan.take_own_digits();
             }

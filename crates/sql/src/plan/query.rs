@@ -500,6 +500,8 @@ pub struct Aggregate {
     pub result: ColumnType,
     /// Whether its value may have other digits behind the point than its type.
     pub own_digits: bool,
+    /// Digits behind the point that its decimals have in a table of groups: those of AVG are its sum's. None: it is kept in no such table.
+    pub kept_scale: Option<u8>,
     /// GROUP_CONCAT
     pub separator: Box<[u8]>,
     /// GROUP_CONCAT
