@@ -4,6 +4,7 @@
 //! size it may not exceed; a file that has shrunk below its entry must have the entry lowered or removed.
 #![allow(clippy::unwrap_used)]
 
+mod differences;
 mod rules;
 mod source;
 
@@ -68,6 +69,11 @@ fn results_of_functions_grow_within_bounds() {
 }
 
 #[test]
+fn rows_are_kept_in_what_may_be_dropped() {
+    check("lists of rows that hold others up when they are dropped (memory::Many)", rules::held_rows);
+}
+
+#[test]
 fn no_banned_names_or_words() {
     check("banned names and words", rules::banned);
 }
@@ -80,6 +86,14 @@ fn every_engine_room_has_a_readme() {
 #[test]
 fn every_figure_says_what_it_was_measured_with() {
     fail_if_any("figures without a manifest", rules::figures());
+}
+
+#[test]
+fn no_known_difference_is_a_fault_of_ours() {
+    fail_if_any("known differences from MySQL without a reason", differences::reasons());
+    let without = differences::in_list("a.differs", "> SELECT 1\n# The manual: so it is\n> SELECT 2\n");
+    assert_eq!(without, ["a.differs:1: a difference without a reason"]);
+    assert_eq!(differences::in_list("a.differs", "# wrong, not mended: 2\n> SELECT 2\n").len(), 1);
 }
 
 #[test]
@@ -105,4 +119,6 @@ fn limits_bite() {
     let bare = Source::new("crates/sql/src/x.rs", "fn f() { unsafe { g() } }\n");
     assert!(!rules::header(&bare).is_empty());
     assert!(!rules::unsafe_list(&bare).is_empty());
+    let kept = Source::new("crates/sql/src/exec/x.rs", "//! x\nfn f(rows: Vec<Vec<Value>>) {}\n");
+    assert!(!rules::held_rows(&kept).is_empty());
 }

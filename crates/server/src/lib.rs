@@ -30,6 +30,8 @@ pub mod serve;
 #[cfg(not(shuttle))]
 pub mod server;
 #[cfg(not(shuttle))]
+mod signals;
+#[cfg(not(shuttle))]
 mod sink;
 #[cfg(not(shuttle))]
 pub mod stream;

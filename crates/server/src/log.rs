@@ -5,8 +5,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 use std::time::SystemTime;
 
 use turnstile_sql::datetime::DateTime;
@@ -35,15 +35,15 @@ pub fn line(priority: Priority, number: u32, text: &str) {
     };
     let line = format!("{time}Z 0 [{word}] [MY-{number:06}] [Server] {text}\n");
     // A log that cannot be written is not worth failing for.
-    let _ = match FILE.get() {
+    let _ = match &*FILE.read().unwrap_or_else(PoisonError::into_inner) {
         // Whole lines, so that those of several threads do not mix.
-        Some(mut file) => file.write_all(line.as_bytes()),
+        Some((_, file)) => (&mut &*file).write_all(line.as_bytes()),
         None => std::io::stderr().lock().write_all(line.as_bytes()),
     };
 }
 
 /// The file of `log_error`, once it is open.
-static FILE: OnceLock<File> = OnceLock::new();
+static FILE: RwLock<Option<(PathBuf, File)>> = RwLock::new(None);
 
 /// From now on lines are added to a file.
 ///
@@ -51,9 +51,17 @@ static FILE: OnceLock<File> = OnceLock::new();
 /// When it cannot be opened.
 pub fn open(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().create(true).append(true).mode(0o640).open(path)?;
-    // Only the first call, at start, has an effect.
-    let _ = FILE.set(file);
+    *FILE.write().unwrap_or_else(PoisonError::into_inner) = Some((path.to_owned(), file));
     Ok(())
+}
+
+/// Opens the file again by its name: whoever keeps the logs has moved the old one away.
+///
+/// # Errors
+/// When it cannot be opened; lines go on into the old one.
+pub fn reopen() -> io::Result<()> {
+    let path = FILE.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(path, _)| path.clone());
+    path.map_or(Ok(()), |path| open(&path))
 }
 
 /// A line about the life of the server.

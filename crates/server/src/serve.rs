@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::future::Future;
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,7 +20,8 @@ use turnstile_sys::disk::{RealDisk, make_directory};
 use crate::hosts::ThreadHandling;
 use crate::password_key::PasswordKey;
 use crate::server::{Keys, Options, Server};
-use crate::{identity, log, options, tls};
+use crate::signals::{Asked, Signals};
+use crate::{identity, log, options, signals, tls};
 
 /// Why the server did not start or did not end well, for the log.
 type Failure = Box<dyn std::error::Error>;
@@ -66,6 +65,7 @@ fn print_help() {
 }
 
 fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Failure> {
+    signals::outlive()?;
     let datadir = PathBuf::from(text(&globals, "datadir"));
     let spoken = tls::versions(&text(&globals, "tls_version"))?;
     open_log(&globals, &datadir)?;
@@ -98,21 +98,19 @@ fn run(globals: Globals, initialize_only: bool, begin: Instant) -> Result<(), Fa
     let tls = load_tls(globals, &datadir, &spoken);
     let password = load_password_key(&database, &datadir);
     let pid_file = PidFile::write(&text(globals, "pid_file"), &datadir)?;
-    let (mut stop, ask) = signals()?;
-    database.set_shutdown(Box::new(move || {
-        // A pipe that is full has been written to already.
-        let _ = (&ask).write(&[0]);
-    }));
+    let signals = Signals::register()?;
+    database.set_shutdown(signals.asker()?);
     let options = server_options(globals, &datadir);
     let places = places(&options);
-    let server = Server::start(database, options, Keys { tls, password })
+    let server = Server::start(database.clone(), options, Keys { tls, password })
         .map_err(|error| format!("{places}: {error}"))?;
     log::note(&format!(
         "ready for connections. Version: '{VERSION}' {places} after {} ms",
         begin.elapsed().as_millis()
     ));
-    // Blocks until a signal's handler writes a byte.
-    stop.read_exact(&mut [0])?;
+    while signals.wait()? == Asked::Logs {
+        reopen_logs(&database);
+    }
     log::note("received a signal to shut down");
     server.stop();
     engine.close()?;
@@ -208,13 +206,14 @@ impl Drop for PidFile {
     }
 }
 
-/// A stream that becomes readable when the process is asked to end, and its other end.
-fn signals() -> std::io::Result<(UnixStream, UnixStream)> {
-    let (reader, writer) = UnixStream::pair()?;
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+/// What SIGHUP asks for, as FLUSH LOGS does.
+fn reopen_logs(database: &Database) {
+    for reopened in [log::reopen(), database.query_log().reopen()] {
+        if let Err(error) = reopened {
+            log::error(&format!("a log could not be opened again: {error}"));
+        }
     }
-    Ok((reader, writer))
+    log::note("the logs have been opened again");
 }
 
 fn server_options(globals: &Globals, datadir: &std::path::Path) -> Options {

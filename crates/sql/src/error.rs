@@ -27,6 +27,12 @@ impl SqlError {
         matches!(self.code, 1053 | 1317 | 3024 | 4081 | 4082)
     }
 
+    /// The same, of a statement that changes this table: a disk without room is told of as a table that is full.
+    #[must_use]
+    pub fn of_table(self, table: &str) -> SqlError {
+        if self.code == SqlError::disk_full("").code { SqlError::table_full(table) } else { self }
+    }
+
     /// SQLSTATE as text.
     pub fn sqlstate_text(&self) -> &str {
         std::str::from_utf8(&self.sqlstate).unwrap_or("HY000")
@@ -144,6 +150,13 @@ errors! {
     too_many_columns() = 1117 b"HY000" "Too many columns";
     row_too_large(max) = 1118 b"42000" "Row size too large. The maximum row size for the used table type, not counting BLOBs, is {max}. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
     wrong_value_count_on_row(row) = 1136 b"21S01" "Column count doesn't match value count at row {row}";
+    no_partitions_to_manage() = 1505 b"HY000" "Partition management on a not partitioned table is not possible";
+    no_partitions_to_select() = 1747 b"HY000" "PARTITION () clause on non partitioned table";
+    function_name_is_a_word(name) = 1630 b"42000" "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
+    account_name_too_long(text, what, most) = 1470 b"HY000" "String '{text}' is too long for {what} (should be no longer than {most})";
+    all_and_distinct() = 1221 b"HY000" "Incorrect usage of ALL and DISTINCT";
+    row_without_values() = 3942 b"HY000" "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
+    default_in_values() = 3943 b"HY000" "A VALUES clause cannot use DEFAULT values, unless used as a source in an INSERT statement.";
     mix_of_group_functions() = 1140 b"42000" "In aggregated query without GROUP BY, expression #1 of SELECT list contains nonaggregated column; this is incompatible with sql_mode=only_full_group_by";
     mixed_group_column(position, column) = 1140 b"42000" "In aggregated query without GROUP BY, expression #{position} of SELECT list contains nonaggregated column '{column}'; this is incompatible with sql_mode=only_full_group_by";
     invalid_use_of_null() = 1138 b"22004" "Invalid use of NULL value";
@@ -390,7 +403,7 @@ errors! {
     json_key(column) = 3152 b"42000" "JSON column '{column}' supports indexing only via generated columns on a specified JSON path.";
     json_path_not_allowed() = 3153 b"42000" "The path expression '$' is not allowed in this context.";
     json_one_or_all(function) = 3154 b"42000" "The oneOrAll argument to {function} may take these values: 'one' or 'all'.";
-    json_is_no_number(kind, source) = 3156 b"22018" "Invalid JSON value for CAST to {kind} from column {source} at row 1";
+    json_is_no_number(kind, source, row) = 3156 b"22018" "Invalid JSON value for CAST to {kind} from column {source} at row {row}";
     json_path_no_cell() = 3165 b"42000" "A path expression is not a path to a cell in an array.";
     missing_json_table_value(column) = 3665 b"22035" "Missing value for JSON_TABLE column '{column}'";
     json_table_scalar(column) = 3666 b"2203F" "Can't store an array or an object in the scalar JSON_TABLE column '{column}'";

@@ -21,6 +21,7 @@ mod compress;
 mod date;
 mod digest;
 mod encode;
+mod extreme;
 mod field;
 mod info;
 mod interval;
@@ -70,6 +71,7 @@ use crate::expr::{
     Call, EvalContext, EvalSettings, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings, unified_extreme,
 };
 use crate::mixing;
+use crate::parser::native;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 
@@ -171,6 +173,10 @@ pub(crate) fn takes_numbers(name: &str) -> bool {
 /// The error of a call that cannot be bound, with the function's name as it was written.
 pub(crate) fn as_written(error: SqlError, call: &FunctionCall, database: Option<&str>) -> SqlError {
     match (error.code, call.schema.as_deref().or(database)) {
+        (1305, Some(database)) if native::is_word(call.written().as_bytes()) => {
+            SqlError::function_name_is_a_word(format!("{database}.{}", call.written()))
+        }
+        (1305, None) => SqlError::function_does_not_exist(call.written()),
         (1305, Some(database)) => SqlError::function_does_not_exist(format!("{database}.{}", call.written())),
         (1582, _) => SqlError::wrong_parameter_count(call.written()),
         _ => error,

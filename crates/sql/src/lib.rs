@@ -26,6 +26,7 @@ pub mod memory;
 pub mod mixing;
 pub mod parser;
 mod plan;
+mod pulse;
 pub mod query_log;
 mod rank;
 mod regexp;

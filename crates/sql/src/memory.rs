@@ -18,10 +18,14 @@
 //! take by their lengths. The allocator's own needs come on top, so a limit is not the process's size: a chunk is also refused, with 4081,
 //! where the address space has no room for it (`turnstile_sys::memory::has_room`), because an allocation that fails ends the process.
 
+mod many;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+
+pub use many::{Many, Rows, dropping};
 
 use crate::error::{SqlError, SqlResult};
 use crate::value::Value;
@@ -33,6 +37,8 @@ const PIECE_BYTES: u64 = 8 << 10;
 const CHUNK_BYTES: u64 = 1 << 20;
 /// What an account holds without asking the server.
 const FREE_BYTES: u64 = 256 << 10;
+/// Bytes of a charge for each thing that is dropped with it, about.
+const BYTES_PER_THING: u64 = 64;
 /// What the allocator needs for one piece of memory, about.
 const PIECE_OVERHEAD: usize = 16;
 
@@ -214,6 +220,12 @@ impl Charge {
         }
     }
 
+    /// What it was charged for is about to be dropped.
+    pub fn announce_drop(&self) {
+        // A value or a node of a tree takes about so much.
+        dropping((self.bytes / BYTES_PER_THING) as usize);
+    }
+
     /// The buffer takes over what another one held.
     pub fn absorb(&mut self, mut other: Charge) {
         if self.account.is_none() {
@@ -221,6 +233,16 @@ impl Charge {
         }
         self.bytes += std::mem::take(&mut other.bytes);
         self.pending += std::mem::take(&mut other.pending);
+    }
+}
+
+/// A charge that is the first field of something large, and is dropped before the rest of it.
+#[derive(Debug, Default)]
+pub struct Announced(pub Charge);
+
+impl Drop for Announced {
+    fn drop(&mut self) {
+        self.0.announce_drop();
     }
 }
 

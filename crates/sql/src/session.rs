@@ -279,6 +279,7 @@ impl Session {
             no_backslash_escapes: mode.has(M::NO_BACKSLASH_ESCAPES),
             high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
             real_as_float: mode.has(M::REAL_AS_FLOAT),
+            ignore_space: mode.has(M::IGNORE_SPACE),
             parameters,
             client_set: self.settings.client_set,
         }

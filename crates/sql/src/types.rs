@@ -240,6 +240,16 @@ impl ColumnType {
     /// BIGINT UNSIGNED.
     pub const BIGINT_UNSIGNED: ColumnType =
         ColumnType::Int { width: IntWidth::Big, unsigned: true, display: None, zerofill: false };
+    /// The largest AUTO_INCREMENT value of a column of this type.
+    pub fn largest_counted(&self) -> u64 {
+        match self {
+            ColumnType::Int { width, unsigned: true, .. } => width.unsigned_max(),
+            ColumnType::Int { width, .. } => width.signed_range().1 as u64,
+            ColumnType::Float { .. } => 1 << 24,
+            _ => 1 << 53,
+        }
+    }
+
     /// INT.
     pub const INT: ColumnType =
         ColumnType::Int { width: IntWidth::Int, unsigned: false, display: None, zerofill: false };

@@ -149,6 +149,8 @@ pub struct TableMaintenance {
     pub kind: MaintenanceKind,
     /// The tables.
     pub tables: Vec<TableName>,
+    /// CHECKSUM TABLE ... QUICK: what is known without reading rows.
+    pub quick: bool,
 }
 
 /// How EXPLAIN answers.

@@ -181,6 +181,13 @@ impl Spelling {
     }
 }
 
+impl Spelling {
+    /// This spelling, whatever the name is.
+    pub fn exactly(written: Name) -> Spelling {
+        Spelling(Some(written))
+    }
+}
+
 impl PartialEq for Spelling {
     fn eq(&self, _: &Spelling) -> bool {
         true

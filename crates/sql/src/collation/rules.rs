@@ -11,6 +11,7 @@ use super::tailoring::Tailoring;
 use super::whole::Whole;
 use super::{catalog, first_character, trim_spaces};
 use crate::charset::{Charset, eight_bit_weight};
+use crate::pulse::Pace;
 
 /// A table that other orders build on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +91,9 @@ enum Source {
     MultiByte(Charset, &'static CodeOrder),
     Encoded(Charset),
 }
+
+/// What reading a character and its weight takes, in plain bytes.
+const WEIGHT_WORK: usize = 8;
 
 /// Stands in the table of ASCII weights for a character that does not weigh one number whatever follows it.
 const NOT_PLAIN: u16 = 0xFFFF;
@@ -200,8 +204,12 @@ impl Rules {
     fn append_level(&self, level: &Level, text: &[u8], out: &mut Vec<u8>) {
         let rest = if self.narrow { text } else { level.append_ascii(text, out) };
         let weights = level.wrapped(text).unwrap_or_else(|| Weights::new(rest, level));
+        let mut pace = Pace::default();
         for weight in weights {
             self.append_weight(weight, out);
+            if !pace.passes(WEIGHT_WORK) {
+                return;
+            }
         }
     }
 
@@ -218,8 +226,11 @@ impl Rules {
         if simple {
             self.append_level(level, text, out);
         } else {
-            let mut spaces = 0;
+            let (mut spaces, mut pace) = (0, Pace::default());
             for weight in Weights::new(text, level) {
+                if !pace.passes(WEIGHT_WORK) {
+                    return;
+                }
                 if weight == space {
                     spaces += 1;
                     continue;
@@ -397,22 +408,23 @@ impl Level {
         if left == right {
             return Ordering::Equal;
         }
+        let mut pace = Pace::default();
         while let (Some((one, left_after)), Some((other, right_after))) =
             (self.first(left), self.first(right))
         {
-            if one != other {
+            if one != other || !pace.passes(1) {
                 return one.cmp(&other);
             }
             (left, right) = (left_after, right_after);
         }
         let (mut left, mut right) = (Weights::new(left, self), Weights::new(right, self));
-        let Some(space) = pad else { return left.cmp(right) };
         loop {
             let (one, other) = match (left.next(), right.next()) {
                 (None, None) => return Ordering::Equal,
-                (one, other) => (one.unwrap_or(space), other.unwrap_or(space)),
+                // Without padding nothing is below everything.
+                (one, other) => (one.or(pad), other.or(pad)),
             };
-            if one != other {
+            if one != other || !pace.passes(WEIGHT_WORK) {
                 return one.cmp(&other);
             }
         }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::pulse;
 
 fn equal(collation: Collation, left: &str, right: &str) -> bool {
     collation.compare(left.as_bytes(), right.as_bytes()) == Ordering::Equal
@@ -371,5 +372,20 @@ fn names_and_numbers() {
 fn utf8mb4_takes_any_text() {
     for collation in Collation::all() {
         assert_eq!(collation.takes_any_text(), collation.charset() == "utf8mb4", "{}", collation.name());
+    }
+}
+
+/// A beat now and then, whatever the collation, unless bytes decide.
+#[test]
+fn long_texts_are_compared_and_weighed_with_beats() {
+    let text = "\u{E4}b".repeat(8_000);
+    let (left, right) = (format!("{text}a"), format!("{text}b"));
+    for collation in Collation::all() {
+        let (beats, order) = pulse::beats_of(|| collation.compare(left.as_bytes(), right.as_bytes()));
+        assert!(order.is_lt(), "{collation:?}");
+        let mut key = Vec::new();
+        let (more, ()) = pulse::beats_of(|| collation.append_weights(left.as_bytes(), &mut key));
+        let is_plain = collation.is_by_utf8();
+        assert_eq!((beats > 0, more > 0), (!is_plain, !is_plain), "{}: {beats}, {more}", collation.name());
     }
 }

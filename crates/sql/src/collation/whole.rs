@@ -2,6 +2,7 @@
 //! Czech ones, which go through a text several times. The Czech weights are in `czech.bin` (layout: `tables/generate_multi_byte.py`).
 
 use crate::charset::Charset;
+use crate::pulse::Pace;
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,10 @@ const WEIGHED: usize = 256 + DIGRAPHS.len();
 const MISSING: u8 = 0xFF;
 /// Ends a word's pass where another word follows; the weight of a space in the later passes.
 const NEXT_WORD: u8 = 2;
+/// Bytes that are moved in the time that one is read.
+const MOVED_BYTES: usize = 16;
+/// What finding a letter takes, in plain bytes.
+const LETTER_WORK: usize = 8;
 /// Ends a pass behind the last word.
 const LAST_WORD: u8 = 1;
 
@@ -63,7 +68,8 @@ fn thai(mut text: Vec<u8>) -> Vec<u8> {
     let is_consonant = |byte: u8| matches!(byte, 0xA1..=0xCE);
     let end = text.len();
     let (mut at, mut left, mut bias) = (0, end, 248u8);
-    while left > 0 {
+    let mut pace = Pace::default();
+    while left > 0 && pace.passes(LETTER_WORK) {
         let byte = text[at];
         if byte < 0x80 || is_consonant(byte) {
             bias = bias.wrapping_sub(8);
@@ -75,6 +81,10 @@ fn thai(mut text: Vec<u8>) -> Vec<u8> {
             _ => None,
         };
         if let Some(mark) = mark {
+            // All that is behind moves, for each mark.
+            if !pace.passes(left / MOVED_BYTES) {
+                break;
+            }
             text.copy_within(at + 1..at + left, at);
             text[end - 1] = bias.wrapping_add(mark);
             left -= 1;
@@ -94,7 +104,11 @@ fn thai(mut text: Vec<u8>) -> Vec<u8> {
 /// The places in a table of the letters of a text.
 fn letters(text: &[u8]) -> impl Iterator<Item = usize> {
     let mut rest = text;
+    let mut pace = Pace::default();
     std::iter::from_fn(move || {
+        if !pace.passes(LETTER_WORK) {
+            return None;
+        }
         let digraph = DIGRAPHS.iter().position(|digraph| rest.starts_with(digraph));
         let (place, length) = match digraph {
             Some(nth) => (256 + nth, 2),

@@ -225,6 +225,6 @@ pub fn line(key: &ForeignKey, schema: &str) -> String {
 
 /// What errors 1451 and 1452 show in parentheses.
 pub fn broken(key: &ForeignKey, child: &Definition) -> String {
-    let text = with_actions(reference(key, &child.schema), key, Action::changes_children);
+    let text = with_actions(reference(key, &child.schema), key, |action| action != Action::NoAction);
     format!("{}.{}, {text}", quote_name(&child.schema), quote_name(&child.name))
 }

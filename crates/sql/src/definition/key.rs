@@ -3,9 +3,11 @@
 use turnstile_engine::ids::IndexId;
 
 use crate::ast::{KeyDef, KeyKind, KeyTarget};
+use crate::collation::Collation;
 use crate::dictionary::table::Part;
 use crate::dictionary::{Column, Key};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{EvalContext, WarningLevel};
 use crate::types::ColumnType;
 
 /// Longest key in bytes of its columns.
@@ -13,7 +15,12 @@ const KEY_BYTES_MAX: u32 = 3072;
 const PARTS_MAX: usize = 16;
 
 /// A key from its definition, without its tree; None for a foreign key, which is no key of the table's.
-pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Option<Key>> {
+pub fn key(
+    written: &KeyDef,
+    columns: &[Column],
+    taken: &[Key],
+    eval: &EvalContext<'_>,
+) -> SqlResult<Option<Key>> {
     if written.options.engine_attribute {
         return Err(SqlError::engine_attribute_not_supported());
     }
@@ -45,7 +52,7 @@ pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Opt
         };
         let at = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
         let at = at.ok_or_else(|| SqlError::key_column_missing(name))?;
-        let (prefix, width) = part_width(&columns[at], part.length)?;
+        let (prefix, width) = limited(&columns[at], part.length, unique, eval)?;
         bytes = bytes.saturating_add(width);
         if parts.iter().any(|known: &Part| known.column == at) {
             return Err(SqlError::duplicate_column(name));
@@ -68,6 +75,28 @@ pub fn key(written: &KeyDef, columns: &[Column], taken: &[Key]) -> SqlResult<Opt
         visible: !written.options.invisible,
         implicit: false,
     }))
+}
+
+/// What a key takes of a column, and how many bytes that may be. Outside a strict `sql_mode` a key that is not unique takes as much as fits, with a
+/// warning, of a column that is too long for it.
+fn limited(
+    column: &Column,
+    length: Option<u64>,
+    unique: bool,
+    eval: &EvalContext<'_>,
+) -> SqlResult<(Option<u32>, u32)> {
+    let (prefix, width) = part_width(column, length)?;
+    if width <= KEY_BYTES_MAX {
+        return Ok((prefix, width));
+    }
+    let error = SqlError::key_too_long(KEY_BYTES_MAX);
+    if unique || eval.settings.sql_mode.is_strict() {
+        return Err(error);
+    }
+    eval.warnings.push(WarningLevel::Warning, error);
+    let per_character = column.kind.collation().map_or(1, Collation::max_char_bytes).max(1);
+    let fits = KEY_BYTES_MAX / per_character;
+    Ok((Some(fits), fits * per_character))
 }
 
 fn part_width(column: &Column, length: Option<u64>) -> SqlResult<(Option<u32>, u32)> {
@@ -124,8 +153,13 @@ pub fn sort(keys: &mut [Key], columns: &[Column]) {
 
 /// A column has changed its type: keys that take part of its values take them whole if they are no longer of that length. Errors of a type
 /// that cannot be in a key like this.
-pub fn fit_parts(keys: &mut [Key], column: &Column, at: usize) -> SqlResult<()> {
-    for part in keys.iter_mut().flat_map(|key| &mut key.parts).filter(|part| part.column == at) {
+pub fn fit_parts(keys: &mut [Key], columns: &[Column], at: usize, eval: &EvalContext<'_>) -> SqlResult<()> {
+    let column = &columns[at];
+    let parts = keys.iter_mut().flat_map(|key| {
+        let unique = key.unique;
+        key.parts.iter_mut().map(move |part| (unique, part))
+    });
+    for (unique, part) in parts.filter(|(_, part)| part.column == at) {
         let fits = |prefix: &u32| match &column.kind {
             ColumnType::Char { length, .. }
             | ColumnType::Varchar { length, .. }
@@ -134,7 +168,15 @@ pub fn fit_parts(keys: &mut [Key], column: &Column, at: usize) -> SqlResult<()> 
             kind => kind.is_blob() && *kind != ColumnType::Json,
         };
         part.prefix = part.prefix.filter(fits);
-        part_width(column, part.prefix.map(u64::from))?;
+        (part.prefix, _) = limited(column, part.prefix.map(u64::from), unique, eval)?;
+    }
+    let of_part =
+        |part: &Part| part_width(&columns[part.column], part.prefix.map(u64::from)).map(|(_, width)| width);
+    for key in keys.iter().filter(|key| key.parts.iter().any(|part| part.column == at)) {
+        let widths: Vec<u32> = key.parts.iter().map(of_part).collect::<SqlResult<_>>()?;
+        if widths.iter().fold(0u32, |sum, width| sum.saturating_add(*width)) > KEY_BYTES_MAX {
+            return Err(SqlError::key_too_long(KEY_BYTES_MAX));
+        }
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub fn build(
     one_automatic(&definition)?;
     let mut keys: Vec<KeyDef> = create.columns.iter().flat_map(new_keys::of_column).collect();
     keys.extend(create.keys.iter().cloned());
-    new_keys::add_keys(&mut definition, &keys)?;
+    new_keys::add_keys(&mut definition, &keys, eval)?;
     warn_of_duplicates(&definition, |_| true, eval);
     foreign_key::add(&mut definition, &create.keys, 0)?;
     late.map_or(Ok(()), Err)?;
@@ -100,8 +100,8 @@ pub fn build(
 }
 
 /// Adds a key, without its tree.
-fn add_key(definition: &mut Definition, written: &KeyDef) -> SqlResult<()> {
-    let Some(key) = key::key(written, &definition.columns, &definition.keys)? else { return Ok(()) };
+fn add_key(definition: &mut Definition, written: &KeyDef, eval: &EvalContext<'_>) -> SqlResult<()> {
+    let Some(key) = key::key(written, &definition.columns, &definition.keys, eval)? else { return Ok(()) };
     hold_no_null(definition, &key);
     definition.keys.push(key);
     Ok(())

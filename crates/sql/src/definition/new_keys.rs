@@ -8,6 +8,7 @@ use crate::ast::{ColumnDef, KeyDef, KeyKind, KeyPart, KeyTarget};
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, Key};
 use crate::error::{SqlError, SqlResult};
+use crate::expr::EvalContext;
 
 /// What of a key says whether another one makes it superfluous.
 struct Shape {
@@ -64,7 +65,7 @@ fn superfluous(shapes: &[Shape]) -> Vec<bool> {
 }
 
 /// Adds keys in the order written, those that foreign keys bring among them.
-pub fn add_keys(definition: &mut Definition, written: &[KeyDef]) -> SqlResult<()> {
+pub fn add_keys(definition: &mut Definition, written: &[KeyDef], eval: &EvalContext<'_>) -> SqlResult<()> {
     let old = std::mem::take(&mut definition.keys);
     let known = old.len();
     let shapes = old.iter().map(|key| Shape::of(key, &definition.columns));
@@ -78,11 +79,11 @@ pub fn add_keys(definition: &mut Definition, written: &[KeyDef]) -> SqlResult<()
     }
     for (key, _) in written.iter().zip(&gone[known..]).filter(|(_, gone)| !**gone) {
         if !matches!(key.kind, KeyKind::Foreign(_)) {
-            add_key(definition, key)?;
+            add_key(definition, key, eval)?;
             continue;
         }
         let index = KeyDef { kind: KeyKind::Index, ..key.clone() };
-        add_key(definition, &index)?;
+        add_key(definition, &index, eval)?;
         if let Some(made) = definition.keys.last_mut() {
             made.implicit = true;
         }

@@ -157,7 +157,9 @@ impl Counters {
     pub fn found(engine: &Engine, definition: &Definition) -> SqlResult<Arc<Counters>> {
         let counters = Counters::default();
         if let Some((slot, next)) = engine.counter(definition.clustered)? {
-            counters.auto_increment.store(next.max(definition.auto_increment), Ordering::Relaxed);
+            let counted = definition.columns.iter().find(|column| column.auto_increment);
+            let most = counted.map_or(u64::MAX, |column| column.kind.largest_counted());
+            counters.auto_increment.store(next.min(most).max(definition.auto_increment), Ordering::Relaxed);
             counters.logged.store(next, Ordering::Relaxed);
             counters.slot.get_or_init(|| slot);
         }

@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 
 use super::documents::Document;
 use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::sort::sort_in_one_go;
 use super::{hash_key, order};
 use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Row};
 use crate::functions::text_of_bytes;
-use crate::memory::{Charge, heap_bytes, row_bytes};
+use crate::memory::{Charge, Many, heap_bytes, row_bytes};
 use crate::plan::query::{Aggregate, AggregateKind};
 use crate::types::ColumnType;
 use crate::value::{Value, compare, to_bytes, to_decimal, to_double, to_u64_bits};
@@ -203,7 +204,9 @@ impl Accumulator {
             }
             State::Extreme(best) => {
                 let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
-                if best.is_null() || compare_extremes(&value, best, aggregate.collation) == wanted {
+                let bytes = value.stored_len() + best.stored_len();
+                let order = || compare_extremes(&value, best, aggregate.collation);
+                if best.is_null() || context.watched(bytes, order)? == wanted {
                     *best = value;
                 }
             }
@@ -253,7 +256,7 @@ impl Accumulator {
                 let none = if aggregate.kind == AggregateKind::BitAnd { 0xFF } else { 0 };
                 vec![none; aggregate.result.text_length() as usize]
             })),
-            State::Texts(list) => list.result(aggregate, context),
+            State::Texts(list) => list.result(aggregate, context)?,
             State::Document(document) => {
                 let array = aggregate.kind == AggregateKind::JsonArray;
                 document.result(if array { "json_arrayagg" } else { "json_objectagg" }, context)?
@@ -307,7 +310,7 @@ fn spread(kind: AggregateKind, count: u64, squares: f64) -> Value {
 /// behind when they are sorted now and then.
 #[derive(Default)]
 struct Texts {
-    list: Vec<(Vec<Value>, Vec<u8>)>,
+    list: Many<(Vec<Value>, Vec<u8>)>,
     /// Bytes of the list with separators.
     bytes: usize,
     /// Entries at which the list is sorted and cut next.
@@ -343,22 +346,28 @@ impl Texts {
         self.bytes += text.len() + aggregate.separator.len();
         self.list.push((keys, text));
         if self.list.len() > self.cut_at.max(UNSORTED_MIN) && self.bytes > most {
-            self.cut(aggregate, most, charge);
+            self.cut(aggregate, most, charge, context)?;
         }
         Ok(())
     }
 
-    fn sort(&mut self, aggregate: &Aggregate) {
-        if !aggregate.order.is_empty() {
-            let directions: Vec<_> =
-                aggregate.order.iter().map(|key| (key.descending, key.collation)).collect();
-            self.list.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
+    fn sort(&mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<()> {
+        if aggregate.order.is_empty() {
+            return Ok(());
         }
+        let directions: Vec<_> = aggregate.order.iter().map(|key| (key.descending, key.collation)).collect();
+        sort_in_one_go(&mut self.list, |entry| &entry.0, &directions, context)
     }
 
     /// Keeps as many of the first as the result can hold.
-    fn cut(&mut self, aggregate: &Aggregate, most: usize, charge: &mut Charge) {
-        self.sort(aggregate);
+    fn cut(
+        &mut self,
+        aggregate: &Aggregate,
+        most: usize,
+        charge: &mut Charge,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        self.sort(aggregate, context)?;
         let (mut kept, mut bytes) = (0, 0);
         for (_, text) in &self.list {
             if bytes > most {
@@ -372,18 +381,20 @@ impl Texts {
             charge.subtract(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>());
         }
         (self.bytes, self.cut_at) = (bytes, kept * 2);
+        Ok(())
     }
 
-    fn result(mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> Value {
+    fn result(mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<Value> {
         if self.list.is_empty() {
-            return Value::Null;
+            return Ok(Value::Null);
         }
-        self.sort(aggregate);
+        self.sort(aggregate, context)?;
         let most = concatenated_max(context);
         let binary = aggregate.result.is_binary_string();
         let mut all: Vec<u8> = Vec::new();
         let mut cut_at = None;
         for (nth, (_, text)) in self.list.iter().enumerate() {
+            context.step()?;
             all.extend_from_slice(if nth > 0 { &aggregate.separator } else { b"" });
             all.extend_from_slice(text);
             if all.len() > most {
@@ -403,7 +414,7 @@ impl Texts {
             all.truncate(end);
             context.note(SqlError::group_concat_cut(row));
         }
-        if binary { Value::bytes(all) } else { text_of_bytes(all) }
+        Ok(if binary { Value::bytes(all) } else { text_of_bytes(all) })
     }
 }
 

@@ -11,19 +11,17 @@ mod foreign_key;
 mod insert;
 mod point;
 
-use std::collections::HashSet;
-
 use turnstile_engine::Visit;
 
 use apply::{Rewrite, Storing};
 pub use point::PointDraft;
 
 use super::Exec;
-use super::key_index::KEY_OVERHEAD;
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, limits};
 use crate::error::{SqlError, SqlResult};
-use crate::memory::row_bytes;
+use crate::memory::{Many, row_bytes};
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::point::is_independent;
 use crate::plan::query::{Source, Step, TableSource};
@@ -123,7 +121,7 @@ impl Exec<'_> {
         }
         let sorts = !plan.select.order.is_empty();
         let at_once = !sorts && is_independent(source, target);
-        let mut waiting: Vec<Found> = Vec::new();
+        let mut waiting: Many<Found> = Many::new();
         let mut charge = self.eval.charge();
         let mut scan = TableScan::open(source, &FrameRow(&frame), self.eval)?
             .for_update_statement(target.assignments.is_some());
@@ -152,8 +150,9 @@ impl Exec<'_> {
             self.breathe().await;
         }
         if sorts {
-            let mut keyed = Vec::with_capacity(waiting.len());
+            let mut keyed = Many::with_capacity(waiting.len());
             for (nth, (_, frame)) in waiting.iter_mut().enumerate() {
+                self.pace().await?;
                 for subquery in &plan.select.item_subqueries {
                     self.subquery(&plan.select.subqueries[*subquery], frame).await?;
                 }
@@ -294,11 +293,12 @@ impl Exec<'_> {
         let mut kept = Kept::new(self.eval, None);
         self.frames(&plan.select, &mut kept).await?;
         for frame in &mut kept.rows {
+            self.pace().await?;
             for target in &plan.targets {
                 self.run_assigned_subqueries(plan, target, frame, done.matched + 1).await?;
             }
         }
-        let mut seen: HashSet<(usize, Vec<u8>)> = HashSet::new();
+        let (mut seen, mut key) = (KeyIndex::default(), Vec::new());
         for frame in std::mem::take(&mut kept.rows) {
             self.pace().await?;
             for (nth, target) in plan.targets.iter().enumerate() {
@@ -306,7 +306,10 @@ impl Exec<'_> {
                 // A row that an outer join filled with NULLs is none.
                 let Some(pk) = row_key(target, columns, &frame) else { continue };
                 kept.charge.add(pk.len() + KEY_OVERHEAD)?;
-                if seen.insert((nth, pk.clone())) {
+                key.clear();
+                key.extend_from_slice(&(nth as u32).to_le_bytes());
+                key.extend_from_slice(&pk);
+                if seen.insert(&key) {
                     self.apply_computed(plan, target, &pk, &frame, done).await?;
                 }
             }

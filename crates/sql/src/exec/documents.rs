@@ -9,7 +9,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
 use crate::functions::marked;
 use crate::json::{self, write::MARKED};
-use crate::memory::Charge;
+use crate::memory::{Charge, dropping};
 use crate::value::{Value, to_text};
 
 /// A document under way, and whether a part of it is marked.
@@ -23,7 +23,17 @@ enum Parts {
     /// The parts so far, as the text of an array without its end.
     Array(String),
     /// Members by the length of their names, then by their bytes: the order of the normal form.
-    Object(BTreeMap<(usize, String), String>),
+    Object(Members),
+}
+
+/// They may be dropped anywhere, however many they are.
+#[derive(Default)]
+struct Members(BTreeMap<(usize, String), String>);
+
+impl Drop for Members {
+    fn drop(&mut self) {
+        dropping(self.0.len());
+    }
 }
 
 /// What a member takes besides its texts.
@@ -37,7 +47,7 @@ impl Document {
 
     /// JSON_OBJECTAGG's.
     pub fn object() -> Document {
-        Document { parts: Parts::Object(BTreeMap::new()), marked: false }
+        Document { parts: Parts::Object(Members::default()), marked: false }
     }
 
     /// A value as a part of a document.
@@ -70,7 +80,7 @@ impl Document {
                 }
                 let name = to_text(name).to_string();
                 charge.add(name.len() + part.len() + MEMBER_OVERHEAD)?;
-                members.insert((name.len(), name), part);
+                members.0.insert((name.len(), name), part);
             }
             _ => {}
         }
@@ -82,10 +92,11 @@ impl Document {
         let text = match self.parts {
             Parts::Array(text) if text.is_empty() => return Ok(Value::Null),
             Parts::Array(text) => text + "]",
-            Parts::Object(members) if members.is_empty() => return Ok(Value::Null),
-            Parts::Object(members) => {
+            Parts::Object(members) if members.0.is_empty() => return Ok(Value::Null),
+            Parts::Object(mut members) => {
                 let mut text = String::new();
-                for ((_, name), value) in members {
+                while let Some(((_, name), value)) = members.0.pop_first() {
+                    context.step()?;
                     text.push_str(if text.is_empty() { "{" } else { ", " });
                     let written = json::append_quoted(&name, &mut text);
                     debug_assert!(written.is_ok(), "a text takes everything");

@@ -69,8 +69,7 @@ pub fn append_held(
 ) -> SqlResult<()> {
     let mut held = context.held();
     held.grow(value.stored_len().saturating_mul(KEY_COPIES))?;
-    append(value, collation, out);
-    Ok(())
+    context.watched(value.stored_len(), || append(value, collation, out))
 }
 
 /// A key's room stays for the next one unless it is large.

@@ -93,7 +93,7 @@ fn value_of(
         }
         [one] if is_document || one.is_scalar() => match to_column(one, &column.kind, context)? {
             Ok(value) => return Ok(value),
-            Err(Misfit::Kind(kind)) => SqlError::json_is_no_number(kind, &*column.name),
+            Err(Misfit::Kind(kind)) => SqlError::json_is_no_number(kind, &*column.name, context.row()),
             Err(Misfit::Range) => SqlError::json_table_range(&*column.name),
         },
         _ if is_document => {
@@ -122,7 +122,7 @@ fn default_of(
 /// What has to fit the column; errors 3156 and 3669.
 fn converted(document: &Json, column: &Column, context: &EvalContext<'_>) -> SqlResult<Value> {
     to_column(document, &column.kind, context)?.map_err(|misfit| match misfit {
-        Misfit::Kind(kind) => SqlError::json_is_no_number(kind, &*column.name),
+        Misfit::Kind(kind) => SqlError::json_is_no_number(kind, &*column.name, context.row()),
         Misfit::Range => SqlError::json_table_range(&*column.name),
     })
 }

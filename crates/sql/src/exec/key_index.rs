@@ -7,6 +7,8 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::memory::dropping;
+
 /// So many keys are in one table.
 const WHOLE_KEYS: usize = 16 << 10;
 /// Tables there are then.
@@ -23,6 +25,12 @@ pub struct KeyIndex {
     hasher: DefaultHashBuilder,
     parts: Vec<HashTable<Entry>>,
     count: usize,
+}
+
+impl Drop for KeyIndex {
+    fn drop(&mut self) {
+        dropping(if self.parts.is_empty() { 0 } else { self.count });
+    }
 }
 
 impl KeyIndex {

@@ -14,9 +14,8 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Lookup};
 use crate::information_schema::{self, VirtualTable};
 use crate::mdl::Hold;
-use crate::memory::Charge;
+use crate::memory::{Charge, Rows};
 use crate::session::SessionState;
-use crate::value::Value;
 
 mod aggregate;
 mod blank;
@@ -77,13 +76,13 @@ pub struct Exec<'e> {
     /// What the session holds at metadata gates, besides locks that users have named.
     pub gates: [&'e [Hold]; 3],
     stored_sources: FxHashMap<usize, Arc<select::Stored>>,
-    subquery_results: FxHashMap<usize, Arc<Vec<Vec<Value>>>>,
+    subquery_results: FxHashMap<usize, Arc<Rows>>,
     /// Rows of these that IN looks its operands up in.
     subquery_lookups: FxHashMap<usize, Arc<Lookup>>,
     /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
     failed_subqueries: FxHashMap<usize, SqlError>,
     /// Rows of queries of WITH, and the last rounds of recursive ones.
-    common: FxHashMap<usize, Arc<Vec<Vec<Value>>>>,
+    common: FxHashMap<usize, Arc<Rows>>,
     /// What these three hold, for as long as the statement runs.
     charge: Charge,
     slice: Slice,
@@ -138,8 +137,8 @@ impl<'e> Exec<'e> {
         Ok(())
     }
 
-    fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Vec<Vec<Value>>> {
-        information_schema::rows(table, self.db, self.session)
+    fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Rows> {
+        information_schema::rows(table, self.db, self.session).map(Rows::from)
     }
 }
 

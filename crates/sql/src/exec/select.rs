@@ -19,11 +19,12 @@ use super::{Exec, blank, hash_key, json_table};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, NoRow};
-use crate::memory::{Charge, row_bytes};
+use crate::memory::{Charge, Many, Rows, row_bytes};
 use crate::plan::query::{
     CommonRows, Filter, GroupPlan, LimitPlan, OrderKey, QueryPlan, SelectPlan, Source, Step, TableSource,
     ValuesPlan,
 };
+use crate::types::ColumnType;
 use crate::value::Value;
 
 /// A boxed future, for recursion.
@@ -31,7 +32,7 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = SqlResult<T>> + Send + 'a>>;
 
 /// A source kept in memory.
 pub struct Stored {
-    rows: Arc<Vec<Vec<Value>>>,
+    rows: Arc<Rows>,
     index: Option<HashIndex>,
     charge: Charge,
     /// It is a recursive query's last round: there will be another.
@@ -43,7 +44,7 @@ pub struct Stored {
 struct HashIndex {
     keys: KeyIndex,
     /// By the number of the key.
-    rows: Vec<Vec<u32>>,
+    rows: Many<Vec<u32>>,
 }
 
 /// Rows kept in memory are handed on in pieces of so many.
@@ -144,7 +145,7 @@ impl Exec<'_> {
     async fn deliver_groups(
         &mut self,
         plan: &SelectPlan,
-        frames: Vec<Vec<Value>>,
+        frames: Rows,
         tail: &mut Tail<'_, '_>,
     ) -> SqlResult<bool> {
         for mut frame in frames {
@@ -421,39 +422,42 @@ impl Exec<'_> {
         step: &'p Step,
         frame: &mut Vec<Value>,
         first: bool,
-    ) -> SqlResult<Rows<'p>> {
+    ) -> SqlResult<Opened<'p>> {
         let keep = !first && !step.hash.is_empty();
         match &step.source {
             Source::Table(source)
                 if keep || !first && source.access.is_full() && source.locking.is_none() =>
             {
-                Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
+                Ok(Opened::Stored(self.stored(plan, step).await?, Place::default()))
             }
             Source::Table(source) => {
-                Ok(Rows::Scan(Box::new(TableScan::open(source, &FrameRow(frame), self.eval)?), source))
+                Ok(Opened::Scan(Box::new(TableScan::open(source, &FrameRow(frame), self.eval)?), source))
             }
             Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {
-                Ok(Rows::Stored(self.stored(plan, step).await?, Place::default()))
+                Ok(Opened::Stored(self.stored(plan, step).await?, Place::default()))
             }
             Source::Lateral(query) => {
                 let mut kept = Kept::new(self.eval, None);
                 self.query(query, frame, &mut kept).await?;
-                Ok(Rows::Listed(kept))
+                Ok(Opened::Listed(kept))
             }
             Source::Expanded(query, table) => {
                 let mut kept = Kept::new(self.eval, None);
                 self.query(query, frame, &mut kept).await?;
                 let document = kept.rows.first().and_then(|row| row.first()).unwrap_or(&Value::Null);
                 let rows = json_table::expand(table, step.columns, document, self.eval)?;
-                Ok(Rows::Listed(rows))
+                Ok(Opened::Listed(rows))
             }
             Source::Group(steps) => {
                 let mut frames = Kept::new(self.eval, None);
                 self.step(plan, steps, 0, frame, &mut End::Keep(&mut frames)).await?;
                 let columns = step.base..step.base + step.columns;
                 let rows = std::mem::take(&mut frames.rows);
-                frames.rows = rows.into_iter().map(|frame| frame[columns.clone()].to_vec()).collect();
-                Ok(Rows::Listed(frames))
+                for frame in rows {
+                    self.pace().await?;
+                    frames.rows.push(frame[columns.clone()].to_vec());
+                }
+                Ok(Opened::Listed(frames))
             }
         }
     }
@@ -462,16 +466,16 @@ impl Exec<'_> {
     async fn next_rows(
         &mut self,
         step: &Step,
-        rows: &mut Rows<'_>,
+        rows: &mut Opened<'_>,
         frame: &mut [Value],
-    ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
+    ) -> SqlResult<(Rows, bool)> {
         match rows {
-            Rows::Listed(kept) => Ok((std::mem::take(&mut kept.rows), false)),
-            Rows::Stored(stored, place) => stored.matching(step, frame, self.eval, place),
-            Rows::Scan(scan, source) => {
+            Opened::Listed(kept) => Ok((std::mem::take(&mut kept.rows), false)),
+            Opened::Stored(stored, place) => stored.matching(step, frame, self.eval, place),
+            Opened::Scan(scan, source) => {
                 let (context, session) = (self.eval, self.session);
                 let columns = step.base..step.base + step.columns;
-                let mut found = Vec::new();
+                let mut found = Rows::new();
                 // The source's part of the frame is scratch space until the rows found are gone through.
                 let scratch = parking_lot::Mutex::new(frame);
                 let mut accept = |view: &crate::row_codec::RowView<'_>| {
@@ -558,7 +562,7 @@ impl Exec<'_> {
         step: &Step,
         width: usize,
         charge: &mut Charge,
-    ) -> SqlResult<Vec<Vec<Value>>> {
+    ) -> SqlResult<Rows> {
         let (context, session) = (self.eval, self.session);
         let mut frame = vec![Value::Null; width];
         let mut scan = TableScan::open(source, &FrameRow(&frame), context)?;
@@ -571,7 +575,7 @@ impl Exec<'_> {
                 one.subqueries.is_empty() && one.expr.columns().iter().all(|at| columns.contains(at))
             })
             .collect();
-        let mut rows: Vec<Vec<Value>> = Vec::new();
+        let mut rows = Rows::new();
         loop {
             let known = rows.len();
             let mut visit = |fields: Fields<'_>| {
@@ -600,7 +604,7 @@ impl Exec<'_> {
     /// Drops the rows from `known` on that do not pass the filters.
     async fn keep_passing(
         &mut self,
-        rows: &mut Vec<Vec<Value>>,
+        rows: &mut Rows,
         known: usize,
         filters: &[&Filter],
         (frame, columns): (&mut [Value], Range<usize>),
@@ -625,10 +629,16 @@ impl Exec<'_> {
     async fn values(&mut self, plan: &ValuesPlan, out: &mut dyn RowOut) -> SqlResult<u64> {
         let context = self.eval;
         let mut charge = context.charge();
-        let mut rows = Vec::new();
+        let mut rows = Rows::new();
         for exprs in &plan.rows {
             self.pace().await?;
-            let row = exprs.iter().map(|expr| expr.eval(&NoRow, context));
+            let row = exprs.iter().zip(&plan.kinds).map(|(expr, kind)| {
+                let value = expr.eval(&NoRow, context)?;
+                // Exact numbers are shown with their own digits.
+                let exact = matches!(value, Value::Decimal(_) | Value::Int(_) | Value::UInt(_));
+                let shown = exact && matches!(kind, ColumnType::Decimal { .. });
+                if shown { Ok(value) } else { super::union::converted(value, kind, context) }
+            });
             let row = row.collect::<SqlResult<Vec<Value>>>()?;
             charge.add_row(&row)?;
             rows.push(row);
@@ -638,7 +648,7 @@ impl Exec<'_> {
 
     pub(super) async fn deliver(
         &mut self,
-        rows: Vec<Vec<Value>>,
+        rows: Rows,
         order: &[OrderKey],
         limit: &LimitPlan,
         out: &mut dyn RowOut,
@@ -647,7 +657,7 @@ impl Exec<'_> {
         let (count, offset) = limits(limit, context)?;
         let mut charge = context.charge();
         charge.add(rows.len().saturating_mul(size_of::<super::tail::Keyed>()))?;
-        let mut keyed = Vec::with_capacity(rows.len());
+        let mut keyed = Many::with_capacity(rows.len());
         for row in rows {
             self.pace().await?;
             let keys = order
@@ -685,7 +695,7 @@ fn counts_only(plan: &SelectPlan, first: &Step) -> bool {
 }
 
 /// A source while a frame runs through it.
-enum Rows<'p> {
+enum Opened<'p> {
     Scan(Box<TableScan<'p>>, &'p TableSource),
     Stored(Arc<Stored>, Place),
     Listed(Kept),
@@ -707,7 +717,7 @@ impl Stored {
         frame: &[Value],
         context: &EvalContext<'_>,
         place: &mut Place,
-    ) -> SqlResult<(Vec<Vec<Value>>, bool)> {
+    ) -> SqlResult<(Rows, bool)> {
         if let (Some(index), None) = (&self.index, &place.found) {
             let mut values = Vec::new();
             for (expr, _, collation) in &step.hash {
@@ -722,7 +732,7 @@ impl Stored {
         let (from, to) = (place.next, (place.next + ROWS_AT_ONCE).min(end));
         place.next = to;
         let rows = match &place.found {
-            None => self.rows[from..to].to_vec(),
+            None => self.rows[from..to].to_vec().into(),
             Some(found) => found[from..to].iter().map(|nth| self.rows[*nth as usize].clone()).collect(),
         };
         Ok((rows, to < end))

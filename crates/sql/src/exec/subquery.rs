@@ -14,6 +14,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{CompareOp, EvalContext, Expr, LOOKED_UP_MIN, Lookup, Row, compare_checked};
 use crate::mdl::Patience;
+use crate::memory::Rows;
 use crate::plan::query::{Subquery, SubqueryKind};
 use crate::timeout::Deadline;
 use crate::user_locks::{LOCK_BYTES, UserLocks};
@@ -140,11 +141,7 @@ impl Exec<'_> {
         Ok(true)
     }
 
-    async fn subquery_rows(
-        &mut self,
-        subquery: &Subquery,
-        frame: &[Value],
-    ) -> SqlResult<Arc<Vec<Vec<Value>>>> {
+    async fn subquery_rows(&mut self, subquery: &Subquery, frame: &[Value]) -> SqlResult<Arc<Rows>> {
         let name = std::ptr::from_ref(subquery) as usize;
         let reusable = subquery.plan.outer().is_empty();
         if reusable && let Some(rows) = self.subquery_results.get(&name) {

@@ -10,8 +10,8 @@ use super::{blank, hash_key, order, rollup};
 use crate::cell::Cell;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, Expr, NoRow, Row};
-use crate::memory::{Charge, discard, row_bytes};
+use crate::expr::{EvalContext, Expr, NoRow, Row, Warnings};
+use crate::memory::{Charge, Many, Rows, discard, row_bytes};
 use crate::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use crate::sink::ResultSink;
 use crate::value::{Value, to_u64_bits};
@@ -35,16 +35,18 @@ pub trait RowOut: Send {
     }
 }
 
-/// Rows for the client.
-pub struct ClientOut<'s>(pub &'s mut dyn ResultSink);
+/// Rows for the client, which are counted where warnings are kept.
+pub struct ClientOut<'s>(pub &'s mut dyn ResultSink, pub &'s Warnings);
 
 impl RowOut for ClientOut<'_> {
     fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
         self.0.row(row)?;
+        self.1.note_given();
         Ok(Visit::Continue)
     }
     fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
         self.0.cells(row)?;
+        self.1.note_given();
         Ok(Visit::Continue)
     }
     fn should_flush(&self) -> bool {
@@ -59,7 +61,7 @@ impl RowOut for ClientOut<'_> {
 #[derive(Default)]
 pub struct Kept {
     /// The rows.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Rows,
     /// Stop after so many.
     pub most: Option<usize>,
     /// What they hold of the session's memory.
@@ -69,7 +71,7 @@ pub struct Kept {
 impl Kept {
     /// None yet.
     pub fn new(context: &EvalContext<'_>, most: Option<usize>) -> Kept {
-        Kept { rows: Vec::new(), most, charge: context.charge() }
+        Kept { rows: Rows::new(), most, charge: context.charge() }
     }
 }
 
@@ -106,11 +108,11 @@ pub struct Group {
 struct Grouping<'p> {
     plan: &'p GroupPlan,
     index: KeyIndex,
-    groups: Vec<Group>,
+    groups: Many<Group>,
     key: Vec<u8>,
     charge: Charge,
     /// Once no more rows come: what is left to be passed on.
-    closing: Option<std::vec::IntoIter<Group>>,
+    closing: Option<<Many<Group> as IntoIterator>::IntoIter>,
     /// The frame of the only group if it has no rows: what the block around gave and what was computed beforehand.
     blank: Option<Vec<Value>>,
     /// It was used.
@@ -167,7 +169,7 @@ impl Grouping<'_> {
     }
 
     /// Some of the groups that are left, finished; None when all are.
-    fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
+    fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
         let closing = self.closing.get_or_insert_with(|| {
             if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
                 let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
@@ -178,8 +180,8 @@ impl Grouping<'_> {
         });
         // Forgotten piece by piece, as the groups are.
         self.index.shrink();
-        let mut frames = Vec::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
-        for group in closing.take(GROUPS_AT_ONCE) {
+        let mut frames = Rows::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
+        for group in closing.by_ref().take(GROUPS_AT_ONCE) {
             let mut frame = group.frame;
             for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
                 frame[aggregate.position] = accumulator.result(aggregate, context)?;
@@ -210,7 +212,7 @@ pub struct Tail<'p, 'o> {
     pub plan: &'p SelectPlan,
     out: &'o mut dyn RowOut,
     grouping: Option<Grouping<'p>>,
-    sorted: Vec<Keyed>,
+    sorted: Many<Keyed>,
     /// Rows that DISTINCT has let through.
     seen: Option<KeyIndex>,
     /// Memory for the key of a row in `seen`.
@@ -235,7 +237,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         let grouping = plan.group.as_ref().map(|group| Grouping {
             plan: group,
             index: KeyIndex::default(),
-            groups: Vec::new(),
+            groups: Many::new(),
             key: Vec::new(),
             charge: context.charge(),
             closing: None,
@@ -243,7 +245,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             is_blank: false,
         });
         let seen = plan.distinct.then(KeyIndex::default);
-        let (sorted, key, items) = (Vec::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
+        let (sorted, key, items) = (Many::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
         let charge = context.charge();
         Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items, charge })
     }
@@ -278,7 +280,7 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// Some more groups, one frame each; None when all have come.
-    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
+    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
         self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(context))
     }
 
@@ -289,6 +291,15 @@ impl<'p, 'o> Tail<'p, 'o> {
 
     /// Computes the select list of a frame and passes it on.
     pub fn project(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        // A row that OFFSET leaves out is not worked out where it is known to be one.
+        if self.skip > 0 && !self.sorts() && self.seen.is_none() {
+            return self.deliver();
+        }
+        if self.seen.is_some() {
+            context.warnings.note_collected();
+        } else if self.sorts() {
+            context.warnings.note_held(self.sorted.len());
+        }
         let row = FrameRow(frame);
         self.items.clear();
         let mut held = context.held();
@@ -311,6 +322,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             self.charge.add(self.key.len() + KEY_OVERHEAD)?;
         }
         if self.plan.order.is_empty() {
+            context.warnings.note_held(0);
             return self.deliver();
         }
         let mut keys = Vec::with_capacity(self.plan.order.len());
@@ -323,6 +335,7 @@ impl<'p, 'o> Tail<'p, 'o> {
         self.charge.add(row_bytes(&keys) + row_bytes(&self.items))?;
         let next = Vec::with_capacity(self.plan.items.len());
         self.sorted.push((keys, std::mem::replace(&mut self.items, next)));
+        context.warnings.note_held(0);
         Ok(Visit::Continue)
     }
 
@@ -335,8 +348,9 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// Holds rows back again that were sorted and trimmed.
-    pub fn put_held(&mut self, mut held: Vec<Keyed>, wanted: usize) {
-        for (keys, items) in held.drain(wanted.min(held.len())..) {
+    pub fn put_held(&mut self, mut held: Many<Keyed>, wanted: usize) {
+        let wanted = wanted.min(held.len());
+        for (keys, items) in held.drain(wanted..) {
             self.charge.subtract(row_bytes(&keys) + row_bytes(&items));
         }
         self.sorted = held;
@@ -362,7 +376,7 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// What was held back, to be sorted.
-    pub fn take_held(&mut self) -> Vec<Keyed> {
+    pub fn take_held(&mut self) -> Many<Keyed> {
         std::mem::take(&mut self.sorted)
     }
 

@@ -11,12 +11,15 @@ use crate::collation::Collation;
 use crate::error::SqlResult;
 use crate::expr::EvalContext;
 use crate::expr::coerce_value;
-use crate::memory::Charge;
+use crate::memory::{Charge, Many, Rows};
 use crate::plan::query::SetPlan;
 use crate::types::ColumnType;
 use crate::value::Value;
 
-type Row = Vec<Value>;
+/// A value as its column shows it, which is of the type that the values of all rows have in common.
+pub(super) fn converted(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(padded(coerce_value(value, kind, context)?, kind))
+}
 
 /// A value of BINARY as long as its column.
 fn padded(value: Value, kind: &ColumnType) -> Value {
@@ -33,7 +36,7 @@ fn padded(value: Value, kind: &ColumnType) -> Value {
 /// What the members so far have given.
 struct Combined<'p> {
     plan: &'p SetPlan,
-    rows: Vec<Row>,
+    rows: Rows,
     /// The keys of all rows, if these are distinct.
     seen: Option<KeyIndex>,
     key: Vec<u8>,
@@ -89,14 +92,14 @@ impl Exec<'_> {
     ) -> SqlResult<u64> {
         let distinct = wanted_once(plan);
         let mut all =
-            Combined { plan, rows: Vec::new(), seen: None, key: Vec::new(), charge: self.eval.charge() };
+            Combined { plan, rows: Rows::new(), seen: None, key: Vec::new(), charge: self.eval.charge() };
         for (nth, (operator, member)) in plan.members.iter().enumerate() {
             let mut kept = Kept::new(self.eval, None);
             self.query(member, outer, &mut kept).await?;
             for row in &mut kept.rows {
                 self.pace().await?;
                 for (value, kind) in row.iter_mut().zip(&plan.kinds) {
-                    *value = padded(coerce_value(std::mem::take(value), kind, self.eval)?, kind);
+                    *value = converted(std::mem::take(value), kind, self.eval)?;
                 }
             }
             let rows = std::mem::take(&mut kept.rows);
@@ -119,7 +122,7 @@ impl Exec<'_> {
     }
 
     /// Adds a member's rows.
-    async fn unite(&mut self, all: &mut Combined<'_>, rows: Vec<Row>, distinct: bool) -> SqlResult<()> {
+    async fn unite(&mut self, all: &mut Combined<'_>, rows: Rows, distinct: bool) -> SqlResult<()> {
         if !distinct {
             all.seen = None;
             all.rows.extend(rows);
@@ -153,12 +156,12 @@ impl Exec<'_> {
     async fn sift(
         &mut self,
         all: &mut Combined<'_>,
-        rows: Vec<Row>,
+        rows: Rows,
         operator: SetOperator,
         distinct: bool,
     ) -> SqlResult<()> {
         let mut others = KeyIndex::default();
-        let mut counts: Vec<usize> = Vec::new();
+        let mut counts: Many<usize> = Many::new();
         let mut charge = self.eval.charge();
         for row in &rows {
             self.pace().await?;

@@ -8,10 +8,9 @@ use super::{Exec, hash_key};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Warnings, coerce_value};
+use crate::memory::Rows;
 use crate::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
 use crate::value::{StoreContext, Value, store};
-
-type Rows = Vec<Vec<Value>>;
 
 /// A recursive query under way.
 struct Growing<'p> {
@@ -121,8 +120,8 @@ impl Exec<'_> {
                 Err(rows) => all.extend_from_slice(&rows),
             }
         }
-        all.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-        all.drain(..all.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
+        let wanted = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        all.keep(wanted(offset), wanted(count));
         Ok(all)
     }
 

@@ -161,7 +161,7 @@ pub(super) fn time_of_literal(typed: Typed) -> Typed {
     }
 }
 
-fn whole_number(value: &Value) -> Option<i64> {
+pub(crate) fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => i64::try_from(*number).ok(),
@@ -185,7 +185,7 @@ pub(crate) fn day_of_number(value: &Value) -> Option<Date> {
     }
 }
 
-fn clock_of_number(value: &Value) -> Option<Time> {
+pub(crate) fn clock_of_number(value: &Value) -> Option<Time> {
     let number = whole_number(value)?;
     let (hour, minute, second) = (number.abs() / 10_000, number.abs() / 100 % 100, number.abs() % 100);
     if minute > 59 || second > 59 || hour > 838 {

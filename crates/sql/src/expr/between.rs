@@ -1,6 +1,6 @@
 //! What the operands of BETWEEN are compared as. MySQL settles it for the three of them at once.
 
-use super::beside_column::{in_full, moment_of_literal, time_of_literal, time_of_moment};
+use super::beside_column::{moment_of_literal, time_of_literal, time_of_moment};
 use super::build::{Builder, source_of};
 use super::candidates::{name_of, read_as_moment};
 use super::class::{
@@ -49,7 +49,8 @@ impl Builder<'_> {
         }
         if self.is_year(&bound[0]) {
             let year = bound.remove(0);
-            let bounds = parts[1..].iter().zip(bound.into_iter().map(in_full)).map(|(part, typed)| {
+            let bounds = bound.into_iter().map(|one| self.year_said(one));
+            let bounds = parts[1..].iter().zip(bounds).map(|(part, typed)| {
                 let known = is_settled(&typed.expr) && !is_document(&typed.kind.column);
                 if known { typed } else { as_number(part, typed) }
             });
@@ -157,6 +158,17 @@ impl Builder<'_> {
         }
     }
 
+    /// A text for which a `?` stands between moments, or is tested with them: one that says none is NULL.
+    pub(super) fn given_between_moments(&self, bound: Vec<Typed>) -> Vec<Typed> {
+        let timed = |kind: &ColumnType| is_moment(kind) && *kind != ColumnType::Date;
+        let moments =
+            bound.iter().all(|part| is_moment(&part.kind.column) || part.kind.column.is_character());
+        if !moments || !any(&bound, timed) {
+            return bound;
+        }
+        bound.into_iter().map(|part| self.given_moment(part)).collect()
+    }
+
     /// The texts among days and times as moments.
     fn as_moments(&self, parts: &[&ast::Expr], bound: Vec<Typed>) -> Vec<Typed> {
         let kind = if bound[0].kind.column == ColumnType::Date { "date" } else { "datetime" };
@@ -253,8 +265,11 @@ fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
     };
     if !bound.iter().all(alike) {
         for (part, _) in bound.iter_mut().zip(stored).filter(|(_, stored)| *stored) {
+            let zero =
+                matches!(&part.expr, Expr::Literal(Value::DateTime(moment)) if *moment == DateTime::ZERO);
+            let bits = if zero { 0.0 } else { BITS_OF_MOMENT };
             *part = Typed {
-                expr: Expr::Literal(Value::Double(BITS_OF_MOMENT)),
+                expr: Expr::Literal(Value::Double(bits)),
                 kind: ExprType::not_null(ColumnType::DOUBLE),
             };
         }

@@ -9,7 +9,7 @@ use crate::collation::Collation;
 use crate::datetime::{self, DateTime};
 use crate::error::{SqlError, SqlResult};
 use crate::types::ColumnType;
-use crate::value::{Value, apply_offset, compare, shown_value, tell_delimiter, to_bytes, to_date_time};
+use crate::value::{Value, apply_offset, shown_value, tell_delimiter, to_bytes, to_date_time};
 
 fn is_moment(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
@@ -39,7 +39,14 @@ pub(super) fn bound(parts: &[&ast::Expr], operands: &[Typed]) -> Option<Expr> {
     // Between constants the text of a time is no date; otherwise a time is that time of today.
     let today = !operands[1..].iter().all(|one| super::class::is_settled(&one.expr));
     let today = Expr::Literal(Value::boolean(today));
-    let names = parts.iter().map(|part| Expr::Literal(name_of(part).map_or(Value::Null, Value::from)));
+    // What is compared with bytes has no name, nor has a date beside constant bytes.
+    let bytes = |one: &Typed| one.kind.column.is_binary_string() && one.expr.is_constant();
+    let nameless = super::class::is_settled(&operands[0].expr) && operands.iter().any(bytes);
+    let names = parts.iter().zip(operands).enumerate().map(|(nth, (part, one))| {
+        let nameless = bytes(one) || nameless && nth > 0 && one.kind.column.is_temporal();
+        let name = name_of(part).map_or(Value::Null, Value::from);
+        Expr::Literal(if nameless { Value::bytes(*b"") } else { name })
+    });
     let arguments = operands.iter().map(|one| one.expr.clone()).chain(names).chain([silent, today]).collect();
     Some(Call::new("between", between, arguments, ColumnType::BIGINT).into_expr())
 }
@@ -65,19 +72,25 @@ fn between(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResul
     let today = *today == Value::boolean(true);
     let silent = *silent == Value::boolean(true);
     let order = |bound: &Value, name: &Value| {
-        let left = moment(operand, name, silent, context)?;
+        let left = moment(operand, (bound, name), silent, context)?;
         let right = match bound {
             Value::Time(_) if today => to_date_time(bound, context)?.map_or(Value::Null, Value::DateTime),
-            _ => moment(bound, own, silent, context)?,
+            _ => moment(bound, (operand, own), silent, context)?,
         };
-        Ok::<_, SqlError>(compare(&left, &right, Collation::Binary))
+        context.compare(&left, &right, Collation::Binary)
     };
     let above = order(low, low_name)?.map(Ordering::is_ge);
     let below = order(high, high_name)?.map(Ordering::is_le);
     Ok(super::predicate::and(above, below).map_or(Value::Null, Value::boolean))
 }
 
-fn moment(value: &Value, beside: &Value, silent: bool, context: &EvalContext<'_>) -> SqlResult<Value> {
+/// The moment that a value says; `beside`: what it is compared with, and how a warning calls that.
+fn moment(
+    value: &Value,
+    (beside, name): (&Value, &Value),
+    silent: bool,
+    context: &EvalContext<'_>,
+) -> SqlResult<Value> {
     if matches!(value, Value::Null | Value::Date(_) | Value::DateTime(_)) {
         return Ok(value.clone());
     }
@@ -95,8 +108,14 @@ fn moment(value: &Value, beside: &Value, silent: bool, context: &EvalContext<'_>
         None if silent => DateTime::ZERO,
         None => {
             let shown = shown_value(value);
-            context.warn(match beside {
-                Value::Str(name) => SqlError::incorrect_value_for_column("datetime", shown, name, 1),
+            context.warn(match name {
+                Value::Str(name) => {
+                    SqlError::incorrect_value_for_column("datetime", shown, name, context.row())
+                }
+                Value::Bytes(_) => {
+                    let kind = if matches!(beside, Value::Date(_)) { "date" } else { "datetime" };
+                    SqlError::truncated_wrong_value(kind, shown)
+                }
                 _ => SqlError::incorrect_value("datetime", shown),
             })?;
             DateTime::ZERO

@@ -19,6 +19,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::plan::derived::{Hold, ParameterKind};
+use crate::pulse;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::{Value, parse_integer_prefix, shown};
 
@@ -99,6 +100,11 @@ pub trait Resolver {
         crate::ast::quote_name(&name.column)
     }
 
+    /// Whether a condition on rows is bound.
+    fn is_condition(&self) -> bool {
+        false
+    }
+
     /// Tells of something that is known once the expression is bound.
     fn warn(&self, _warning: SqlError) {}
 
@@ -171,6 +177,7 @@ pub(super) fn boxed(typed: Typed) -> Box<Expr> {
 impl Builder<'_> {
     /// Binds one expression that yields a single value.
     pub fn build(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        pulse::step()?;
         if let Some(known) = self.resolver.known(expr) {
             return Ok(known);
         }

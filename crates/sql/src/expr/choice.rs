@@ -5,7 +5,7 @@ use super::build::{Builder, Resolver, boxed};
 use super::condition::exactly;
 use super::infer::{unified_all, unified_type, without_members};
 use super::own_digits::{cut_average, with_all_of_averages};
-use super::{CompareOp, Expr, Typed};
+use super::{CompareOp, Expr, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -83,7 +83,7 @@ impl Builder<'_> {
                 && !matches!(parts[0].kind.column, ColumnType::Time { .. });
             parts.push(match (as_text, beside_moment) {
                 (true, _) => self.as_text(when),
-                (_, true) => self.told_moment(when),
+                (_, true) => self.told_moment(self.without_offset(when)),
                 _ => when,
             });
         }
@@ -147,7 +147,7 @@ impl Builder<'_> {
             return Ok(without_members(Typed { expr, kind }));
         }
         // The first value is given as it is: only what it is compared with may become something else.
-        let right = self.of_one_class(left.clone(), right).1;
+        let right = self.of_one_class(CompareOp::Equal, left.clone(), right).1;
         let parts = vec![left, right];
         // A literal takes on the collation that it is compared by.
         let follows = parts.iter().all(is_text) && matches!(parts[0].expr, Expr::Literal(_));
@@ -175,9 +175,15 @@ impl Builder<'_> {
         if arguments.iter().any(is_document) {
             self.resolver.warn(SqlError::documents_extreme());
         }
+        let moment = self.moment_compared_with(call, &arguments);
         let (arguments, averages) = with_all_of_averages(arguments);
         let mut typed = functions::bind_function(&call.name, arguments, self.settings)
             .map_err(|error| functions::as_written(error, call, self.resolver.database()))?;
+        if let (Some(moment), Expr::Call(bound)) = (moment, &mut typed.expr)
+            && let Some(bound) = std::sync::Arc::get_mut(bound)
+        {
+            bound.sources = Some([moment].into());
+        }
         if averages && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
             typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
         }
@@ -185,6 +191,15 @@ impl Builder<'_> {
         // The greatest of documents is a text.
         let document = is_document(&typed);
         Ok(if document { super::class::text_of_document(typed) } else { typed })
+    }
+
+    /// The text of the moment with which GREATEST and LEAST compare texts: the first DATETIME, or else the first TIMESTAMP.
+    fn moment_compared_with(&self, call: &ast::FunctionCall, arguments: &[Typed]) -> Option<Source> {
+        let first = |test: fn(&ColumnType) -> bool| arguments.iter().position(|one| test(&one.kind.column));
+        let at = first(|kind| matches!(kind, ColumnType::DateTime { .. }))
+            .or_else(|| first(|kind| matches!(kind, ColumnType::Timestamp { .. })))?;
+        arguments.iter().any(|one| one.kind.column.is_string()).then_some(())?;
+        Some(Source::named(&call.arguments[at], &*self.resolver))
     }
 
     /// Values of which one is given, as values of their common type.

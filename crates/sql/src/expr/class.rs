@@ -6,7 +6,7 @@ use super::beside_column::{first_of_year, in_full, is_no_time, moment_of_literal
 use super::build::Builder;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
-use super::{Call, EvalContext, Expr, Meeting, Typed, shown_digits};
+use super::{Call, CompareOp, EvalContext, Expr, Meeting, Typed, shown_digits};
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
@@ -62,7 +62,7 @@ impl Builder<'_> {
 
     /// Two operands of a comparison. A year is compared with the year that two digits mean; a TIME and a text are
     /// compared as texts, unless a column meets a constant.
-    pub(super) fn of_one_class(&self, left: Typed, right: Typed) -> (Typed, Typed) {
+    pub(super) fn of_one_class(&self, op: CompareOp, left: Typed, right: Typed) -> (Typed, Typed) {
         self.resolver.compare(Meeting::Pair, &[&left, &right]);
         let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
         let texts = |time: &Typed, text: &Typed| {
@@ -84,11 +84,11 @@ impl Builder<'_> {
         if is_time_column(&right) {
             return constants_told_once(as_time_of_constant(left), right);
         }
-        let (left, right) = self.of_years_and_moments(left, right);
+        let (left, right) = self.of_years_and_moments(op, left, right);
         constants_told_once(left, right)
     }
 
-    fn of_years_and_moments(&self, left: Typed, right: Typed) -> (Typed, Typed) {
+    fn of_years_and_moments(&self, op: CompareOp, left: Typed, right: Typed) -> (Typed, Typed) {
         if is_moment(&left.kind.column) {
             return self.beside_moment(left, right);
         }
@@ -102,11 +102,13 @@ impl Builder<'_> {
         if is_whole(&right) {
             return (as_whole(left), right);
         }
+        // What a year is to be equal to is put into its column before it is compared.
+        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
         if self.is_year(&left) {
-            return (left, in_full(right));
+            return (left, if equal { in_full(right) } else { self.year_said(right) });
         }
         if self.is_year(&right) {
-            return (in_full(left), right);
+            return (if equal { in_full(left) } else { self.year_said(left) }, right);
         }
         shown_digits::beside(left, right)
     }
@@ -127,6 +129,7 @@ impl Builder<'_> {
                 false => (coerced(moment, ColumnType::DOUBLE), other),
             };
         }
+        let other = self.offset_beside(&moment, other);
         (moment, self.told_moment(self.given_moment(other)))
     }
 
@@ -138,8 +141,14 @@ impl Builder<'_> {
         }
     }
 
+    /// A constant beside a year; the number that a `?` is given has all its digits.
+    pub(super) fn year_said(&self, typed: Typed) -> Typed {
+        let given = matches!(typed.expr, Expr::Parameter(_)) && self.resolver.is_prepared();
+        if given { typed } else { in_full(typed) }
+    }
+
     /// A text parameter beside a date: the date that it says, or NULL with a warning.
-    fn given_moment(&self, typed: Typed) -> Typed {
+    pub(super) fn given_moment(&self, typed: Typed) -> Typed {
         let is_text = matches!(typed.expr, Expr::Parameter(_)) && typed.kind.column.is_string();
         if is_text && self.resolver.is_prepared() {
             coerced(typed, ColumnType::DateTime { fsp: 6 })

@@ -18,7 +18,7 @@ use super::{EvalContext, Expr, NoRow, SqlMode, Typed, Warnings};
 use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::types::ColumnType;
-use crate::value::{StoreContext, Value, parse_double_prefix, shown_value, store};
+use crate::value::{StoreContext, Value, parse_double_prefix, shown_value, store, to_text};
 
 /// How operands meet in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct ComparedConstant {
     column: ColumnType,
     name: Box<str>,
     told: Told,
+    /// An operator compares the two alone.
+    pair: bool,
 }
 
 /// The constants among the operands of a comparison that are stored into the type of the column beside them. `name` gives the
@@ -72,6 +74,7 @@ pub fn compared_constants(
             column: column.kind.column.clone(),
             name: name.clone(),
             told,
+            pair: meeting == Meeting::Pair,
         }));
     };
     match operands {
@@ -107,7 +110,9 @@ impl List {
         if meeting != Meeting::List || !(is_moment(kind) || is_time(kind)) {
             return List::default();
         }
-        let all = |test: fn(&ColumnType) -> bool| others.iter().all(|other| test(&other.kind.column));
+        let all = |test: fn(&ColumnType) -> bool| {
+            others.iter().map(|other| &other.kind.column).all(|kind| test(kind) || *kind == ColumnType::Null)
+        };
         List {
             known: others.iter().all(|other| is_settled(&other.expr)),
             texts: all(ColumnType::is_character),
@@ -139,6 +144,7 @@ fn told(meeting: Meeting, column: &Typed, one: &Typed, list: List, given: bool) 
         }
         (Meeting::Between, _) if is_moment(kind) => number.then_some(of_column),
         (Meeting::Between, _) if is_time(kind) => Some(of_column),
+        _ if own == &ColumnType::Null => None,
         (Meeting::List, _) if !list.known => None,
         (Meeting::List, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }) => match number {
             true => list.numbers.then_some(Told::OfType),
@@ -153,10 +159,35 @@ fn told(meeting: Meeting, column: &Typed, one: &Typed, list: List, given: bool) 
 impl ComparedConstant {
     /// Fails if the constant is no value of the column's type.
     pub fn check(&self, context: &EvalContext<'_>) -> SqlResult<()> {
-        // What cannot be worked out is told when a row is compared.
-        let Ok(value) = self.constant.eval(&NoRow, context) else { return Ok(()) };
-        if value.is_null() || self.fits(&value, context) {
+        self.misfit(context).map_or(Ok(()), Err)
+    }
+
+    /// Tells of a constant that is no value of the column's type, unless that is told when a row is compared. A text that says no date
+    /// and stands alone beside a column of dates fails the statement, unless it is a parameter.
+    pub fn tell(&self, context: &EvalContext<'_>) -> SqlResult<()> {
+        if self.told == Told::Truncated {
             return Ok(());
+        }
+        let Some(misfit) = self.misfit(context) else { return Ok(()) };
+        let value = self.constant.eval(&NoRow, context)?;
+        let refused = self.pair && is_moment(&self.column) && value.is_string();
+        if refused && self.told == Told::OfType {
+            return Ok(());
+        }
+        context.note(misfit);
+        let says_none = |text| datetime::parse_date_time(text, context.compared_date_rules()).is_none();
+        match refused && value.as_raw_bytes().is_some_and(says_none) {
+            true if self.column == ColumnType::Date => Err(SqlError::wrong_value("DATE", to_text(&value))),
+            true => Err(SqlError::wrong_value("DATETIME", to_text(&value))),
+            false => Ok(()),
+        }
+    }
+
+    fn misfit(&self, context: &EvalContext<'_>) -> Option<SqlError> {
+        // What cannot be worked out is told when a row is compared.
+        let value = self.constant.eval(&NoRow, context).ok()?;
+        if value.is_null() || self.fits(&value, context) {
+            return None;
         }
         let kind = match &self.column {
             ColumnType::Date => "date",
@@ -166,7 +197,7 @@ impl ComparedConstant {
             _ => "DOUBLE",
         };
         let shown = shown_value(&value);
-        Err(match self.told {
+        Some(match self.told {
             Told::OfColumn => SqlError::incorrect_value_for_column(kind, shown, &self.name, 1),
             Told::OfType => SqlError::incorrect_value(kind, shown),
             Told::Truncated => SqlError::truncated_wrong_value(kind, shown),

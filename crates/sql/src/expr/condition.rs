@@ -2,7 +2,7 @@
 //! (`mixing`).
 
 use super::build::{Builder, any_nullable, boxed, truth};
-use super::class::of_branch_taken;
+use super::class::{is_moment, of_branch_taken};
 use super::literal::{number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::own_digits::with_all_of_average;
@@ -119,12 +119,18 @@ impl Builder<'_> {
 
     /// A comparison of two bound operands.
     pub(super) fn compare_typed(&self, op: CompareOp, left: Typed, right: Typed) -> SqlResult<Typed> {
-        let (left, right) = self.of_one_class(left, right);
+        let (left, right) = self.of_one_class(op, left, right);
         self.compare_alike(op, left, right)
     }
 
     /// The same of operands that are of one class, or are not made one.
     pub(super) fn compare_alike(&self, op: CompareOp, left: Typed, right: Typed) -> SqlResult<Typed> {
+        if op == CompareOp::NullSafeEqual
+            && self.resolver.is_prepared()
+            && let Some(equal) = super::open::equal_to_moment(&left, &right)
+        {
+            return Ok(truth(equal, false));
+        }
         let nullable = op != CompareOp::NullSafeEqual && (left.kind.nullable || right.kind.nullable);
         let (left, right) = as_documents(with_all_of_average(left), with_all_of_average(right));
         let (parts, collation) = self.agreed(op.symbol(), Purpose::Operator, vec![left, right])?;
@@ -212,7 +218,13 @@ impl Builder<'_> {
             let op = if negated { CompareOp::NotEqual } else { CompareOp::Equal };
             return self.compare_typed(op, operand, low);
         }
+        let bound = self.given_between_moments(bound);
         self.resolver.compare(super::Meeting::Between, &bound.iter().collect::<Vec<_>>());
+        let moments = bound.iter().any(|one| is_moment(&one.kind.column));
+        let bound = match moments {
+            true => bound.into_iter().map(|one| self.without_offset(one)).collect(),
+            false => bound,
+        };
         if let Some(expr) = super::between_moments::bound(parts, &bound) {
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
             return Ok(truth(expr, true));
@@ -255,7 +267,7 @@ impl Builder<'_> {
         Ok(truth(Expr::Like { operand, pattern, escape, collation, negated }, nullable))
     }
 
-    /// A hex literal among numbers and texts: beside each number it is a number, beside each text bytes.
+    /// A hex literal among numbers and others: beside each number it is a number, beside each other value bytes.
     fn hex_in_list(
         &mut self,
         operand: &ast::Expr,
@@ -265,15 +277,21 @@ impl Builder<'_> {
         let kinds = self.build_all(list)?;
         let number = |one: &Typed| one.kind.column.is_numeric();
         let text = |one: &Typed| one.kind.column.is_string() && one.kind.column != ColumnType::Json;
+        let moment = |one: &Typed| one.kind.column.is_temporal();
         if !(kinds.iter().any(number)
-            && kinds.iter().any(text)
-            && kinds.iter().all(|one| number(one) || text(one)))
+            && kinds.iter().any(|one| text(one) || moment(one))
+            && kinds.iter().all(|one| number(one) || text(one) || moment(one)))
         {
             return Ok(None);
         }
         let mut equal = Vec::with_capacity(list.len());
-        for candidate in list {
-            equal.push(self.comparison(CompareOp::Equal, operand, candidate)?.expr);
+        for (candidate, kind) in list.iter().zip(&kinds) {
+            // A list of one would refuse a text that is no date.
+            let alike = [candidate.clone(), candidate.clone()];
+            equal.push(match moment(kind) {
+                true => self.in_list(operand, &alike, false)?.expr,
+                false => self.comparison(CompareOp::Equal, operand, candidate)?.expr,
+            });
         }
         let any = Expr::Or(equal);
         Ok(Some(truth(if negated { Expr::Not(Box::new(any)) } else { any }, true)))
@@ -317,6 +335,10 @@ impl Builder<'_> {
         } else {
             let operands = std::iter::once(&operand).chain(&parts).collect::<Vec<_>>();
             self.resolver.compare(super::Meeting::List, &operands);
+            if is_moment(&operand.kind.column) {
+                parts = parts.into_iter().map(|one| self.without_offset(one)).collect();
+                parts = super::offset::told_before(&operand, parts);
+            }
             let operand = self.in_class(operand, &mut parts);
             let operand = self.candidates_read(written, operand, &mut parts);
             let operand = self.mixed_candidates(written, operand, &mut parts);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
+use turnstile_engine::interrupt::Interrupt;
 
 use crate::ast::VariableScope;
 use crate::charset::Charset;
@@ -13,7 +14,8 @@ use crate::datetime::{DateRules, DateTime, Time, TimeZone};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, VariableKind};
 use crate::memory::{Account, Charge};
-use crate::value::Value;
+use crate::pulse;
+use crate::value::{Value, compare};
 
 /// The bits of `sql_mode` that change what expressions and stores do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -89,6 +91,9 @@ pub struct Warnings {
     kept_max: AtomicU32,
     /// `sql_notes` is OFF.
     without_notes: AtomicBool,
+    /// Rows that the client has been given, and rows that are held back to be sorted behind them.
+    given: AtomicU32,
+    held: AtomicU32,
     list: Mutex<Vec<Warning>>,
 }
 
@@ -100,6 +105,8 @@ impl Default for Warnings {
             errors_before: AtomicU32::new(0),
             kept_max: AtomicU32::new(Self::KEPT_MAX),
             without_notes: AtomicBool::new(false),
+            given: AtomicU32::new(0),
+            held: AtomicU32::new(0),
             list: Mutex::default(),
         }
     }
@@ -165,8 +172,31 @@ impl Warnings {
         self.list().iter().filter(|one| one.level == WarningLevel::Error).count() as u64
     }
 
+    /// The client has been given another row. One thread at a time runs a statement.
+    #[inline]
+    pub fn note_given(&self) {
+        self.given.store(self.given.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// So many rows are held back before the one that is worked out.
+    pub fn note_held(&self, rows: usize) {
+        self.held.store(rows as u32, Ordering::Relaxed);
+    }
+
+    /// Rows are collected before the client is given any: each is called the first.
+    pub fn note_collected(&self) {
+        self.held.store(0u32.wrapping_sub(self.given.load(Ordering::Relaxed)), Ordering::Relaxed);
+    }
+
+    /// The number of the row that is worked out, as warnings call it.
+    pub fn row(&self) -> u64 {
+        1 + u64::from(self.given.load(Ordering::Relaxed).wrapping_add(self.held.load(Ordering::Relaxed)))
+    }
+
     /// Forgets everything but how much there was; free when nothing was raised lately.
     pub fn clear(&self) {
+        self.given.store(0, Ordering::Relaxed);
+        self.held.store(0, Ordering::Relaxed);
         let count = self.count.load(Ordering::Relaxed);
         if count != 0 || self.before.load(Ordering::Relaxed) != 0 {
             self.before.store(count, Ordering::Relaxed);
@@ -244,6 +274,10 @@ pub trait SessionView: Sync {
     /// is time to give way.
     fn work(&self, _bytes: usize) -> SqlResult<()> {
         Ok(())
+    }
+    /// Where KILL is seen by work on long values.
+    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
+        None
     }
     /// Whether lists of IN are prepared: a plan is running, whose expressions stay where they are.
     fn keeps_lookups(&self) -> bool {
@@ -562,11 +596,44 @@ impl<'a> EvalContext<'a> {
         if bytes < LARGE_BYTES { Ok(()) } else { self.session.work(bytes) }
     }
 
+    /// Works on values of so many bytes in code that cannot fail by itself but beats ([`crate::pulse`]); fails if the statement ended
+    /// meanwhile.
+    #[inline]
+    pub(crate) fn watched<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> SqlResult<T> {
+        if bytes < LARGE_BYTES { Ok(work()) } else { self.watched_long(bytes, work) }
+    }
+
+    #[cold]
+    fn watched_long<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> SqlResult<T> {
+        self.session.work(bytes.min(LARGE_BYTES))?;
+        match self.session.interrupt() {
+            Some(interrupt) => pulse::watched(interrupt.clone(), work),
+            None => Ok(work()),
+        }
+    }
+
+    /// Compares two values that may be long.
+    #[inline]
+    pub(crate) fn compare(
+        &self,
+        left: &Value,
+        right: &Value,
+        collation: Collation,
+    ) -> SqlResult<Option<std::cmp::Ordering>> {
+        self.watched(left.stored_len() + right.stored_len(), || compare(left, right, collation))
+    }
+
     /// One small step of an evaluation is done (a call, a comparison with one entry of a list): many of them are work too.
     #[inline]
     pub(crate) fn step(&self) -> SqlResult<()> {
         let steps = STEPS.with(|cell| cell.replace(cell.get().wrapping_add(1)));
         if steps.is_multiple_of(STEPS_NOTED) { self.session.work(LARGE_BYTES) } else { Ok(()) }
+    }
+
+    /// A part of a long expression has been worked out, of which so many came before it. What is short pays nothing.
+    #[inline]
+    pub(crate) fn nth_step(&self, nth: usize) -> SqlResult<()> {
+        if (nth + 1).is_multiple_of(STEPS_NOTED as usize) { self.session.work(LARGE_BYTES) } else { Ok(()) }
     }
 
     /// Raises a conversion warning; under strict data changes it is the statement's error instead.
@@ -607,6 +674,11 @@ impl<'a> EvalContext<'a> {
             return time.truncate_to(fsp);
         }
         time.round_to(fsp)
+    }
+
+    /// The number of the row that is worked out, as warnings call it.
+    pub fn row(&self) -> u64 {
+        self.warnings.row()
     }
 
     /// Raises a warning that never becomes an error.

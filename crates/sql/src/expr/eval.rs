@@ -127,7 +127,8 @@ impl Expr {
             }
             Expr::And(parts) => {
                 let mut result = Some(true);
-                for part in parts {
+                for (nth, part) in parts.iter().enumerate() {
+                    context.nth_step(nth)?;
                     result = predicate::and(result, part.eval_truth(row, context)?);
                     if result == Some(false) {
                         break;
@@ -137,7 +138,8 @@ impl Expr {
             }
             Expr::Or(parts) => {
                 let mut result = Some(false);
-                for part in parts {
+                for (nth, part) in parts.iter().enumerate() {
+                    context.nth_step(nth)?;
                     match part.eval_truth(row, context)? {
                         Some(true) => return Ok(Some(true)),
                         None => result = None,
@@ -290,7 +292,8 @@ impl Expr {
     fn eval_choice(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
         match self {
             Expr::Case { branches, otherwise, kind } => {
-                for (when, then) in branches {
+                for (nth, (when, then)) in branches.iter().enumerate() {
+                    context.nth_step(nth)?;
                     if when.eval_truth(row, context)? == Some(true) {
                         return branch_value(then.eval(row, context)?, kind, context);
                     }
@@ -301,7 +304,8 @@ impl Expr {
                 }
             }
             Expr::Coalesce { arguments, kind } => {
-                for argument in arguments {
+                for (nth, argument) in arguments.iter().enumerate() {
+                    context.nth_step(nth)?;
                     let value = argument.eval(row, context)?;
                     if !value.is_null() {
                         return coerce_value(value, kind, context);
@@ -328,7 +332,8 @@ impl Expr {
 fn eval_call(call: &Call, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
     let mut arguments: SmallVec<[Value; 4]> = SmallVec::new();
     let mut held = context.held();
-    for argument in &call.arguments {
+    for (nth, argument) in call.arguments.iter().enumerate() {
+        context.nth_step(nth)?;
         let value = argument.eval(row, context)?;
         held.add_argument(&value)?;
         arguments.push(value);

@@ -13,7 +13,7 @@ use super::{EvalContext, Expr};
 use crate::collation::Collation;
 use crate::datetime;
 use crate::error::SqlResult;
-use crate::memory::Charge;
+use crate::memory::{Charge, dropping};
 use crate::value::{Value, append_group_key, to_double};
 
 /// Fewer candidates are walked.
@@ -68,6 +68,12 @@ pub struct Lookup {
     charge: Charge,
 }
 
+impl Drop for Lookup {
+    fn drop(&mut self) {
+        dropping(self.keys.len() + self.doubles.len());
+    }
+}
+
 /// What an entry takes besides its key, about.
 const ENTRY_BYTES: usize = 48;
 
@@ -85,9 +91,13 @@ fn place(
     use Class as C;
     use Value as V;
     match (class, value) {
-        (C::Exact, V::Int(_) | V::UInt(_) | V::Decimal(_))
-        | (C::Text, V::Str(_))
-        | (C::Moment, V::Date(_) | V::DateTime(_)) => append_group_key(value, collation, key),
+        // The weights of a long text take long.
+        (C::Text, V::Str(_)) => {
+            context.watched(value.stored_len(), || append_group_key(value, collation, key))?;
+        }
+        (C::Exact, V::Int(_) | V::UInt(_) | V::Decimal(_)) | (C::Moment, V::Date(_) | V::DateTime(_)) => {
+            append_group_key(value, collation, key)
+        }
         (C::Bytes, V::Str(text)) => append_group_key(&Value::bytes(text.as_bytes()), collation, key),
         (C::Bytes, V::Bytes(_)) => append_group_key(value, collation, key),
         (C::Moment, V::Str(text)) => match datetime::parse_date_time(text.as_bytes(), context.date_rules()) {

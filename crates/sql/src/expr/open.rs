@@ -3,10 +3,15 @@
 //! `tests/mysql/parameter_types.test`.
 
 use super::build::Builder;
-use super::{ArithmeticOp, Typed};
+use super::{ArithmeticOp, Call, EvalContext, Expr, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
+use crate::collation::Collation;
+use crate::error::SqlResult;
+use crate::mixing::Derivation;
 use crate::plan::derived::{Hold, ParameterKind};
+use crate::plan::parameters::is_misfit_moment;
 use crate::types::ColumnType;
+use crate::value::{Value, equal_null_safe};
 
 /// Whether the context of an expression decides what the parameters in it are.
 fn is_open(expr: &ast::Expr) -> bool {
@@ -33,6 +38,7 @@ fn each_open(expr: &ast::Expr, visit: &mut dyn FnMut(u32)) -> bool {
         ast::Expr::Function(call) => match (&*call.name, &call.arguments[..]) {
             ("coalesce" | "ifnull" | "nullif", arguments) => all_open(arguments.iter(), visit),
             ("if", [_, outputs @ ..]) => all_open(outputs.iter(), visit),
+            ("abs" | "ceil" | "ceiling" | "floor" | "mod", arguments) => all_open(arguments.iter(), visit),
             _ => false,
         },
         _ => false,
@@ -70,7 +76,9 @@ impl Builder<'_> {
         let closed = written.iter().zip(bound).find(|(one, _)| !is_open(one));
         match (closed, alone) {
             (Some((_, typed)), _) => {
-                self.settle_all(written, hold, ParameterKind::of_column(&typed.kind.column))
+                let of_null = typed.kind.traits.derivation == Derivation::Ignorable;
+                let own = ParameterKind::of_column(&typed.kind.column);
+                self.settle_all(written, hold, if of_null { ParameterKind::OfNull } else { own })
             }
             (None, Some(kind)) => self.settle_all(written, Hold::Weak, kind),
             (None, None) => {}
@@ -94,6 +102,10 @@ impl Builder<'_> {
                 self.settle_all(&written[1..], Hold::Beside, ParameterKind::Int);
             }
             op if op.is_of_bits() => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Bytes)),
+            // Beside a date a number is computed with as it is.
+            _ if bound.iter().any(|one| one.kind.column.is_temporal()) => {
+                self.settle_all(&written, Hold::Pinned, ParameterKind::Double);
+            }
             _ => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Double)),
         }
     }
@@ -127,9 +139,13 @@ impl Builder<'_> {
             "round" | "truncate" => {
                 self.settle_all(&parts[..parts.len().min(1)], Hold::Beside, ParameterKind::Decimal);
             }
-            "abs" | "ceil" | "ceiling" | "floor" | "sign" | "sqrt" | "exp" | "ln" | "log" | "log2"
-            | "log10" | "pow" | "power" | "sin" | "cos" | "tan" | "cot" | "asin" | "acos" | "atan"
-            | "atan2" | "radians" | "degrees" => self.settle_all(&parts, Hold::Beside, ParameterKind::Double),
+            "abs" | "ceil" | "ceiling" | "floor" => {
+                self.settle_all(&parts, Hold::Weak, ParameterKind::Double)
+            }
+            "sign" | "sqrt" | "exp" | "ln" | "log" | "log2" | "log10" | "pow" | "power" | "sin" | "cos"
+            | "tan" | "cot" | "asin" | "acos" | "atan" | "atan2" | "radians" | "degrees" => {
+                self.settle_all(&parts, Hold::Beside, ParameterKind::Double)
+            }
             "bit_count" => self.settle_all(&parts, Hold::Beside, ParameterKind::Bytes),
             _ => {
                 for (nth, part) in parts.iter().enumerate() {
@@ -137,10 +153,36 @@ impl Builder<'_> {
                         Some(kind) => kind,
                         None => ParameterKind::Text,
                     };
-                    let hold = if kind == ParameterKind::Text { Hold::Weak } else { Hold::Pinned };
+                    let hold = if kind == ParameterKind::Text { Hold::Beside } else { Hold::Pinned };
                     self.settle_all(&[part], hold, kind);
                 }
             }
         }
     }
+}
+
+/// `<=>` of a `?` that is read as a moment: what says none is NULL, but is not NULL's equal.
+pub(super) fn equal_to_moment(left: &Typed, right: &Typed) -> Option<Expr> {
+    let (given, read, other) = match (given_as_moment(&left.expr), given_as_moment(&right.expr)) {
+        (Some(given), None) => (given, left, right),
+        (None, Some(given)) => (given, right, left),
+        _ => return None,
+    };
+    let arguments = vec![given.clone(), read.expr.clone(), other.expr.clone()];
+    Some(Call::new("<=>", equal_unless_misfit, arguments, ColumnType::BIGINT).into_expr())
+}
+
+fn given_as_moment(expr: &Expr) -> Option<&Expr> {
+    let given = match expr {
+        Expr::Coerce { operand, to } if to.is_temporal() => operand,
+        Expr::Call(call) if is_misfit_moment(call) => call.arguments.first()?,
+        _ => return None,
+    };
+    matches!(given, Expr::Parameter(_)).then_some(given)
+}
+
+fn equal_unless_misfit(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let [given, read, other] = arguments else { return Ok(Value::Null) };
+    let misfit = read.is_null() && !given.is_null();
+    Ok(Value::boolean(!misfit && equal_null_safe(read, other, Collation::Binary)))
 }

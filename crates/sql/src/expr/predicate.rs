@@ -9,8 +9,8 @@ use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::regexp::{self, Options};
 use crate::value::{
-    Comparison, Value, apply_offset, compare, order_of_doubles, shown_value, tell_delimiter, to_bytes,
-    to_date_time, to_double, to_text, to_time,
+    Comparison, Value, apply_offset, order_of_doubles, shown_value, tell_delimiter, to_bytes, to_date_time,
+    to_double, to_text, to_time,
 };
 
 /// Both sides of a comparison; a TIME beside a moment is that time of today.
@@ -100,7 +100,7 @@ fn compare_misfits(
                         _ if refuses.is_some() => "DATETIME",
                         _ => "datetime",
                     };
-                    let order = compare(&moment_beside(text, kind, context)?, date, collation);
+                    let order = context.compare(&moment_beside(text, kind, context)?, date, collation)?;
                     return Ok(if left.is_string() { order } else { order.map(Ordering::reverse) });
                 }
             }
@@ -112,9 +112,9 @@ fn compare_misfits(
         }
     } else if matches!(left, Value::Time(_)) != matches!(right, Value::Time(_)) {
         let (left, right) = on_one_day(left, right, context)?;
-        return Ok(compare(&left, &right, collation));
+        return context.compare(&left, &right, collation);
     }
-    Ok(compare(left, right, collation))
+    context.compare(left, right, collation)
 }
 
 /// Applies a comparison operator.

@@ -29,6 +29,14 @@ impl Source {
         Self::written(resolver, |writer| writer.expr(expr))
     }
 
+    /// Of a column, whose name messages show alone, or any other expression.
+    pub(super) fn named(expr: &Expr, resolver: &dyn Resolver) -> Source {
+        match expr {
+            Expr::Column(name) => Source { text: name.column.to_string().into(), holes: [].into() },
+            other => Self::of(other, resolver),
+        }
+    }
+
     /// Of an operator with two operands.
     pub(super) fn of_pair(op: BinaryOp, left: &Expr, right: &Expr, resolver: &dyn Resolver) -> Source {
         Self::written(resolver, |writer| writer.pair(left, operator(op), right))

@@ -6,13 +6,17 @@ use crate::types::ColumnType;
 use crate::value::{Value, compare_strings, to_double};
 
 /// FIELD of texts. Among other types it is one of the two below.
-pub(super) fn field(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    let equal = |one: &Value, other: &Value| Ok(compare_strings(one, other, call.collation).is_eq());
+pub(super) fn field(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let equal = |one: &Value, other: &Value| {
+        context.step()?;
+        let bytes = one.stored_len() + other.stored_len();
+        context.watched(bytes, || compare_strings(one, other, call.collation).is_eq())
+    };
     first_equal(arguments, equal)
 }
 
 /// FIELD of exact numbers; whole ones are compared by their 64 bits.
-fn field_of_numbers(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn field_of_numbers(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let whole = |value: &Value| match value {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => Some(*number as i64),
@@ -21,7 +25,7 @@ fn field_of_numbers(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> Sq
     let all_whole = arguments.iter().all(|value| value.is_null() || whole(value).is_some());
     first_equal(arguments, |one, other| match all_whole {
         true => Ok(whole(one) == whole(other)),
-        false => Ok(crate::value::compare(one, other, call.collation).is_some_and(|order| order.is_eq())),
+        false => Ok(context.compare(one, other, call.collation)?.is_some_and(|order| order.is_eq())),
     })
 }
 

@@ -161,7 +161,7 @@ fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
         _ => (Value::Int(0), false),
     };
     if !whole {
-        context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1])))?;
+        context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1]), context.row()))?;
     }
     Ok(match value {
         Value::Int(number) if !exact => Value::Double(number as f64),
@@ -340,7 +340,7 @@ fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
         _ => None,
     };
     if found.is_none() {
-        context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1])))?;
+        context.warn(SqlError::json_is_no_number(call.name, to_text(&arguments[1]), context.row()))?;
     }
     Ok(found.map_or_else(|| arguments[2].clone(), Value::from))
 }

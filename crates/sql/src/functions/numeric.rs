@@ -1,13 +1,13 @@
 //! Numeric functions.
 
+use super::extreme::{greatest, least};
 use super::{Entry, MANY, NUMBERS, VOLATILE, bigint, double, entry, text_of, unified};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, RandomSequence, ScalarFunction, Typed, coerce_value};
+use crate::expr::{Call, EvalContext, RandomSequence, ScalarFunction, Typed};
 use crate::types::{ColumnType, IntWidth};
 use crate::value::{
-    Numeric, Value, compare, parse_integer_prefix, to_bytes, to_date_time, to_double, to_i64, to_numeric,
-    to_text, to_u64_bits,
+    Numeric, Value, parse_integer_prefix, to_bytes, to_double, to_i64, to_numeric, to_text, to_u64_bits,
 };
 
 pub(super) static FUNCTIONS: &[Entry] = &[
@@ -385,90 +385,6 @@ fn atan(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<V
         return Ok(Value::Double(to_double(&arguments[0], context)?.atan()));
     }
     Ok(two_doubles(arguments, context)?.map_or(Value::Null, |(one, other)| Value::Double(one.atan2(other))))
-}
-
-fn extreme(
-    call: &Call,
-    arguments: &[Value],
-    context: &EvalContext<'_>,
-    wanted: std::cmp::Ordering,
-) -> SqlResult<Value> {
-    null_guard!(arguments);
-    if call.kind.is_string() {
-        return extreme_text(call, arguments, context, wanted);
-    }
-    let mut best = &arguments[0];
-    for candidate in &arguments[1..] {
-        let (one, other) = crate::expr::on_one_day(candidate, best, context)?;
-        if takes_over(compare(&one, &other, call.collation), wanted) {
-            best = candidate;
-        }
-    }
-    coerce_value(best.clone(), &call.kind, context)
-}
-
-/// Of equal values the greatest is the last one, the least the first.
-fn takes_over(found: Option<std::cmp::Ordering>, wanted: std::cmp::Ordering) -> bool {
-    found == Some(wanted) || wanted.is_gt() && found == Some(std::cmp::Ordering::Equal)
-}
-
-/// Of values whose common type is text: as moments if one of them is a moment, else by their texts.
-fn extreme_text(
-    call: &Call,
-    arguments: &[Value],
-    context: &EvalContext<'_>,
-    wanted: std::cmp::Ordering,
-) -> SqlResult<Value> {
-    let is_moment = |value: &Value| matches!(value, Value::DateTime(_));
-    let best = if arguments.iter().any(is_moment) {
-        // What is no moment is told of and counts as the zero date. Where that one wins, the texts decide.
-        let moments = arguments.iter().map(|value| {
-            Ok(Value::DateTime(to_date_time(value, context)?.unwrap_or(crate::datetime::DateTime::ZERO)))
-        });
-        let best = extreme_of(moments.collect::<SqlResult<_>>()?, call, wanted);
-        best.filter(|best| !matches!(best, Value::DateTime(moment) if moment.packed() == 0))
-    } else if arguments.iter().any(|value| matches!(value, Value::Date(_))) {
-        let mut dates = Vec::new();
-        for value in arguments {
-            let number =
-                matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
-            if let Some(day) = crate::expr::day_of_number(value).filter(|_| number) {
-                dates.push(Value::Date(day));
-                continue;
-            }
-            // What is no date is told of, and left out.
-            let moment = to_date_time(value, context)?;
-            dates.extend(moment.map(|moment| Value::Date(moment.date())));
-        }
-        extreme_of(dates, call, wanted)
-    } else {
-        None
-    };
-    let best = best.or_else(|| {
-        let text = |value: &Value| match call.kind.is_binary_string() {
-            true => Value::bytes(to_bytes(value).into_owned()),
-            false => Value::Str(to_text(value)),
-        };
-        extreme_of(arguments.iter().map(text).collect(), call, wanted)
-    });
-    best.map_or(Ok(Value::Null), |best| coerce_value(best, &call.kind, context))
-}
-
-fn extreme_of(values: Vec<Value>, call: &Call, wanted: std::cmp::Ordering) -> Option<Value> {
-    values.into_iter().reduce(|best, candidate| {
-        match takes_over(compare(&candidate, &best, call.collation), wanted) {
-            true => candidate,
-            false => best,
-        }
-    })
-}
-
-fn greatest(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    extreme(call, arguments, context, std::cmp::Ordering::Greater)
-}
-
-fn least(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    extreme(call, arguments, context, std::cmp::Ordering::Less)
 }
 
 fn bit_count(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -6,6 +6,7 @@ use super::{Entry, MANY, bigint, entry, text_like_first, text_long, text_sum};
 use crate::collation::{Collation, first_character, to_lower, to_turkish_lower, to_turkish_upper, to_upper};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Call, EvalContext};
+use crate::pulse::Pace;
 use crate::value::{Value, compare_strings, shown_misfit, to_bytes, to_i64, to_text};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
@@ -366,14 +367,22 @@ fn elt(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Va
     })
 }
 
-fn find_in_set(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+/// What comparing with a member of a list takes besides its bytes, as bytes.
+const MEMBER_STEP: usize = 32;
+
+fn find_in_set(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let (wanted, list) = (to_bytes(&arguments[0]), to_bytes(&arguments[1]));
     if list.is_empty() {
         return Ok(Value::Int(0));
     }
-    let place =
-        list.split(|byte| *byte == b',').position(|member| call.collation.compare(member, &wanted).is_eq());
+    let mut pace = Pace::default();
+    let is_wanted = |member: &[u8]| {
+        !pace.passes(member.len() + wanted.len() + MEMBER_STEP)
+            || call.collation.compare(member, &wanted).is_eq()
+    };
+    let place = context
+        .watched(wanted.len() + list.len(), || list.split(|byte| *byte == b',').position(is_wanted))?;
     Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)))
 }
 
@@ -485,9 +494,11 @@ fn quote(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
     })
 }
 
-fn strcmp(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+fn strcmp(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
-    Ok(Value::Int(compare_strings(&arguments[0], &arguments[1], call.collation) as i64))
+    let bytes = arguments[0].stored_len() + arguments[1].stored_len();
+    let compare = || compare_strings(&arguments[0], &arguments[1], call.collation);
+    Ok(Value::Int(context.watched(bytes, compare)? as i64))
 }
 
 fn substring_index(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

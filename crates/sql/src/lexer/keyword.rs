@@ -192,7 +192,7 @@ keywords! {
         Serializable "SERIALIZABLE", Session "SESSION", Share "SHARE", Shared "SHARED",
         Shutdown "SHUTDOWN", Signed "SIGNED", Simple "SIMPLE", Skip "SKIP", Slave "SLAVE", Slow "SLOW",
         Snapshot "SNAPSHOT", Some "SOME", Soname "SONAME", Sounds "SOUNDS", Source "SOURCE",
-        SqlBufferResult "SQL_BUFFER_RESULT", SqlCache "SQL_CACHE", SqlNoCache "SQL_NO_CACHE",
+        SqlBufferResult "SQL_BUFFER_RESULT", SqlNoCache "SQL_NO_CACHE",
         Start "START", StatsAutoRecalc "STATS_AUTO_RECALC", StatsPersistent "STATS_PERSISTENT",
         StatsSamplePages "STATS_SAMPLE_PAGES", Status "STATUS", Stop "STOP", Storage "STORAGE",
         Subject "SUBJECT", Tables "TABLES", Tablespace "TABLESPACE", Temporary "TEMPORARY",

@@ -202,6 +202,7 @@ impl Parser<'_> {
     /// GRANT ...
     pub(super) fn grant(&mut self) -> Parse<Statement> {
         self.advance();
+        self.refuse_proxy()?;
         let privileges = self.comma_list(Self::privilege)?;
         if !self.eat(Keyword::On) {
             return self.grant_roles(privileges);
@@ -221,10 +222,21 @@ impl Parser<'_> {
         Ok(Statement::Grant(Box::new(Grant { privileges, level, users, grant_option })))
     }
 
+    /// `PROXY ON account`: no account stands for another here.
+    fn refuse_proxy(&mut self) -> Parse<()> {
+        if !self.eat(Keyword::Proxy) {
+            return Ok(());
+        }
+        self.expect(Keyword::On)?;
+        self.user_name()?;
+        Err(self.not_supported("proxy accounts"))
+    }
+
     /// REVOKE ...
     pub(super) fn revoke(&mut self) -> Parse<Statement> {
         self.advance();
         let if_exists = self.if_exists()?;
+        self.refuse_proxy()?;
         let privileges = self.comma_list(Self::privilege)?;
         let level = if self.eat(Keyword::On) { Some(self.privilege_level()?) } else { None };
         let everything = matches!(&*privileges, [all, option] if *all.name == *"ALL PRIVILEGES" && *option.name == *"GRANT OPTION");

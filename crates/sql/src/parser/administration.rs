@@ -175,7 +175,6 @@ impl Parser<'_> {
         let tables = self.comma_list(|parser| {
             let name = parser.table_name()?;
             let alias = parser.table_alias()?;
-            parser.note_any(&[Keyword::LowPriority], Clause::Priority);
             let write = match parser.eat_any(&[Keyword::Read, Keyword::Write]) {
                 Some(word) => word == Keyword::Write,
                 None => return Err(parser.unexpected()),
@@ -206,15 +205,31 @@ impl Parser<'_> {
         if kind == MaintenanceKind::Analyze && (self.at(Keyword::Update) || self.at(Keyword::Drop)) {
             return Err(self.not_supported("histograms"));
         }
-        let words = [Keyword::Quick, Keyword::Fast, Keyword::Medium, Keyword::Extended, Keyword::Changed];
-        while self.note_any(&words, Clause::Thoroughness) {}
-        if self.eat(Keyword::For) {
-            if !self.name()?.eq_ignore_ascii_case("upgrade") {
-                return Err(self.unexpected());
+        let quick = self.thoroughness(kind)?;
+        Ok(Statement::TableMaintenance(TableMaintenance { kind, tables, quick }))
+    }
+
+    /// How thoroughly tables are looked after; whether CHECKSUM TABLE shows only what is known without reading rows.
+    fn thoroughness(&mut self, kind: MaintenanceKind) -> Parse<bool> {
+        const ALL: &[Keyword] =
+            &[Keyword::Quick, Keyword::Extended, Keyword::Fast, Keyword::Medium, Keyword::Changed];
+        match kind {
+            MaintenanceKind::Analyze | MaintenanceKind::Optimize => {}
+            MaintenanceKind::Checksum if self.eat(Keyword::Quick) => return Ok(true),
+            MaintenanceKind::Checksum => {
+                self.note_any(&[Keyword::Extended], Clause::Thoroughness);
             }
-            self.note(Clause::Thoroughness);
+            MaintenanceKind::Repair => while self.note_any(&ALL[..2], Clause::Thoroughness) {},
+            MaintenanceKind::Check => loop {
+                if self.eat(Keyword::For) {
+                    self.expect_word(b"upgrade")?;
+                    self.note(Clause::Thoroughness);
+                } else if !self.note_any(ALL, Clause::Thoroughness) {
+                    break;
+                }
+            },
         }
-        Ok(Statement::TableMaintenance(TableMaintenance { kind, tables }))
+        Ok(false)
     }
 
     /// RESET ...

@@ -47,6 +47,7 @@ impl Parser<'_> {
     }
 
     fn alter_action(&mut self, actions: &mut Vec<AlterAction>, online: &mut Online) -> Parse<()> {
+        self.refuse_partition_action()?;
         let Some(keyword) = self.keyword() else { return Err(self.unexpected()) };
         match keyword {
             Keyword::Add => return self.alter_add(actions),
@@ -89,9 +90,7 @@ impl Parser<'_> {
                 actions.push(AlterAction::Order);
             }
             Keyword::Discard | Keyword::Import => return Err(self.not_supported("tablespaces")),
-            Keyword::Partition | Keyword::Remove | Keyword::Reorganize => {
-                return Err(self.not_supported("partitions"));
-            }
+            Keyword::Partition => return Err(self.not_supported("partitions")),
             _ => match self.table_option()? {
                 Some(option) => actions.push(AlterAction::Option(option)),
                 None => return Err(self.unexpected()),
@@ -127,9 +126,6 @@ impl Parser<'_> {
 
     fn alter_add(&mut self, actions: &mut Vec<AlterAction>) -> Parse<()> {
         self.advance();
-        if self.at(Keyword::Partition) {
-            return Err(self.not_supported("partitions"));
-        }
         let is_column = self.eat(Keyword::Column);
         if !is_column && (self.at_key() || self.at(Keyword::Constraint) || self.at(Keyword::Check)) {
             actions.push(match self.key_or_check()? {
@@ -204,7 +200,6 @@ impl Parser<'_> {
                 self.advance();
                 Ok(AlterAction::DropConstraint(self.index_name()?))
             }
-            Some(Keyword::Partition) => Err(self.not_supported("partitions")),
             _ => {
                 self.eat(Keyword::Column);
                 let column = self.name()?;

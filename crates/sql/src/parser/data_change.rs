@@ -25,9 +25,7 @@ impl Parser<'_> {
         let ignore = !replace && self.eat(Keyword::Ignore);
         self.eat(Keyword::Into);
         let table = self.table_name()?;
-        if self.at(Keyword::Partition) {
-            return Err(self.not_supported("PARTITION"));
-        }
+        self.refuse_partitions_of_table()?;
         let mut insert = Insert {
             replace,
             ignore,
@@ -37,29 +35,29 @@ impl Parser<'_> {
             row_alias: None,
             on_duplicate: Vec::new(),
         };
-        if self.eat(Keyword::Set) {
-            self.insert_set(&mut insert)?;
-        } else {
-            self.insert_columns_and_rows(&mut insert)?;
-        }
+        let may_be_named = match self.eat(Keyword::Set) {
+            true => self.insert_set(&mut insert)?,
+            false => self.insert_columns_and_rows(&mut insert)?,
+        };
         if !replace {
-            self.insert_tail(&mut insert)?;
+            self.insert_tail(&mut insert, may_be_named)?;
         }
         Ok(Statement::Insert(Box::new(insert)))
     }
 
-    /// `SET a = 1, b = 2`: the columns and one row.
-    fn insert_set(&mut self, insert: &mut Insert) -> Parse<()> {
+    /// `SET a = 1, b = 2`: the columns and one row, which may have a name.
+    fn insert_set(&mut self, insert: &mut Insert) -> Parse<bool> {
         let mut row = Vec::new();
         for assignment in self.assignments()? {
             insert.columns.push(assignment.column.column);
             row.push(assignment.value);
         }
         insert.source = InsertSource::Rows(vec![row]);
-        Ok(())
+        Ok(true)
     }
 
-    fn insert_columns_and_rows(&mut self, insert: &mut Insert) -> Parse<()> {
+    /// Whether the row may have a name, which `VALUES ROW(...)` may not.
+    fn insert_columns_and_rows(&mut self, insert: &mut Insert) -> Parse<bool> {
         let mut parenthesized_query = false;
         if self.is(TokenKind::LeftParen) {
             let next = self.peek();
@@ -71,7 +69,12 @@ impl Parser<'_> {
                 insert.columns = self.insert_columns()?;
             }
         }
-        if !parenthesized_query && self.eat_any(&[Keyword::Values, Keyword::Value]).is_some() {
+        let rows = !parenthesized_query && self.at(Keyword::Values) && self.peek_is(Keyword::Row);
+        if rows && let Some(rows) = self.rows_of_rows()? {
+            insert.source = InsertSource::Rows(rows);
+            return Ok(false);
+        }
+        if !rows && !parenthesized_query && self.eat_any(&[Keyword::Values, Keyword::Value]).is_some() {
             insert.source = match self.literal_rows() {
                 Some(rows) => InsertSource::Literals(Arc::new(rows)),
                 None => InsertSource::Rows(self.value_rows()?),
@@ -81,7 +84,7 @@ impl Parser<'_> {
         } else {
             return Err(self.unexpected());
         }
-        Ok(())
+        Ok(!matches!(insert.source, InsertSource::Query(_)))
     }
 
     fn insert_columns(&mut self) -> Parse<Vec<Name>> {
@@ -150,22 +153,49 @@ impl Parser<'_> {
         }
     }
 
-    /// `(1, 2), (3, DEFAULT)`, also `ROW(1, 2), ...` and the empty row `()`
+    /// `(1, 2), (3, DEFAULT)` and the empty row `()`
     fn value_rows(&mut self) -> Parse<Vec<Vec<Expr>>> {
-        self.comma_list(|parser| {
-            parser.eat(Keyword::Row);
-            parser.expect_kind(TokenKind::LeftParen)?;
-            if parser.eat_kind(TokenKind::RightParen) {
-                return Ok(Vec::new());
-            }
-            let row = parser.comma_list(Self::expression)?;
-            parser.expect_kind(TokenKind::RightParen)?;
-            Ok(row)
-        })
+        self.comma_list(Self::row_of_values)
     }
 
-    fn insert_tail(&mut self, insert: &mut Insert) -> Parse<()> {
-        if !matches!(insert.source, InsertSource::Query(_)) && self.eat(Keyword::As) {
+    /// The rows of `VALUES ROW(1, 2), ROW(3, DEFAULT)`; None, and nothing has been read, if they are part of a query.
+    fn rows_of_rows(&mut self) -> Parse<Option<Vec<Vec<Expr>>>> {
+        let before = (self.lexer, self.token, self.previous_end);
+        self.advance();
+        let rows = self.comma_list(|parser| {
+            parser.expect(Keyword::Row)?;
+            parser.row_of_values()
+        })?;
+        let goes_on = [
+            Keyword::Order,
+            Keyword::Limit,
+            Keyword::Union,
+            Keyword::Except,
+            Keyword::Intersect,
+            Keyword::For,
+            Keyword::Lock,
+            Keyword::Into,
+        ];
+        if goes_on.iter().any(|keyword| self.at(*keyword)) {
+            (self.lexer, self.token, self.previous_end) = before;
+            return Ok(None);
+        }
+        Ok(Some(rows))
+    }
+
+    /// `(1, 2)` and `()`
+    pub(super) fn row_of_values(&mut self) -> Parse<Vec<Expr>> {
+        self.expect_kind(TokenKind::LeftParen)?;
+        if self.eat_kind(TokenKind::RightParen) {
+            return Ok(Vec::new());
+        }
+        let row = self.comma_list(Self::expression)?;
+        self.expect_kind(TokenKind::RightParen)?;
+        Ok(row)
+    }
+
+    fn insert_tail(&mut self, insert: &mut Insert, may_be_named: bool) -> Parse<()> {
+        if may_be_named && self.eat(Keyword::As) {
             let table = self.name()?;
             let columns = if self.is(TokenKind::LeftParen) { self.name_list()? } else { Vec::new() };
             insert.row_alias = Some(RowAlias { table, columns });
@@ -254,6 +284,7 @@ impl Parser<'_> {
             delete.condition = self.where_condition()?;
             return Ok(Statement::Delete(Box::new(delete)));
         }
+        self.refuse_partitions_of_table()?;
         let alias = self.table_alias()?;
         delete.from.push(TableRef::Table(TableFactor { name: first, alias, hints: Vec::new() }));
         delete.condition = self.where_condition()?;

@@ -37,13 +37,15 @@ pub enum ParseErrorKind {
     Double(Box<str>),
     /// The name of a user variable that is too long.
     VariableName(Box<str>),
+    /// Found while reading, and told as any other error.
+    Refused(Box<SqlError>),
 }
 
 impl ParseError {
     /// MySQL's error number.
     #[must_use]
     pub fn code(&self) -> u16 {
-        match self.kind {
+        match &self.kind {
             ParseErrorKind::Syntax | ParseErrorKind::OutOfRange => 1064,
             ParseErrorKind::TooComplex => 1436,
             ParseErrorKind::Empty => 1065,
@@ -52,13 +54,15 @@ impl ParseError {
             ParseErrorKind::TableFunctionWithoutAlias => 3667,
             ParseErrorKind::Double(_) => 1367,
             ParseErrorKind::VariableName(_) => 3061,
+            ParseErrorKind::Refused(error) => error.code,
         }
     }
 
     /// MySQL's SQLSTATE.
     #[must_use]
     pub fn sqlstate(&self) -> [u8; 5] {
-        match self.kind {
+        match &self.kind {
+            ParseErrorKind::Refused(error) => error.sqlstate,
             ParseErrorKind::TooComplex => *b"HY000",
             ParseErrorKind::Double(_) => *b"22007",
             _ => *b"42000",
@@ -95,6 +99,7 @@ impl fmt::Display for ParseError {
             ParseErrorKind::Double(text) => {
                 write!(out, "Illegal double '{text}' value found during parsing")
             }
+            ParseErrorKind::Refused(error) => write!(out, "{}", error.message),
             ParseErrorKind::VariableName(name) => write!(out, "User variable name '{name}' is illegal"),
             ParseErrorKind::OutOfRange => {
                 write!(out, "Number out of range near '{}' at line {}", self.near, self.line)

@@ -1,11 +1,11 @@
 //! Function calls: plain ones, those with a syntax of their own, and those whose names are reserved words.
 
 use super::name::lower;
-use super::{Deprecated, Parse, Parser, deprecated};
+use super::{Deprecated, Parse, Parser, deprecated, native};
 use crate::ast::{
     BinaryOp, CastType, Expr, FunctionCall, IntervalUnit, Literal, Name, Spelling, StringLiteral, TrimSide,
 };
-use crate::lexer::{Keyword, TokenKind};
+use crate::lexer::{Keyword, Token, TokenKind};
 
 impl Parser<'_> {
     /// At the parenthesis after `name`.
@@ -38,13 +38,27 @@ impl Parser<'_> {
         }
     }
 
-    /// `schema.name(...)`
-    pub(super) fn stored_call(&mut self, schema: Name, name: Name) -> Parse<Expr> {
-        let spelling = Spelling::of(&name);
+    /// Whether a name before a parenthesis is that of a function of the server's if one has that name.
+    pub(super) fn calls_native(&self, name: Token) -> bool {
+        let apart = name.end != self.token.start;
+        match name.kind {
+            TokenKind::QuotedIdentifier => {
+                let span = self.span(name);
+                !native::is_word(&span[1..span.len() - 1])
+            }
+            TokenKind::Identifier if apart && !self.options.ignore_space => {
+                !native::is_word_before_parenthesis(self.span(name))
+            }
+            _ => true,
+        }
+    }
+
+    /// At the parenthesis of a call that can only be that of a stored function.
+    pub(super) fn stored_call(&mut self, schema: Option<Name>, name: Name) -> Parse<Expr> {
         let arguments = self.arguments("")?;
-        match spelt(self.called(lower(name), arguments)?, spelling) {
+        match spelt(self.called(native::STORED.into(), arguments)?, Spelling::exactly(name)) {
             Expr::Function(mut function) => {
-                function.schema = Some(schema);
+                function.schema = schema;
                 Ok(Expr::Function(function))
             }
             other => Ok(other),

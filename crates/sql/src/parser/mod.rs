@@ -24,6 +24,8 @@ mod function;
 mod hint;
 mod json;
 mod name;
+pub(crate) mod native;
+mod partition;
 mod primary;
 mod query;
 mod role;
@@ -60,6 +62,8 @@ pub struct ParseOptions {
     pub high_not_precedence: bool,
     /// REAL_AS_FLOAT: REAL is FLOAT, not DOUBLE.
     pub real_as_float: bool,
+    /// IGNORE_SPACE: a function is called though there is space before its parenthesis.
+    pub ignore_space: bool,
     /// Whether `?` stands for a parameter (PREPARE) or is a syntax error (a plain query).
     pub parameters: bool,
     /// The character set the text came in, if its bytes were others: a string behind an introducer is made of those.
@@ -75,6 +79,7 @@ impl Default for ParseOptions {
             no_backslash_escapes: false,
             high_not_precedence: false,
             real_as_float: false,
+            ignore_space: false,
             parameters: true,
             client_set: None,
         }
@@ -205,6 +210,7 @@ pub fn fuzz_parse(data: &[u8]) {
         high_not_precedence: modes & 8 != 0,
         real_as_float: modes & 16 != 0,
         parameters: modes & 32 == 0,
+        ignore_space: modes & 64 != 0,
         client_set: None,
     };
     let mut start = 0;
@@ -355,6 +361,12 @@ impl<'a> Parser<'a> {
     #[cold]
     fn unexpected(&self) -> Failure {
         self.failure(ParseErrorKind::Syntax)
+    }
+
+    /// An error that is told as any other, at once.
+    #[cold]
+    fn refused(&self, error: SqlError) -> Failure {
+        self.failure(ParseErrorKind::Refused(Box::new(error)))
     }
 
     #[cold]

@@ -1,11 +1,20 @@
 //! Identifiers, qualified names, text literals, plain numbers: the small parts every statement uses.
 
+use super::error::Failure;
+use super::native::is_word_before_parenthesis;
 use super::{Parse, ParseErrorKind, Parser};
 use crate::ast::{ColumnName, Name, TableName, Text, UserName};
+use crate::error::SqlError;
 use crate::lexer::{Keyword, Token, TokenKind, literal};
 
 /// Longest name of a user variable, in characters.
 const VARIABLE_NAME_MAX: usize = 64;
+/// Longest name of a user or role, in characters.
+const USER_NAME_MAX: usize = 32;
+/// Longest host of an account, in characters.
+const HOST_NAME_MAX: usize = 255;
+/// Characters of a too long one that an error shows.
+const SHOWN_OF_ACCOUNT: usize = 70;
 
 impl Parser<'_> {
     /// True when the current token can be an identifier.
@@ -19,10 +28,23 @@ impl Parser<'_> {
 
     /// An identifier: a bare word that is not reserved, or a quoted one.
     pub(super) fn name(&mut self) -> Parse<Name> {
-        if !self.at_name() {
+        if !self.at_name() || self.at_function_word() {
             return Err(self.unexpected());
         }
         self.any_name()
+    }
+
+    /// Whether a function stands here whose name is a word of the grammar because of the parenthesis behind it.
+    fn at_function_word(&self) -> bool {
+        let end = self.token.end as usize;
+        let calls = match self.text.get(end) {
+            Some(b'(') => true,
+            Some(next) => {
+                self.options.ignore_space && next.is_ascii_whitespace() && self.peek() == TokenKind::LeftParen
+            }
+            None => false,
+        };
+        calls && self.token.kind == TokenKind::Identifier && is_word_before_parenthesis(self.span(self.token))
     }
 
     /// An identifier after a dot: even reserved words are names there.
@@ -81,6 +103,16 @@ impl Parser<'_> {
 
     /// The name in a user variable token: without `@` and quotes.
     pub(super) fn variable_name(&mut self) -> Parse<Name> {
+        let place = self.token.start;
+        let name = self.name_behind_at()?;
+        if name.chars().count() > VARIABLE_NAME_MAX {
+            return Err(Failure { kind: ParseErrorKind::VariableName(name), offset: place });
+        }
+        Ok(name)
+    }
+
+    /// What follows `@`, without quotes.
+    fn name_behind_at(&mut self) -> Parse<Name> {
         if !self.is(TokenKind::UserVariable) {
             return Err(self.unexpected());
         }
@@ -91,9 +123,6 @@ impl Parser<'_> {
             _ => span.into(),
         };
         let name = String::from_utf8(bytes.into_vec()).map_err(|_| self.unexpected())?;
-        if name.chars().count() > VARIABLE_NAME_MAX {
-            return Err(self.failure(ParseErrorKind::VariableName(name.into())));
-        }
         self.advance();
         Ok(name.into())
     }
@@ -160,16 +189,27 @@ impl Parser<'_> {
             return Ok(UserName { user: Name::default(), host: Name::default() });
         }
         let user = self.name_or_text()?;
+        self.limit_account(&user, "user name", USER_NAME_MAX)?;
         let host = if self.is(TokenKind::UserVariable) {
-            lower(self.variable_name()?)
+            lower(self.name_behind_at()?)
         } else if self.eat_kind(TokenKind::At) {
             lower(self.name_or_text()?)
         } else {
             "%".into()
         };
+        self.limit_account(&host, "host name", HOST_NAME_MAX)?;
         // An empty host would be read as CURRENT_USER; MySQL treats it as any host.
         let host = if host.is_empty() { "%".into() } else { host };
         Ok(UserName { user, host })
+    }
+
+    /// Error 1470 for a part of an account that has more than so many characters.
+    fn limit_account(&self, text: &str, what: &str, most: usize) -> Parse<()> {
+        if text.chars().count() <= most {
+            return Ok(());
+        }
+        let shown: String = text.chars().take(SHOWN_OF_ACCOUNT).collect();
+        Err(self.refused(SqlError::account_name_too_long(shown, what, most)))
     }
 }
 

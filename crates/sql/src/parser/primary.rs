@@ -122,16 +122,23 @@ impl Parser<'_> {
                 _ => Literal::Timestamp(text),
             }));
         }
-        let name = self.name()?;
+        if !self.at_name() {
+            return Err(self.unexpected());
+        }
+        let token = self.token;
+        let name = self.any_name()?;
         if self.is(TokenKind::LeftParen) {
-            return self.nested(|parser| parser.call_of(name));
+            return self.nested(|parser| match parser.calls_native(token) {
+                true => parser.call_of(name),
+                false => parser.stored_call(None, name),
+            });
         }
         let column = self.column_name_after(name)?;
         if self.is(TokenKind::LeftParen)
             && let (None, Some(schema)) = (&column.schema, &column.table)
         {
             let schema = schema.clone();
-            return self.nested(|parser| parser.stored_call(schema, column.column));
+            return self.nested(|parser| parser.stored_call(Some(schema), column.column));
         }
         let expr = Expr::Column(column);
         if self.is(TokenKind::Arrow) || self.is(TokenKind::ArrowText) {

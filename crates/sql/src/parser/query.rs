@@ -5,6 +5,7 @@ use crate::ast::{
     Clause, CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
     QueryBody, Select, SelectItem, SetOperator, With,
 };
+use crate::error::SqlError;
 use crate::lexer::{Keyword, TokenKind};
 
 /// Longest name MySQL gives a column after its expression, in characters.
@@ -152,7 +153,7 @@ impl Parser<'_> {
                 self.advance();
                 let rows = self.comma_list(|parser| {
                     parser.expect(Keyword::Row)?;
-                    parser.parenthesized_list(Self::expression)
+                    parser.row_of_values()
                 })?;
                 Ok(plain(QueryBody::Values(rows)))
             }
@@ -317,7 +318,7 @@ impl Parser<'_> {
                 Keyword::HighPriority => self.note(Clause::Priority),
                 Keyword::SqlSmallResult | Keyword::SqlBigResult => self.note(Clause::ResultSize),
                 // Not reserved, so maybe a column: a modifier only if a select list follows.
-                Keyword::SqlNoCache | Keyword::SqlCache | Keyword::SqlBufferResult => match self.peek() {
+                Keyword::SqlNoCache | Keyword::SqlBufferResult => match self.peek() {
                     TokenKind::Comma | TokenKind::End | TokenKind::Semicolon => return Ok(()),
                     TokenKind::Keyword(Keyword::From | Keyword::As) => return Ok(()),
                     _ if keyword == Keyword::SqlBufferResult => self.note(Clause::ResultSize),
@@ -325,10 +326,10 @@ impl Parser<'_> {
                 },
                 _ => break,
             }
-            if all && select.distinct {
-                return Err(self.unexpected());
-            }
             self.advance();
+            if all && select.distinct {
+                return Err(self.refused(SqlError::all_and_distinct()));
+            }
         }
         Ok(())
     }

@@ -129,9 +129,7 @@ impl Parser<'_> {
             return self.odbc_join();
         }
         let name = self.table_name()?;
-        if self.at(Keyword::Partition) {
-            return Err(self.not_supported("PARTITION"));
-        }
+        self.refuse_partitions_of_table()?;
         let alias = self.table_alias()?;
         let hints = self.index_hints()?;
         Ok(TableRef::Table(TableFactor { name, alias, hints }))

@@ -92,7 +92,6 @@ fn clauses_without_a_node_are_handed_over() {
         ("CHECK TABLE t QUICK", C::Thoroughness),
         ("CHECK TABLE t FOR UPGRADE", C::Thoroughness),
         ("LOCK TABLES t READ LOCAL", C::ReadLocal),
-        ("LOCK TABLES t LOW_PRIORITY WRITE", C::Priority),
         ("DROP TABLE t CASCADE", C::RestrictOrCascade),
         ("DROP VIEW v RESTRICT", C::RestrictOrCascade),
         ("ALTER TABLE t DROP a RESTRICT", C::RestrictOrCascade),

@@ -12,7 +12,7 @@ use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 use super::block::Block;
-use super::derived::{Hold, ParameterKind};
+use super::derived::ParameterKind;
 use super::query::{Aggregate, AggregateKind, OrderKey};
 
 /// Whether a call is an aggregate.
@@ -103,11 +103,9 @@ fn settle(block: &mut Block<'_, '_>, kind: AggregateKind, arguments: &[ast::Expr
         AggregateKind::Sum | AggregateKind::Average => ParameterKind::Double,
         kind if kind.reads_bits() => ParameterKind::FewBytes,
         kind if kind.reads_numbers() => ParameterKind::Decimal,
-        _ => return,
+        _ => ParameterKind::Text,
     };
-    let settings = block.context.eval.settings;
-    let builder = crate::expr::Builder { resolver: block, settings: &settings };
-    builder.settle_all(&arguments.iter().collect::<Vec<_>>(), Hold::Beside, is);
+    block.settle(&arguments.iter().collect::<Vec<_>>(), is);
 }
 
 /// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may have other ones than its type.

@@ -102,6 +102,12 @@ impl<'a, 'p> Block<'a, 'p> {
         expr::bind(expr, self, &settings)
     }
 
+    /// What the `?` of open expressions are, before these are bound.
+    pub fn settle(&mut self, written: &[&ast::Expr], kind: ParameterKind) {
+        let settings = self.context.eval.settings;
+        expr::Builder { resolver: self, settings: &settings }.settle_all(written, Hold::Beside, kind);
+    }
+
     /// Binds what a column of this type is to hold, or an aggregate over values of this type is fed.
     pub fn bind_for(
         &mut self,
@@ -256,7 +262,14 @@ impl Resolver for Block<'_, '_> {
 
     fn inserted_value(&mut self, name: &ast::ColumnName) -> SqlResult<Typed> {
         let missing = || SqlError::unknown_column(&name.column, self.scope.clause.get());
-        let (Some(table), Some(base)) = (&self.target, self.inserted_base) else { return Err(missing()) };
+        let (Some(table), Some(base)) = (&self.target, self.inserted_base) else {
+            // Outside ON DUPLICATE KEY UPDATE it is NULL.
+            self.scope.resolve(name)?;
+            return Ok(Typed {
+                expr: Expr::Literal(crate::value::Value::Null),
+                kind: ExprType::nullable(ColumnType::Null),
+            });
+        };
         let at = table.column_position(&name.column).ok_or_else(missing)?;
         // The target is the block's first table.
         self.scope.note_use(0, at, Privileges::SELECT, false);
@@ -294,6 +307,10 @@ impl Resolver for Block<'_, '_> {
 
     fn is_prepared(&self) -> bool {
         !self.context.parameters.are_literals()
+    }
+
+    fn is_condition(&self) -> bool {
+        matches!(self.scope.clause.get(), "where clause" | "on clause" | "having clause")
     }
 
     fn warn(&self, warning: SqlError) {

@@ -11,8 +11,9 @@ use std::cell::RefCell;
 use smallvec::SmallVec;
 
 use crate::ast;
-use crate::datetime::{self, DateRules};
+use crate::datetime::{self, Date, DateRules};
 use crate::decimal::Decimal;
+use crate::expr::{clock_of_number, whole_number};
 use crate::types::ColumnType;
 use crate::value::{Value, parse_double_prefix};
 
@@ -37,6 +38,8 @@ pub enum ParameterKind {
     Bytes,
     /// As many bytes as an aggregate of bits takes.
     FewBytes,
+    /// Bytes that give way to every text: what stands beside NULL.
+    OfNull,
     /// A document; as a value it is a text.
     Document,
     /// DATE
@@ -58,6 +61,9 @@ pub enum ParameterKind {
 }
 
 use ParameterKind as Kind;
+
+/// The least number that says a date and a time in full; smaller ones are times of day beside a time.
+const MOMENT_MIN: i64 = 10_000_000_000;
 
 /// The kinds of a statement's parameters.
 pub type Kinds = SmallVec<[ParameterKind; 8]>;
@@ -90,7 +96,7 @@ impl ParameterKind {
             ColumnType::Time { .. } => Kind::Time,
             ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => Kind::DateTime,
             ColumnType::Json => Kind::Document,
-            ColumnType::Null => Kind::Bytes,
+            ColumnType::Null => Kind::OfNull,
             other if other.is_binary_string() => Kind::Bytes,
             _ => Kind::Text,
         }
@@ -220,7 +226,7 @@ fn converted(derived: &[Derived], values: &[Value]) -> Given {
         let (kind, value) = match fit {
             Fit::Same => continue,
             // Of a text that is no number nothing but the text is left.
-            Fit::As(kind, _) if anew && is_misfit(kind) => (actual, None),
+            Fit::As(kind, _) if anew && (is_misfit(kind) || kind == Kind::OfNull) => (actual, None),
             Fit::As(_, _) if anew && actual != Kind::Text => (actual, None),
             Fit::As(kind, value) | Fit::Anew(kind, value) => (kind, value),
         };
@@ -261,14 +267,7 @@ fn fit(derived: Derived, value: &Value) -> Fit {
         (
             Kind::DateTime | Kind::Date | Kind::Time,
             Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_),
-        ) => {
-            let text = Value::text(crate::value::to_text(value));
-            match moment_as(derived, &text) {
-                Fit::As(kind, _) if is_misfit(kind) => Fit::As(kind, None),
-                fit if derived.hold == Hold::Output => fit,
-                _ => Fit::As(actual, None),
-            }
-        }
+        ) => number_as(derived, value),
         _ => Fit::Anew(actual, None),
     }
 }
@@ -307,7 +306,7 @@ fn text_as(derived: Derived, value: &Value) -> Fit {
             misfit @ Fit::As(Kind::NoTime, _) => misfit,
             _ => Fit::As(Kind::Text, None),
         },
-        Kind::Bytes | Kind::FewBytes => Fit::As(derived.kind, None),
+        Kind::Bytes | Kind::FewBytes | Kind::OfNull => Fit::As(derived.kind, None),
         _ => Fit::As(Kind::Text, None),
     }
 }
@@ -329,6 +328,40 @@ fn moment_as(derived: Derived, value: &Value) -> Fit {
         }
         Some(parsed) if parsed.has_time => Fit::Anew(Kind::DateTime, Some(Value::DateTime(parsed.moment))),
         Some(parsed) => Fit::As(Kind::Date, Some(Value::Date(parsed.moment.date()))),
+    }
+}
+
+/// A number as the date or the time that it says. What says a time of day alone stays a number beside one.
+fn number_as(derived: Derived, value: &Value) -> Fit {
+    let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+    // What is behind the point is not read.
+    let number = match value {
+        Value::Decimal(number) => whole_number(&Value::Double(number.to_f64().trunc())),
+        Value::Double(number) => whole_number(&Value::Double(number.trunc())),
+        whole => whole_number(whole),
+    };
+    let said = number.and_then(|number| datetime::parse_number(number, rules));
+    match (derived.kind, said, number) {
+        (Kind::Time, Some(said), Some(MOMENT_MIN..)) => {
+            Fit::As(Kind::Time, Some(Value::Time(said.moment.time())))
+        }
+        (Kind::Time, ..) => match clock_of_number(value) {
+            None => Fit::As(Kind::NoTime, None),
+            Some(_) if derived.hold == Hold::Output => {
+                moment_as(derived, &Value::text(crate::value::to_text(value)))
+            }
+            Some(_) => Fit::As(Kind::of(value), None),
+        },
+        (kind, Some(said), _) if said.has_time || kind == Kind::DateTime => {
+            Fit::As(Kind::DateTime, Some(Value::DateTime(said.moment)))
+        }
+        (_, Some(said), _) => Fit::As(Kind::Date, Some(Value::Date(said.moment.date()))),
+        // Of three digits or fewer a month may be 0.
+        (Kind::Date, None, Some(day @ 1..=100)) if day % 100 <= 31 => {
+            let day = day as u32;
+            Fit::As(Kind::Date, Some(Value::Date(Date::from_parts(2000, day / 100, day % 100))))
+        }
+        _ => Fit::As(Kind::NoMoment, None),
     }
 }
 

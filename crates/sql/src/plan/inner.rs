@@ -357,6 +357,7 @@ fn no_query() -> QueryPlan {
     let limit = LimitPlan { count: None, offset: None };
     QueryPlan::Values(Box::new(ValuesPlan {
         rows: Vec::new(),
+        kinds: Vec::new(),
         columns: Arc::from([]),
         order: Vec::new(),
         limit,

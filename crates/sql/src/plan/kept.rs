@@ -9,6 +9,7 @@ use crate::functions;
 use crate::mixing::Traits;
 use crate::sink::{ColumnMeta, Origin};
 use crate::types::{BlobSize, ColumnType, IntWidth};
+use crate::value::Value;
 
 use super::query::{Aggregate, AggregateKind, GroupPlan, QueryPlan, SelectPlan, Source, Step, TableSource};
 
@@ -78,8 +79,11 @@ pub fn keep_groups(plan: &mut SelectPlan) {
 pub fn types_in_table(plan: &QueryPlan, united: bool) -> Vec<ColumnType> {
     match plan {
         QueryPlan::Select(plan) if !united => {
-            let kept =
-                |(meta, item): (&ColumnMeta, &Typed)| column(plan, Kept::Table, meta, &item.expr).column_type;
+            let kept = |(meta, item): (&ColumnMeta, &Typed)| match item.expr {
+                // NULL takes no part in the types of what is made of the column.
+                Expr::Literal(Value::Null) => meta.column_type.clone(),
+                _ => column(plan, Kept::Table, meta, &item.expr).column_type,
+            };
             plan.columns.iter().zip(&plan.items).map(kept).collect()
         }
         // The numbers of a set operation are what they are.

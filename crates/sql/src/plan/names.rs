@@ -15,6 +15,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
 
 use super::block::Block;
+use super::derived::ParameterKind;
 use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
@@ -61,6 +62,7 @@ pub fn group_keys(
         if matches!(item.expr, ast::Expr::Literal(_) | ast::Expr::Column(_)) {
             block.scope.aggregates.set(AggregateUse::Nested);
         }
+        block.settle(&[&item.expr], ParameterKind::Text);
         let bound = block.bind(&expr, "group statement");
         block.scope.aggregates.set(AggregateUse::Refused);
         let typed = bound.map_err(|error| if error.code == 1111 { refused() } else { error })?;
@@ -140,6 +142,7 @@ pub fn order_keys(
     for item in order {
         let expr = order_key(block, &item.expr, items)?;
         let before = block.aggregates.len();
+        block.settle(&[&item.expr], ParameterKind::Text);
         let typed = crate::functions::as_sorted(block.bind(&expr, "order clause")?);
         if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
             return Err(SqlError::aggregate_order_of_rows(meant.len() + 1));

@@ -53,7 +53,7 @@ impl ParameterKind {
             ParameterKind::Time => ColumnType::Time { fsp: 6 },
             ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
             ParameterKind::Year => ColumnType::Year,
-            ParameterKind::Bytes => ColumnType::Varbinary { length: BYTES_LENGTH },
+            ParameterKind::Bytes | ParameterKind::OfNull => ColumnType::Varbinary { length: BYTES_LENGTH },
             ParameterKind::FewBytes => ColumnType::Varbinary { length: FEW_BYTES },
             ParameterKind::NoInt => integer(false),
             ParameterKind::NoDecimal => ParameterKind::Decimal.column_type(collation),
@@ -158,8 +158,12 @@ impl Parameters {
         let kind = self.kinds.as_ref().and_then(|kinds| kinds.get(at));
         let column = kind.copied().unwrap_or(ParameterKind::Text).column_type(collation);
         // A text gives way to a column's collation, as a literal does.
+        let derivation = match kind {
+            Some(ParameterKind::OfNull) => Derivation::Ignorable,
+            _ => Derivation::Coercible,
+        };
         let traits = match column.is_string() {
-            true => Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode },
+            true => Traits { derivation, repertoire: Repertoire::Unicode },
             false => Traits::of(&column),
         };
         let expr = match kind.copied().and_then(misfit) {
@@ -195,6 +199,15 @@ impl Parameters {
     }
 }
 
+/// Names of the calls that stand for values which say no moment and no time.
+const NO_MOMENT: &str = "moment of parameter";
+const NO_TIME: &str = "time of parameter";
+
+/// Whether a call stands for a value that says no moment, or no time, where one is wanted.
+pub fn is_misfit_moment(call: &Call) -> bool {
+    matches!(call.name, NO_MOMENT | NO_TIME)
+}
+
 /// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
 fn misfit(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
     Some(match kind {
@@ -220,14 +233,14 @@ fn misfit(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
             told(&values[0], "DOUBLE", context)?;
             Ok(Value::Double(parse_double_prefix(values[0].as_raw_bytes().unwrap_or_default()).0))
         }),
-        ParameterKind::NoMoment => ("moment of parameter", |_, values, context| {
+        ParameterKind::NoMoment => (NO_MOMENT, |_, values, context| {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }
             context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
             Ok(Value::Null)
         }),
-        ParameterKind::NoTime => ("time of parameter", |_, values, context| {
+        ParameterKind::NoTime => (NO_TIME, |_, values, context| {
             if values[0].is_null() {
                 return Ok(Value::Null);
             }

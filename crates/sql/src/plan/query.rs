@@ -530,6 +530,8 @@ pub struct SetPlan {
 pub struct ValuesPlan {
     /// The rows.
     pub rows: Vec<Vec<Expr>>,
+    /// What their values are converted to.
+    pub kinds: Vec<ColumnType>,
     /// Columns of the result.
     pub columns: Arc<[ColumnMeta]>,
     /// ORDER BY

@@ -313,6 +313,11 @@ fn meta(scope: &Scope<'_>, item: &Item, typed: &Typed) -> ColumnMeta {
         let flags = if unsigned { meta.flags | column_flag::UNSIGNED } else { meta.flags };
         return ColumnMeta { flags, ..meta };
     };
+    // A NULL that a derived table keeps is shown as the column that keeps it.
+    let column = match column {
+        ColumnType::Null if !table.keeps_names => &ColumnType::Varbinary { length: 0 },
+        own => own,
+    };
     let loosened = scope.loosened.borrow().iter().any(|place| table.places().contains(place));
     ColumnMeta {
         schema: table.schema.clone(),

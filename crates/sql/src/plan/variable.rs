@@ -3,14 +3,17 @@
 use super::parameters::Parameters;
 use crate::ast;
 use crate::expr::EvalContext;
-use crate::types::ColumnType;
+use crate::types::{ColumnType, IntWidth};
 use crate::variables::{self, Kind, VARIABLES};
 
 /// The type of a user or system variable; which user variables of which kinds the plan is for is noted.
 pub fn kind(expr: &ast::Expr, context: &EvalContext<'_>, parameters: &Parameters) -> Option<ColumnType> {
     match expr {
         ast::Expr::SystemVariable { name, .. } => Some(match VARIABLES[variables::find(name)?].kind {
-            Kind::Bool | Kind::Int { .. } => ColumnType::BIGINT,
+            Kind::Bool => {
+                ColumnType::Int { width: IntWidth::Big, unsigned: false, display: Some(1), zerofill: false }
+            }
+            Kind::Int { .. } => ColumnType::BIGINT,
             Kind::UInt { .. } => ColumnType::BIGINT_UNSIGNED,
             Kind::Double { .. } => {
                 ColumnType::Double { unsigned: false, digits: Some((23, 6)), zerofill: false }

@@ -1,6 +1,7 @@
 //! Walks over expression trees. Sub-queries are leaves here: whoever cares about them looks into them itself.
 
 use crate::ast::Expr;
+use crate::pulse;
 
 /// Calls `visit` for each direct operand of `expr`.
 pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
@@ -24,13 +25,15 @@ pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | Expr::Collate { operand, .. }
         | Expr::Assign { value: operand, .. } => visit(operand),
         Expr::Binary { left, right, .. } => [left, right].into_iter().for_each(|one| visit(one)),
-        Expr::And(list) | Expr::Or(list) | Expr::Row(list) => list.iter().for_each(visit),
+        Expr::And(list) | Expr::Or(list) | Expr::Row(list) => {
+            list.iter().take_while(|_| pulse::step().is_ok()).for_each(visit);
+        }
         Expr::Between { operand, low, high, .. } => {
             [operand, low, high].into_iter().for_each(|one| visit(one))
         }
         Expr::InList { operand, list, .. } => {
             visit(operand);
-            list.iter().for_each(visit);
+            list.iter().take_while(|_| pulse::step().is_ok()).for_each(visit);
         }
         Expr::Like { operand, pattern, escape, .. } => {
             visit(operand);
@@ -47,7 +50,7 @@ pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
             otherwise.iter().for_each(|one| visit(one));
         }
         Expr::Function(call) => {
-            call.arguments.iter().for_each(&mut *visit);
+            call.arguments.iter().take_while(|_| pulse::step().is_ok()).for_each(&mut *visit);
             call.order_by.iter().for_each(|item| visit(&item.expr));
         }
         Expr::DateArithmetic { date, amount, .. } => [date, amount].into_iter().for_each(|one| visit(one)),

@@ -29,6 +29,7 @@ mod alter_columns;
 mod alteration;
 mod auto_increment;
 mod claim;
+mod columns_read;
 mod copy;
 mod create_select;
 mod foreign_key;
@@ -36,6 +37,18 @@ mod foreign_key_alter;
 mod online;
 mod rename;
 mod verify;
+
+/// The table that a statement makes or fills.
+fn defined_table(statement: &Statement) -> Option<&str> {
+    match statement {
+        Statement::CreateTable(create) => Some(&create.name.table),
+        Statement::AlterTable(alter) => Some(&alter.name.table),
+        Statement::CreateIndex(create) => Some(&create.table.table),
+        Statement::DropIndex { table, .. } => Some(&table.table),
+        Statement::Truncate(name) => Some(&name.table),
+        _ => None,
+    }
+}
 
 impl Session {
     /// Runs a statement that defines.
@@ -59,7 +72,10 @@ impl Session {
         self.defining.push(pass);
         let outcome = self.define(statement).await;
         self.defining.clear();
-        outcome
+        outcome.map_err(|error| match defined_table(statement) {
+            Some(table) => error.of_table(table),
+            None => error,
+        })
     }
 
     async fn define(&mut self, statement: &Statement) -> SqlResult<Outcome> {

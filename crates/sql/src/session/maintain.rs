@@ -35,7 +35,7 @@ impl Session {
             MaintenanceKind::Optimize => "optimize",
             MaintenanceKind::Check => "check",
             MaintenanceKind::Repair => "repair",
-            MaintenanceKind::Checksum => return self.checksum_tables(&work.tables, out).await,
+            MaintenanceKind::Checksum => return self.checksum_tables(work, out).await,
         };
         self.commit_before().await?;
         let mut table = Table::new(&[("Table", 's'), ("Op", 's'), ("Msg_type", 's'), ("Msg_text", 't')]);

@@ -16,7 +16,7 @@ use super::{Prepared, Session};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, VariableKind};
-use crate::memory::Charge;
+use crate::memory::Announced;
 use crate::parser::Aside;
 use crate::plan::derived::{AllDerived, Deriving, Kinds, ParameterKind, expected, given};
 use crate::plan::parameters::{Parameters, serves};
@@ -27,6 +27,8 @@ use crate::value::{Value, to_bytes};
 
 /// A prepared statement.
 pub struct Statement {
+    /// What its text, its tree and its plan hold of the session's memory; dropped before them.
+    _charge: Announced,
     /// Its tree.
     pub statement: ast::Statement,
     /// Its `?`, or the literals of a template.
@@ -43,8 +45,6 @@ pub struct Statement {
     aside: Option<Box<Aside>>,
     /// What it counts by among the prepared statements of all sessions.
     _place: Option<Arc<()>>,
-    /// What its text, its tree and its plan hold of the session's memory.
-    _charge: Charge,
     /// Its plans, and what its parameters are by where they stand.
     plans: Mutex<Plans>,
     /// What its literals say decides what is compared: each text is planned with its own.
@@ -64,7 +64,7 @@ impl Statement {
             text: None,
             aside: None,
             _place: None,
-            _charge: Charge::default(),
+            _charge: Announced::default(),
             plans: Mutex::default(),
             by_value: AtomicBool::new(false),
         }
@@ -191,7 +191,13 @@ impl Session {
         }
         let aside = aside.filter(|said| **said != Aside::default());
         let statement = Statement::new(parsed.statement, params);
-        Ok(Statement { text: Some(text.into()), aside, _place: Some(place), _charge: charge, ..statement })
+        Ok(Statement {
+            text: Some(text.into()),
+            aside,
+            _place: Some(place),
+            _charge: Announced(charge),
+            ..statement
+        })
     }
 
     /// The columns a statement will return, and whether its names can be found at all.

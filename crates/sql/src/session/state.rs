@@ -15,7 +15,7 @@ use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
-use crate::memory::{Account as MemoryAccount, Charge, heap_bytes};
+use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
 use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
@@ -77,6 +77,13 @@ struct UserVariables {
     charge: Charge,
 }
 
+impl Drop for UserVariables {
+    fn drop(&mut self) {
+        dropping(self.values.len());
+        self.charge.announce_drop();
+    }
+}
+
 /// Who is connected.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
@@ -128,8 +135,8 @@ impl SessionState {
             variables: Mutex::new(variables),
             settings: Mutex::new(settings),
             user_variables: Mutex::new(UserVariables {
+                values: HashMap::new(),
                 charge: Charge::on(Some(&memory)),
-                ..UserVariables::default()
             }),
             schema: Mutex::new(None),
             last_insert_id: AtomicU64::new(0),
@@ -428,6 +435,9 @@ impl SessionView for SessionState {
             relief::ahead()
         }
         Ok(self.interrupt.check()?)
+    }
+    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
+        Some(&self.interrupt)
     }
     fn keeps_lookups(&self) -> bool {
         self.runs_plan.load(Ordering::Relaxed)

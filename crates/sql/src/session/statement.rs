@@ -27,6 +27,7 @@ use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_shown};
+use crate::pulse;
 use crate::sink::ResultSink;
 use crate::status::access;
 use crate::types::ColumnType;
@@ -68,6 +69,23 @@ pub enum PlanKind {
 }
 
 impl RowPlan {
+    /// The table that it changes, or the first of them.
+    fn changed_table(&self) -> Option<&str> {
+        match &self.kind {
+            PlanKind::Query(_) => None,
+            PlanKind::Insert(insert) => Some(insert.table.name()),
+            PlanKind::Change(change, _) => change.targets.first().map(|target| target.table.name()),
+        }
+    }
+
+    /// Of a disk without room the table is told.
+    fn naming_table<T>(&self, result: SqlResult<T>) -> SqlResult<T> {
+        result.map_err(|error| match self.changed_table() {
+            Some(table) => error.of_table(table),
+            None => error,
+        })
+    }
+
     /// What the statement does, for those who look.
     fn operation(&self) -> Operation {
         match &self.kind {
@@ -342,7 +360,7 @@ impl Session {
         let schema = self.state.schema();
         let uses = Uses::default();
         let locks_reads = self.locks_reads(reads);
-        let planned = self.with_eval(params, |eval| {
+        let plan = |eval: &EvalContext<'_>| {
             let context = self.plan_context(schema.as_deref(), eval, &uses, parameters, locks_reads);
             Ok(match statement {
                 Statement::Select(query) => match self.rewritten(query) {
@@ -356,7 +374,17 @@ impl Session {
                 }
                 _ => return Err(SqlError::unsupported_in_prepared()),
             })
-        });
+        };
+        // A statement of a million constants takes long here already.
+        let limit_ms =
+            if matches!(statement, Statement::Select(_)) { self.settings.max_execution_ms } else { 0 };
+        let limit = (limit_ms > 0).then(|| TimeLimit::begin(limit_ms, &self.interrupt));
+        let planned = pulse::watched(self.interrupt.clone(), || self.with_eval(params, plan))
+            .and_then(|planned| planned);
+        let planned = match limit {
+            Some(limit) => limit.end(planned),
+            None => planned,
+        };
         match planned {
             Ok(kind) => Ok(RowPlan { kind, uses: uses.list(), constants: parameters.take_constants() }),
             Err(error) => Err(self.denied_before(&uses).unwrap_or(error)),
@@ -386,18 +414,23 @@ impl Session {
                 Ok(outcome)
             }
             Attempt::Failed(error) => Err(error),
-            Attempt::Ran(savepoint, result) => Box::pin(self.leave(savepoint, result)).await,
+            Attempt::Ran(savepoint, result) => {
+                Box::pin(self.leave(savepoint, plan.naming_table(result))).await
+            }
             Attempt::Waits(draft) => {
                 Box::pin(self.run_rows_waiting(plan, params, into, out, *draft.unwrap_or_default())).await
             }
         }
     }
 
-    /// The constants that a strict change compares with columns, checked before any row is looked at.
+    /// The constants that are compared with columns, checked before any row is looked at: those that do not fit are told of, and a strict
+    /// change is refused for them.
     fn check_constants(&self, plan: &RowPlan, params: &[Value]) -> SqlResult<()> {
         let settings = change_settings(plan, &self.settings);
         if !settings.strict_change {
-            return Ok(());
+            let warnings = &self.state.warnings;
+            let context = EvalContext { settings, parameters: params, session: &*self.state, warnings };
+            return plan.constants.iter().try_for_each(|one| one.tell(&context));
         }
         let warnings = Warnings::new();
         let context =
@@ -546,7 +579,7 @@ impl Session {
         exec.gates = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
         let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
         drop(exec);
-        self.leave(savepoint, result).await
+        self.leave(savepoint, plan.naming_table(result)).await
     }
 }
 
@@ -635,7 +668,8 @@ async fn run_query(
     access::count(exec.db.status(), plan);
     exec.fix_moment(plan);
     out.columns(plan.columns())?;
-    let found = Box::pin(exec.query(plan, &[], &mut ClientOut(out))).await?;
+    let mut out = ClientOut(out, exec.eval.warnings);
+    let found = Box::pin(exec.query(plan, &[], &mut out)).await?;
     exec.session.set_found_rows(found);
     Ok(Outcome { rows: true, ..Outcome::default() })
 }

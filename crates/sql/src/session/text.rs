@@ -88,7 +88,10 @@ impl Session {
                 return Err(SqlError::parse_error(near, 1));
             }
             let said = (&parsed.statement, parsed.aside.as_deref());
-            self.run_statement(said, &[], out, more).await?;
+            let ran = self.run_statement(said, &[], out, more).await;
+            // Its tree is dropped next.
+            charge.announce_drop();
+            ran?;
             if !more {
                 return Ok(());
             }

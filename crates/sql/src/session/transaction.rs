@@ -15,7 +15,7 @@ use crate::database::Refusal;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Mode, Patience};
-use crate::memory::Charge;
+use crate::memory::{Charge, Many};
 use crate::timeout::Deadline;
 use crate::value::Value;
 use crate::variables;
@@ -37,7 +37,7 @@ pub struct OpenTxn {
     pub read_only: bool,
     /// A statement has begun in it.
     begun: bool,
-    savepoints: Vec<NamedSavepoint>,
+    savepoints: Many<NamedSavepoint>,
     pub(super) holds: SmallVec<[Hold; 2]>,
 }
 
@@ -98,7 +98,7 @@ impl Session {
             self.entry.card.begin(self.entry.since_us(), options.isolation, read_only, autocommit);
         }
         let txn = self.db.engine().begin(options);
-        let (savepoints, holds) = (Vec::new(), SmallVec::new());
+        let (savepoints, holds) = (Many::new(), SmallVec::new());
         self.open.insert(OpenTxn { txn, autocommit, read_only, begun, savepoints, holds })
     }
 
@@ -434,11 +434,11 @@ impl From<EngineError> for SqlError {
             EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
             EngineError::NoWait => SqlError::skip_or_nowait_conflict(),
             EngineError::Killed => SqlError::query_interrupted(),
-            EngineError::DuplicateKey { .. } => SqlError::duplicate_key_write("?"),
             EngineError::KeyTooLong { .. } => SqlError::key_too_long(3072),
             EngineError::RowTooLarge { .. } => SqlError::row_too_large(65535),
             EngineError::ReadOnly => SqlError::read_only_transaction(),
-            EngineError::DiskFull => SqlError::table_full("?"),
+            // Whoever knows which table grows says so: `SqlError::of_table`.
+            EngineError::DiskFull => SqlError::disk_full("data.ts"),
             EngineError::Stopped(why) => {
                 SqlError::unknown_error(format!("The storage engine has stopped: {why}"))
             }

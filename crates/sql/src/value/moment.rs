@@ -178,9 +178,9 @@ fn number_as_moment(
     context: &EvalContext<'_>,
 ) -> SqlResult<Option<DateTime>> {
     let Some(whole) = whole_of(number, context)? else { return Ok(None) };
-    // Up to two digits are a day of no month, where a day is wanted.
-    if kind == Kind::Date && (0..=31).contains(&whole) {
-        let day = Date::from_parts(2000, 0, whole as u32);
+    // Up to two digits are a day of no month, where a day is wanted, and 100 is no day of the first.
+    if kind == Kind::Date && matches!(whole, 0..=31 | 100) {
+        let day = Date::from_parts(2000, whole as u32 / 100, whole as u32 % 100);
         return Ok(rules.allow(day).then(|| day.at_midnight()));
     }
     let Some(parsed) = datetime::parse_number(whole, rules) else { return Ok(None) };

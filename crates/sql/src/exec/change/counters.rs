@@ -8,6 +8,9 @@
 //! it, whether its row is still there or not. The first INSERT into a table makes the durable counter, from the largest key in the tree. Numbers of rows
 //! that were never inserted may be given again by the next life, as MySQL does.
 //!
+//! The counter of a column that is full stands at the column's largest value, which is given again and which its key refuses; that of BIGINT UNSIGNED
+//! is kept for "there is none". A counter that AUTO_INCREMENT= put beyond the largest value gives none.
+//!
 //! Hidden row numbers begin behind the last key of the tree, deleted rows and uncommitted ones included: a row that is deleted and comes back with a
 //! rollback must not meet another one with its number.
 
@@ -24,18 +27,7 @@ use crate::exec::Exec;
 use crate::expr::SqlMode;
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::row_codec::RowView;
-use crate::types::{ColumnType, IntWidth};
 use crate::value::Value;
-
-/// The largest AUTO_INCREMENT value a column holds.
-fn largest(kind: &ColumnType) -> u64 {
-    match kind {
-        ColumnType::Int { width, unsigned: true, .. } => width.unsigned_max(),
-        ColumnType::Int { width, .. } => width.signed_range().1 as u64,
-        ColumnType::Float { .. } => 1 << 24,
-        _ => 1 << 53,
-    }
-}
 
 /// A value as an AUTO_INCREMENT number.
 pub fn as_number(value: &Value) -> Option<u64> {
@@ -147,6 +139,14 @@ impl Numbers {
         whole.saturating_add(block).saturating_add(self.offset)
     }
 
+    /// The largest offset + n * step that is not above `most`.
+    fn fitting_below(&self, most: u64) -> u64 {
+        if self.step <= 1 || most < self.offset {
+            return most;
+        }
+        (most - self.offset) / self.step * self.step + self.offset
+    }
+
     /// A row brings its own value: those after it get greater ones.
     fn pass(&mut self, given: u64) {
         self.unnoted = self.unnoted.max(given.saturating_add(1));
@@ -174,7 +174,8 @@ impl Exec<'_> {
         let Some(column) = table.auto_column else { return Ok(()) };
         if counters.slot.get().is_none() {
             let last = largest_there(self.db.engine(), table, column, self.txn.options().clone()).await?;
-            let next = last.saturating_add(1).max(table.definition.auto_increment).max(1);
+            let most = table.columns()[column].kind.largest_counted();
+            let next = last.saturating_add(1).min(most).max(table.definition.auto_increment).max(1);
             counters.auto_increment.fetch_max(next, Ordering::AcqRel);
             let slot = self.db.engine().make_counter(table.definition.clustered, next)?;
             counters.slot.get_or_init(|| slot);
@@ -229,7 +230,7 @@ impl Exec<'_> {
         let keeps_zero = self.eval.settings.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let zero = matches!(row[column], Value::Int(0) | Value::UInt(0));
         numbers.before = numbers.next;
-        let most = largest(&table.columns()[column].kind);
+        let most = table.columns()[column].kind.largest_counted();
         let generated = if !row[column].is_null() && (keeps_zero || !zero) {
             let given = as_number(&row[column]);
             numbers.last = told(&row[column]);
@@ -257,26 +258,30 @@ impl Exec<'_> {
                 (numbers.next, numbers.end, numbers.forced) = (fixed, u64::MAX, true);
             }
         }
-        let taken = numbers.next < numbers.end;
-        if !taken {
+        let first = numbers.before == 0;
+        if numbers.next >= numbers.end {
             self.take_numbers(table, numbers, most);
         }
-        let value = numbers.next;
+        let mut value = numbers.next;
+        let unreadable =
+            || SqlError::new(1467, b"HY000", "Failed to read auto-increment value from storage engine");
+        if value == u64::MAX {
+            return Err(unreadable());
+        }
         if value > most {
-            if !taken && numbers.step > 1 {
-                let name = table.auto_column.map_or("", |column| &table.columns()[column].name);
-                return Err(SqlError::out_of_range_column(name, 1));
+            // What steps or `insert_id` have put beyond the end, the first row tells as any value that does not fit. Later rows, and a counter
+            // that is itself beyond, have nothing to read.
+            let counter = table.counters.auto_increment.load(Ordering::Acquire);
+            if !first || (counter > most && !numbers.forced) {
+                return Err(unreadable());
             }
-            // A column that is full gets its largest value again, which its key refuses. Only BIGINT's end is told as such, and that of
-            // values that were taken together.
-            if (taken && self.is_strict()) || most >= IntWidth::Big.signed_range().1 as u64 {
-                return Err(SqlError::new(
-                    1467,
-                    b"HY000",
-                    "Failed to read auto-increment value from storage engine",
-                ));
+            let name = table.auto_column.map_or("", |column| &table.columns()[column].name);
+            let beyond = SqlError::out_of_range_column(name, 1);
+            if self.is_strict() {
+                return Err(beyond);
             }
-            return Ok(most);
+            self.eval.warn(beyond)?;
+            value = numbers.fitting_below(most);
         }
         numbers.next = numbers.fitting(value.saturating_add(1));
         if numbers.forced {
@@ -296,10 +301,7 @@ impl Exec<'_> {
         }
         numbers.times += 1;
         let least = numbers.next.max(numbers.unnoted);
-        let behind = |first: u64| {
-            let limit = if numbers.step > 1 { most } else { most.saturating_add(1).max(first) };
-            (first < u64::MAX).then(|| numbers.behind(first, numbers.left).min(limit))
-        };
+        let behind = |first: u64| (first < u64::MAX).then(|| numbers.behind(first, numbers.left).min(most));
         let counter = &table.counters.auto_increment;
         let given = counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
             behind(numbers.fitting(next.max(least))).map(|end| end.max(next))
@@ -313,7 +315,7 @@ impl Exec<'_> {
     #[inline]
     pub(super) fn note_numbers(&self, table: &Table, numbers: &mut Numbers) {
         if numbers.unnoted != 0 {
-            table.counters.auto_increment.fetch_max(numbers.unnoted, Ordering::AcqRel);
+            table.count_up_to(numbers.unnoted);
             numbers.unnoted = 0;
         }
     }
@@ -321,7 +323,15 @@ impl Exec<'_> {
     /// A value that was given by the user: later ones are above it.
     pub(super) fn note_auto_increment(&self, table: &Table, value: &Value) {
         if let Some(number) = as_number(value) {
-            table.counters.auto_increment.fetch_max(number.saturating_add(1), Ordering::AcqRel);
+            table.count_up_to(number.saturating_add(1));
         }
+    }
+}
+
+impl Table {
+    /// The counter goes on at `next` if it is not there yet, and at the column's largest value at most.
+    fn count_up_to(&self, next: u64) {
+        let most = self.auto_column.map_or(u64::MAX, |column| self.columns()[column].kind.largest_counted());
+        self.counters.auto_increment.fetch_max(next.min(most), Ordering::AcqRel);
     }
 }

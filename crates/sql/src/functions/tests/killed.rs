@@ -1,12 +1,16 @@
 //! Functions on long texts look for KILL while they work, not only when they are called.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use turnstile_engine::interrupt::Interrupt;
 
 use super::super::{Entry, bind_function, is_light, tables};
 use super::*;
 use crate::ast::VariableScope;
 use crate::collation::Collation;
 use crate::expr::{Expr, RandomSequence, SessionView, Typed, VariableKind};
+use crate::pulse;
 use crate::types::{BlobSize, ColumnType};
 use crate::value::Value;
 
@@ -16,6 +20,22 @@ struct Killed {
     looks: AtomicU32,
     /// Looks of the call itself, which holds its long arguments; the next one is the function's.
     of_call: u32,
+    /// What work sees that beats.
+    interrupt: Arc<Interrupt>,
+}
+
+impl Killed {
+    /// Whose next look after so many says that it is killed.
+    fn after(text: &Value, of_call: u32) -> Killed {
+        Killed { text: text.clone(), looks: AtomicU32::new(0), of_call, interrupt: Arc::default() }
+    }
+
+    /// Killed, and only work that beats sees it.
+    fn inside(text: &Value) -> Killed {
+        let killed = Killed::after(text, u32::MAX);
+        killed.interrupt.kill_query();
+        killed
+    }
 }
 
 impl SessionView for Killed {
@@ -25,6 +45,9 @@ impl SessionView for Killed {
         } else {
             Err(SqlError::query_interrupted())
         }
+    }
+    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
+        Some(&self.interrupt)
     }
     fn user_variable(&self, _name: &str) -> Value {
         self.text.clone()
@@ -81,7 +104,7 @@ impl SessionView for Killed {
 
 #[test]
 fn long_calls_look_for_kill_while_they_work() {
-    let session = |text: &Value| Killed { text: text.clone(), looks: AtomicU32::new(0), of_call: 1 };
+    let session = |text: &Value| Killed::after(text, 1);
     let text = Value::from("a".repeat(3 << 20));
     for call in [
         "SOUNDEX(@t)",
@@ -123,7 +146,6 @@ const READ_ONCE: &[&str] = &[
     "char using utf16",
     "char using utf32",
     "crc32",
-    "find_in_set",
     "format",
     "format_pico_time",
     "from_base64",
@@ -147,7 +169,7 @@ fn looks(entry: &Entry, arguments: Vec<Typed>, text: &Value) -> bool {
     let settings = settings();
     let long = arguments.iter().filter(|one| matches!(one.expr, Expr::UserVariable(_))).count();
     let Ok(typed) = bind_function(entry.name, arguments, &settings) else { return false };
-    let view = Killed { text: text.clone(), looks: AtomicU32::new(0), of_call: long as u32 };
+    let view = Killed::after(text, long as u32);
     let warnings = Warnings::new();
     let context = EvalContext { settings, parameters: &[], session: &view, warnings: &warnings };
     crate::expr::begin_steps();
@@ -189,4 +211,93 @@ fn every_function_looks_for_kill_or_is_named() {
     }
     unseen.sort_unstable();
     assert_eq!(unseen, READ_ONCE, "look for KILL (EvalContext::work), or are named because they read once");
+}
+
+/// The one expression of a SELECT.
+fn parsed(expr: &str) -> crate::ast::Expr {
+    let parsed = parse(format!("SELECT {expr}").as_bytes(), ParseOptions::default()).unwrap();
+    let Statement::Select(query) = parsed.statement else { panic!("{expr}") };
+    let QueryBody::Select(mut select) = query.body else { panic!("{expr}") };
+    let Some(SelectItem::Expr { expr, .. }) = select.items.pop() else { panic!("no expression") };
+    expr
+}
+
+/// What an expression gives for a session.
+fn evaluated(expr: &str, view: &Killed) -> SqlResult<Value> {
+    let (warnings, settings) = (Warnings::new(), settings());
+    let context = EvalContext { settings, parameters: &[], session: view, warnings: &warnings };
+    bind(&parsed(expr), &mut NoColumns, &settings).unwrap().expr.eval(&NoRow, &context)
+}
+
+/// All that compares two long texts ends when the session is killed in the middle of the comparison.
+#[test]
+fn long_comparisons_end_when_they_are_killed() {
+    let text = Value::from("a".repeat(1 << 20));
+    let other = "CONCAT(UPPER(@t), 'b')";
+    for call in [
+        format!("@t = {other}"),
+        format!("@t < {other}"),
+        format!("@t <=> {other}"),
+        format!("@t <> {other}"),
+        format!("@t BETWEEN {other} AND 'b'"),
+        format!("@t IN ('x', {other})"),
+        format!("NULLIF(@t, {other})"),
+        format!("CASE @t WHEN {other} THEN 1 END"),
+        format!("STRCMP(@t, {other})"),
+        format!("LEAST(@t, {other})"),
+        format!("GREATEST(@t, {other})"),
+        format!("FIELD(@t, {other})"),
+        format!("FIND_IN_SET(@t, {other})"),
+        format!("(@t, 1) = ({other}, 1)"),
+        format!("@t COLLATE utf8mb4_unicode_ci = {other}"),
+    ] {
+        assert!(evaluated(&call, &Killed::after(&text, u32::MAX)).is_ok(), "{call}");
+        let ended = evaluated(&call, &Killed::inside(&text));
+        assert_eq!(ended.err().map(|error| error.code), Some(1317), "{call}");
+    }
+}
+
+/// Tone marks of a Thai text move all that is behind them: it takes a minute for a text of this length, unless KILL ends it.
+#[test]
+fn a_text_of_tone_marks_can_be_ended() {
+    let text = Value::from("\u{0E48}".repeat(1 << 20));
+    let call = "CONVERT(@t USING tis620) COLLATE tis620_thai_ci = CONCAT(CONVERT(@t USING tis620), 'b')";
+    assert_eq!(evaluated(call, &Killed::inside(&text)).unwrap_err().code, 1317);
+}
+
+/// What takes any number of arguments lets others in while it is bound, and looks for KILL while it is evaluated.
+#[test]
+fn twenty_thousand_arguments_are_bound_and_evaluated_step_by_step() {
+    const MANY_ARGUMENTS: usize = 20_000;
+    let list = |one: &str| vec![one; MANY_ARGUMENTS].join(",");
+    let mut calls: Vec<String> = tables()
+        .filter(|entry| {
+            entry.most == super::super::MANY
+                && entry.name.chars().all(|one| one.is_ascii_lowercase() || one == '_')
+        })
+        .map(|entry| format!("{}({})", entry.name, list("@t")))
+        .collect();
+    assert!(calls.len() > 8, "{}", calls.len());
+    calls.push(format!("COALESCE({})", list("NULLIF(@t, @t)")));
+    calls.push(format!("CASE {} END", vec!["WHEN @t = 'x' THEN 1"; MANY_ARGUMENTS].join(" ")));
+    calls.push(format!("CASE @t {} END", vec!["WHEN 'x' THEN 1"; MANY_ARGUMENTS].join(" ")));
+    calls.push(format!("@t IN ({})", list("'x'")));
+    calls.push(format!("(@t, 1) IN ({})", list("('x', 2)")));
+    calls.push(vec!["@t = 'x'"; MANY_ARGUMENTS].join(" OR "));
+    calls.push(vec!["@t <> 'x'"; MANY_ARGUMENTS].join(" AND "));
+    let mut unseen = Vec::new();
+    for call in &calls {
+        let name = &call[..call.len().min(24)];
+        let (expr, settings) = (parsed(call), settings());
+        let (beats, typed) = pulse::beats_of(|| bind(&expr, &mut NoColumns, &settings));
+        let Ok(typed) = typed else { continue };
+        assert!(beats >= MANY_ARGUMENTS / 512, "{name}: {beats} beats while it is bound");
+        let (warnings, view) = (Warnings::new(), Killed::after(&Value::from("1"), 4));
+        let context = EvalContext { settings, parameters: &[], session: &view, warnings: &warnings };
+        crate::expr::begin_steps();
+        if !typed.expr.eval(&NoRow, &context).is_err_and(|error| error.code == 1317) {
+            unseen.push(name);
+        }
+    }
+    assert!(unseen.is_empty(), "{unseen:?}");
 }

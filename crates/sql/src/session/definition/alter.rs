@@ -154,8 +154,8 @@ impl Session {
         keep_columns(table, work)?;
         work.change_keys(&actions)?;
         work.check_columns()?;
-        work.fit_keys()?;
-        work.add_keys(&actions)?;
+        self.with_eval(&[], |eval| work.fit_keys(eval))?;
+        self.with_eval(&[], |eval| work.add_keys(&actions, eval))?;
         definition::check_automatic(&work.definition)?;
         let written = work.foreign.clone();
         work.known = work.definition.foreign_keys.len();

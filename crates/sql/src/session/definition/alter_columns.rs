@@ -309,11 +309,12 @@ impl Alteration {
     }
 
     /// What keys take of columns whose types are others.
-    pub(super) fn fit_keys(&mut self) -> SqlResult<()> {
-        for (at, column) in self.definition.columns.iter().enumerate() {
+    pub(super) fn fit_keys(&mut self, eval: &EvalContext<'_>) -> SqlResult<()> {
+        let Definition { keys, columns, .. } = &mut self.definition;
+        for (at, column) in columns.iter().enumerate() {
             let same = self.origins[at].is_some_and(|origin| self.old_columns[origin].kind == column.kind);
             if !same {
-                definition::key::fit_parts(&mut self.definition.keys, column, at)?;
+                definition::key::fit_parts(keys, columns, at, eval)?;
             }
         }
         Ok(())

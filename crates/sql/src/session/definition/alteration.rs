@@ -239,7 +239,7 @@ impl Alteration {
     }
 
     /// New keys, those of columns and of foreign keys among them.
-    pub(super) fn add_keys(&mut self, actions: &[AlterAction]) -> SqlResult<()> {
+    pub(super) fn add_keys(&mut self, actions: &[AlterAction], eval: &EvalContext<'_>) -> SqlResult<()> {
         let mut written = Vec::new();
         for action in actions {
             match action {
@@ -252,7 +252,7 @@ impl Alteration {
         }
         let is_foreign = |key: &&KeyDef| matches!(key.kind, KeyKind::Foreign(_));
         self.foreign = written.iter().filter(is_foreign).cloned().collect();
-        new_keys::add_keys(&mut self.definition, &written)?;
+        new_keys::add_keys(&mut self.definition, &written, eval)?;
         let Some(primary) = self.definition.keys.iter().find(|key| key.primary).cloned() else {
             return Ok(());
         };

@@ -40,7 +40,7 @@ impl Session {
     async fn above_all(&self, table: &Table, column: usize) -> SqlResult<u64> {
         let options = self.copy_txn().options().clone();
         let largest = largest_there(self.db.engine(), table, column, options).await?;
-        Ok(largest.saturating_add(1))
+        Ok(largest.saturating_add(1).min(table.columns()[column].kind.largest_counted()))
     }
 }
 

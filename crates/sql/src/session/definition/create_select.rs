@@ -14,7 +14,8 @@ use super::super::reads::ReadsLock;
 use super::super::show::Collected;
 use super::super::statement::{Outcome, PlanKind, RowPlan};
 use super::super::tables::of_statement;
-use crate::ast::{CreateTable, Expr, OnDuplicate, Query, QueryBody, SelectItem, Statement};
+use super::columns_read;
+use crate::ast::{ColumnName, CreateTable, Expr, OnDuplicate, Query, QueryBody, SelectItem, Statement};
 use crate::collation::Collation;
 use crate::definition;
 use crate::dictionary::table::{Counters, Definition};
@@ -84,9 +85,10 @@ impl Session {
             let context = self.plan_context(current.as_deref(), eval, &uses, &parameters, locks_reads);
             let source = crate::plan::plan_query(&context, query, None);
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
-            let selected = self.selected_columns(&source, query, eval)?;
+            let selected = self.selected_columns(&source, query, (current.as_deref(), eval))?;
             self.warn_of_types(selected.iter());
             let definition = definition::build(create, selected, (schema, id), default, eval)?;
+            parameters.take_constants().iter().try_for_each(|one| one.tell(eval))?;
             Ok::<_, SqlError>((definition, source))
         })?;
         if let Some(denied) = self.denied_of(&uses.list()) {
@@ -151,12 +153,31 @@ impl Session {
         &self,
         source: &QueryPlan,
         query: &Query,
-        eval: &EvalContext<'_>,
+        (current, eval): (Option<&str>, &EvalContext<'_>),
     ) -> SqlResult<Vec<Column>> {
         let written = written_values(query);
         let written = written.iter().copied().chain(std::iter::repeat(None));
         let columns = source.columns().iter().zip(written);
-        columns.map(|(meta, written)| self.selected_column(meta, written, eval)).collect()
+        let column = |(meta, written): (&ColumnMeta, Option<&Expr>)| {
+            let Some(read) = written.and_then(read_as_it_is).and_then(|(name, of)| {
+                Some((columns_read::find(self.db.dictionary(), current, query, name)?, of))
+            }) else {
+                return self.selected_column(meta, written, eval);
+            };
+            match read {
+                // It is the column.
+                (base, Reads::Value) if is_kept_as(&base, !is_not_null(meta)) => {
+                    Ok(Column { name: meta.name.trim().into(), invisible: false, ..base })
+                }
+                // A column that has no default gives none to the greatest of its values either.
+                (base, Reads::Extreme) if base.default == DefaultValue::None => {
+                    let column = self.selected_column(meta, written, eval)?;
+                    Ok(Column { default: DefaultValue::None, ..column })
+                }
+                _ => self.selected_column(meta, written, eval),
+            }
+        };
+        columns.map(column).collect()
     }
 
     /// A column for one of a query's: a table's column keeps what its definition says of single values; whatever else
@@ -171,16 +192,14 @@ impl Session {
         if name.is_empty() || name.chars().count() > 64 {
             return Err(SqlError::wrong_column_name(&meta.name));
         }
-        let nullable = meta.flags & column_flag::NOT_NULL == 0;
+        let nullable = !is_not_null(meta);
         let base = self.db.dictionary().find(&meta.schema, &meta.org_table);
         let base = base.as_ref().and_then(|table| {
             let at = table.column_position(&meta.org_name)?;
             Some(&table.columns()[at])
         });
         if let Some(base) = base
-            && base.nullable == nullable
-            && !base.auto_increment
-            && !matches!(base.default, DefaultValue::Computed(_) | DefaultValue::Generated(..))
+            && is_kept_as(base, nullable)
         {
             return Ok(Column { name, invisible: false, ..base.clone() });
         }
@@ -218,6 +237,41 @@ impl Session {
     }
 }
 
+fn is_not_null(meta: &ColumnMeta) -> bool {
+    meta.flags & column_flag::NOT_NULL != 0
+}
+
+/// Whether a column that reads this one has all that its definition says of single values.
+fn is_kept_as(base: &Column, nullable: bool) -> bool {
+    base.nullable == nullable
+        && !base.auto_increment
+        && !matches!(base.default, DefaultValue::Computed(_) | DefaultValue::Generated(..))
+}
+
+/// How a value reads a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// `(SELECT c)`, which is the column itself.
+    Value,
+    /// `MIN(c)` or `MAX(c)`.
+    Extreme,
+}
+
+/// The column that a value reads and nothing else.
+fn read_as_it_is(written: &Expr) -> Option<(&ColumnName, Reads)> {
+    match written {
+        Expr::Function(call) if matches!(&*call.name, "min" | "max") => match call.arguments.first() {
+            Some(Expr::Column(name)) => Some((name, Reads::Extreme)),
+            _ => None,
+        },
+        Expr::Subquery(query) if !reads_tables(query) => match written_values(query)[..] {
+            [Some(Expr::Column(name))] => Some((name, Reads::Value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The values of a select list; None for one that is not known to be the column's at its place.
 fn written_values(query: &Query) -> Vec<Option<&Expr>> {
     let QueryBody::Select(select) = &query.body else { return Vec::new() };
@@ -245,6 +299,9 @@ fn is_computed(written: &Expr) -> bool {
 /// numbers of any size, and so are long ones of a query.
 fn type_of_written(written: &Expr, kind: ColumnType, is_column: bool) -> ColumnType {
     match (written, kind) {
+        (Expr::UserVariable(_), ColumnType::Text { size: BlobSize::Medium, collation }) => {
+            ColumnType::Text { size: BlobSize::Normal, collation }
+        }
         (Expr::Function(call), ColumnType::Double { unsigned, zerofill, .. }) if &*call.name == "pi" => {
             ColumnType::Double { unsigned, digits: Some(PI_DIGITS), zerofill }
         }
