@@ -2,7 +2,7 @@
 //! mean 1970..=2069, all-digit strings are cut by their length, and what follows a good prefix is only a warning.
 
 use super::zone::parse_offset;
-use super::{DAY_US, Date, DateTime, SECOND_US, TIME_MAX_US, Time, days_in_month};
+use super::{Date, DateTime, SECOND_US, TIME_MAX_US, Time, days_in_month};
 
 /// Which impossible dates are let through (`sql_mode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,22 +80,33 @@ impl Reader<'_> {
         self.at > start
     }
 
-    /// All digits up to what parts two numbers; number and count.
+    /// All digits up to what parts two numbers; number and count. `None` beyond 32 bits.
     fn number(&mut self) -> Option<(u32, usize)> {
         self.digits(usize::MAX)
     }
 
-    /// Up to `most` digits; number and count.
+    /// Up to `most` digits; number and count. `None` beyond 32 bits.
     fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
         let start = self.at;
         let mut number = 0u32;
         while self.at - start < most
             && let Some(byte @ b'0'..=b'9') = self.peek()
         {
-            number = number.saturating_mul(10).saturating_add(u32::from(byte - b'0'));
+            number = number.checked_mul(10)?.checked_add(u32::from(byte - b'0'))?;
             self.at += 1;
         }
         (self.at > start).then_some((number, self.at - start))
+    }
+
+    /// A number of a time of day: 64 bits, beyond which it begins again, as in MySQL. `None` if that is more than 32 bits.
+    fn clock_number(&mut self) -> Option<u32> {
+        let start = self.at;
+        let mut number = 0u64;
+        while let Some(byte @ b'0'..=b'9') = self.peek() {
+            number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            self.at += 1;
+        }
+        u32::try_from(number).ok().filter(|_| self.at > start)
     }
 
     /// Bytes that part two numbers, as many as there are; the first should be the standard one and the only one.
@@ -114,6 +125,18 @@ impl Reader<'_> {
 
     fn deprecate(&mut self, found: u8, standard: Option<char>) {
         self.delimiter.get_or_insert(Delimiter { found, at: self.at, standard });
+    }
+
+    /// The fraction of a time of day, which the last of more than six digits rounds, as in MySQL.
+    fn clock_fraction(&mut self) -> (u32, u8) {
+        let (us, shown) = self.fraction();
+        let count = self.text[..self.at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let place =
+            |back: usize| self.text.get(self.at.wrapping_sub(back)).is_some_and(|digit| *digit >= b'5');
+        if count <= 6 {
+            return (us, shown);
+        }
+        (us - u32::from(place(count - 6)) + u32::from(place(1)), shown)
     }
 
     /// A fraction after the point: microseconds rounded from any number of digits, and digits up to 6.
@@ -341,36 +364,41 @@ pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
     let negative = reader.peek() == Some(b'-');
     reader.at += usize::from(negative);
     if !negative && is_shaped_as_moment(&reader.text[reader.at..]) {
-        let parsed = parse_date_time(text, DateRules::LENIENT)?;
-        return Some((parsed.moment.time(), parsed.truncated));
+        // Digits that are no moment may be a time that begins with zeros.
+        let only_digits = reader.text[reader.at..].iter().take(12).all(u8::is_ascii_digit);
+        match parse_date_time(text, DateRules::LENIENT) {
+            Some(parsed) if !only_digits || parsed.moment != DateTime::ZERO => {
+                return Some((parsed.moment.time(), parsed.truncated));
+            }
+            None if !only_digits => return None,
+            _ => {}
+        }
     }
-    let (first, _) = reader.digits(10)?;
-    let mut days = 0;
+    let first = reader.clock_number()?;
     let (hour, minute, second);
     let before_space = reader.at;
     if reader.skip_spaces() && reader.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-        days = first;
-        hour = reader.digits(10)?.0;
+        hour = u64::from(first) * 24 + u64::from(reader.clock_number()?);
         (minute, second) = clock_tail(&mut reader)?;
     } else if reader.peek() == Some(b':') {
-        hour = first;
+        hour = first.into();
         (minute, second) = clock_tail(&mut reader)?;
     } else {
         reader.at = before_space;
-        (hour, minute, second) = (first / 10_000, first / 100 % 100, first % 100);
+        (hour, minute, second) = (u64::from(first / 10_000), first / 100 % 100, first % 100);
     }
     let (mut us, mut fsp) = (0, 0);
     if reader.peek() == Some(b'.') {
         reader.at += 1;
-        (us, fsp) = reader.fraction();
+        (us, fsp) = reader.clock_fraction();
     }
     if minute > 59 || second > 59 {
         return None;
     }
     let mut truncated = !reader.at_end();
-    let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
-    let mut total =
-        i64::from(days).saturating_mul(DAY_US).saturating_add(seconds * SECOND_US + i64::from(us));
+    // Days and hours of 32 bits each: as seconds they fit, as microseconds perhaps not.
+    let seconds = hour as i64 * 3600 + i64::from(minute) * 60 + i64::from(second);
+    let mut total = seconds.saturating_mul(SECOND_US).saturating_add(i64::from(us));
     if total > TIME_MAX_US {
         total = TIME_MAX_US;
         truncated = true;
@@ -383,12 +411,12 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
         return Some((0, 0));
     }
     reader.at += 1;
-    let minute = reader.number()?.0;
+    let minute = reader.clock_number()?;
     if reader.peek() != Some(b':') {
         return Some((minute, 0));
     }
     reader.at += 1;
-    Some((minute, reader.number()?.0))
+    Some((minute, reader.clock_number()?))
 }
 
 /// `dddd-d...` or 12 and more digits, 12 characters at least: a moment, not a time.

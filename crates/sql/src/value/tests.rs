@@ -144,3 +144,86 @@ fn what_is_written_digit_by_digit_is_what_formatting_gives() {
         }
     }
 }
+
+/// Columns of every type, at the ends of what may be declared.
+fn every_kind() -> Vec<ColumnType> {
+    let names = |multiple| {
+        Arc::new(EnumNames {
+            multiple,
+            names: (0..64).map(|nth| format!("n{nth}").as_str().into()).collect(),
+        })
+    };
+    let collation = Collation::DEFAULT;
+    let mut kinds =
+        vec![ColumnType::Date, ColumnType::Year, ColumnType::Json, ColumnType::Varbinary { length: 3 }];
+    kinds.extend([ColumnType::Binary { length: 255 }, ColumnType::Blob { size: BlobSize::Tiny }]);
+    kinds.extend([1, 8, 63, 64].map(|bits| ColumnType::Bit { bits }));
+    kinds.push(ColumnType::Enum { names: names(false), collation });
+    kinds.push(ColumnType::Set { names: names(true), collation });
+    for length in [0, 1, 255] {
+        kinds.push(ColumnType::Char { length, collation });
+        kinds.push(ColumnType::Varchar { length, collation });
+    }
+    for fsp in [0, 3, 6] {
+        kinds.push(ColumnType::Time { fsp });
+        kinds.push(ColumnType::DateTime { fsp });
+        kinds.push(ColumnType::Timestamp { fsp });
+    }
+    for unsigned in [false, true] {
+        for width in [IntWidth::Tiny, IntWidth::Small, IntWidth::Medium, IntWidth::Int, IntWidth::Big] {
+            kinds.push(ColumnType::int(width, unsigned));
+        }
+        for (precision, scale) in [(1, 0), (1, 1), (30, 30), (65, 0), (65, 30)] {
+            kinds.push(ColumnType::Decimal { precision, scale, unsigned, zerofill: false });
+            let digits = Some((precision, scale));
+            kinds.push(ColumnType::Double { unsigned, digits, zerofill: false });
+            kinds.push(ColumnType::Float { unsigned, digits, zerofill: false });
+        }
+        kinds.push(ColumnType::Double { unsigned, digits: None, zerofill: false });
+        kinds.push(ColumnType::Float { unsigned, digits: None, zerofill: false });
+    }
+    kinds
+}
+
+#[test]
+fn no_value_is_too_extreme_to_store() {
+    let mut values = vec![Value::Null, Value::bytes(vec![0xFF; 9]), Value::bytes(vec![0; 900])];
+    values.extend([i64::MIN, -1, 0, 70, i64::MAX].map(Value::Int));
+    values.extend([1 << 63, u64::MAX].map(Value::UInt));
+    values.extend([0.0, -0.0, 0.5, 1e308, -1e308, 5e-324, f64::MAX, 9.3e18, -1e19].map(Value::Double));
+    let numbers =
+        ["0", "1", "9999", "4294967295", "4294967296", "18446744073709551616", "-9223372036854775809"];
+    let long = [&*"9".repeat(700), &*"0".repeat(700), "1e308", "1e-308", "1e99999999999999999999", "é"];
+    let shapes = [
+        "N",
+        "-N",
+        ".N",
+        "N.N",
+        "1eN",
+        "N N",
+        "N N:N:N.N",
+        "N:N:N.N",
+        "-N:1",
+        "N-N-N",
+        "1-1-N",
+        "2026-01-01 N:N:N.N",
+    ];
+    let more = ["2026-01-01 1:1:1.N", "2026-01-01 1:1:1+N", "20260101TN", "[N]", "{\"a\": N}", "N,N"];
+    for number in numbers.iter().chain(&long) {
+        values.extend(shapes.iter().chain(&more).map(|shape| Value::text(shape.replace('N', number))));
+        let parsed = crate::decimal::Decimal::parse_prefix(number.as_bytes());
+        values.push(Value::Decimal(parsed.value));
+    }
+    let moments = values.iter().filter_map(Value::as_raw_bytes);
+    let rules = crate::datetime::DateRules { invalid: true, ..crate::datetime::DateRules::LENIENT };
+    let moments: Vec<_> = moments.filter_map(|text| crate::datetime::parse_date_time(text, rules)).collect();
+    values.extend(moments.iter().map(|found| Value::DateTime(found.moment)));
+    for (value, kind) in
+        values.iter().flat_map(|value| every_kind().into_iter().map(move |kind| (value, kind)))
+    {
+        for strict in [true, false] {
+            let found = std::panic::catch_unwind(|| stored(value.clone(), &kind, strict, SqlMode::DEFAULT));
+            assert!(found.is_ok(), "{value:?} into {kind}");
+        }
+    }
+}

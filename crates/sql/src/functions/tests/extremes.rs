@@ -105,6 +105,72 @@ const TYPES: &[&str] = &[
     "JSON",
 ];
 
+/// Numbers as a text may have them, in every place where one is read.
+const NUMBERS: &[&str] = &[
+    "9999999999",
+    "99999999999",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "99999999999999999999999999999999999999999999999999999999999999999999999999999999999999",
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000001",
+    "-9223372036854775808",
+    "1e308",
+    "1e-308",
+    "1e99999999999999999999",
+    "",
+];
+
+/// Texts in which a number stands at N.
+const SHAPES: &[&str] = &[
+    "N",
+    "-N",
+    ".N",
+    "0.N",
+    "N.N",
+    "1e-N",
+    "0x N",
+    "N:1:1",
+    "1:N:1",
+    "1:1:N",
+    "-N:1",
+    "1:1:1.N",
+    "1 N",
+    "N 1",
+    "-N N",
+    "N N:N:N.N",
+    "1 N:1:1",
+    "1 1:N:1",
+    "N-1-1",
+    "1-N-1",
+    "1-1-N",
+    "2026-01-01 N",
+    "2026-01-01 1:N",
+    "2026-01-01 1:1:N",
+    "2026-01-01 1:1:1.N",
+    "2026-01-01 1:1:1+N",
+    "2026-01-01 1:1:1-1:N",
+    "2026-01-01TN",
+    "20260101TN",
+    "9999-12-31 23:59:59.9999999N",
+    "N N N N N",
+    "[N]",
+    "$[N]",
+    "$.a[last-N]",
+    "$[N to N]",
+    "N.1.1.1",
+    "::N",
+    "{\"a\": N}",
+    "%N",
+    "a{N}",
+    "(a)$N",
+    "\\\\N",
+];
+
 fn random(state: &mut u64, below: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) as usize % below
@@ -131,6 +197,43 @@ fn no_function_panics() {
                 texts.push(format!("{}({})", entry.name, list.join(", ")));
             }
         }
+    }
+    let wrong = that_panic(texts.into_iter());
+    assert!(wrong.is_empty(), "{} panic:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Every shape with every number in it, quoted.
+fn shaped() -> Vec<String> {
+    let fill =
+        |shape: &&str| NUMBERS.iter().map(|number| format!("'{}'", shape.replace('N', number))).collect();
+    SHAPES.iter().flat_map::<Vec<_>, _>(fill).collect()
+}
+
+#[test]
+fn no_number_within_a_text_panics() {
+    let mut state = 11;
+    let mut texts = Vec::new();
+    let shaped = shaped();
+    for entry in tables().filter(|entry| !matches!(entry.name, "sleep" | "benchmark" | "get_lock")) {
+        for count in entry.least.max(1)..=entry.most.min(entry.least.max(1) + 1).min(4) {
+            for text in &shaped {
+                let mut list: Vec<&str> =
+                    (0..count).map(|_| VALUES[random(&mut state, VALUES.len())]).collect();
+                list[random(&mut state, count)] = text;
+                texts.push(format!("{}({})", entry.name, list.join(", ")));
+            }
+        }
+    }
+    let moment =
+        |text| UNITS.iter().map(move |unit| format!("DATE_ADD('2026-01-31', INTERVAL {text} {unit})"));
+    texts.extend(shaped.iter().flat_map(moment));
+    texts.extend(
+        shaped.iter().flat_map(|text| TYPES.iter().map(move |kind| format!("CAST({text} AS {kind})"))),
+    );
+    for (text, kind) in shaped.iter().flat_map(|text| ["DATE", "TIME", "TIMESTAMP"].map(|kind| (text, kind)))
+    {
+        texts.push(format!("{kind}{text}"));
+        texts.push(format!("{text} = CAST('2026-01-01 10:11:12' AS {})", kind.replace("STAMP", "")));
     }
     let wrong = that_panic(texts.into_iter());
     assert!(wrong.is_empty(), "{} panic:\n{}", wrong.len(), wrong.join("\n"));
