@@ -25,6 +25,16 @@ pub enum Error {
     /// The session's statement was killed.
     #[error("query execution was interrupted")]
     Killed,
+    /// What is wanted takes more memory than is allowed.
+    #[error("{used} bytes of memory are more than the limit of {limit}")]
+    OverMemory {
+        /// The limit is that of all sessions together.
+        of_all: bool,
+        /// The limit in bytes.
+        limit: u64,
+        /// Bytes that would be in use.
+        used: u64,
+    },
 
     // -- tell the user
     /// A unique key exists already. `nth` is the secondary index's position, `None` the clustered index.

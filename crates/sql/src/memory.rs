@@ -7,7 +7,7 @@
 //! dropped. A charge asks its account once per `PIECE_BYTES`, the account asks the server once per `CHUNK_BYTES` and not at all for
 //! its first `FREE_BYTES`, so a small statement touches nothing that sessions share.
 //!
-//! What is charged: rows that are kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made, documents in
+//! What is charged: row locks until their transaction ends (the engine has them counted, `LockMemory`), rows that are kept (sorts, groups, joins, WITH, derived tables, UNION), large values while they are made, documents in
 //! memory with the paths, places and keys of their functions (`expr::Held`), lists that are looked up, user variables, prepared statements and their long data, savepoints, named locks, the syntax tree and the plan of a long
 //! statement (by its tokens), a long message and the part of a long answer that the client has not taken.
 //!
@@ -27,7 +27,9 @@ use parking_lot::Mutex;
 
 pub use many::{Many, Rows, dropping};
 
-use crate::error::{SqlError, SqlResult};
+use turnstile_engine::{Error as EngineError, LockMemory};
+
+use crate::error::SqlResult;
 use crate::value::Value;
 use crate::variables::{self, Globals};
 
@@ -66,7 +68,7 @@ impl ServerMemory {
         self.used.load(Ordering::Relaxed)
     }
 
-    fn take(&self, bytes: u64) -> SqlResult<()> {
+    fn take(&self, bytes: u64) -> Result<(), EngineError> {
         let limit = self.limit.load(Ordering::Relaxed);
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
         let used = before.saturating_add(bytes);
@@ -75,7 +77,8 @@ impl ServerMemory {
         }
         self.give_back(bytes);
         // Where there is no room, what is held already is the limit.
-        Err(SqlError::server_memory_limit(if used > limit { limit } else { before }, used))
+        let limit = if used > limit { limit } else { before };
+        Err(EngineError::OverMemory { of_all: true, limit, used })
     }
 
     fn give_back(&self, bytes: u64) {
@@ -111,11 +114,15 @@ impl Account {
 
     /// Takes so many bytes; errors 4081 and 4082, with nothing taken.
     pub fn charge(&self, bytes: u64) -> SqlResult<()> {
+        Ok(self.admit(bytes)?)
+    }
+
+    fn admit(&self, bytes: u64) -> Result<(), EngineError> {
         let held = self.held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let limit = self.limit.load(Ordering::Relaxed);
         let admitted = match held {
-            held if held > limit => Err(SqlError::connection_memory_limit(limit, held)),
-            held if held > FREE_BYTES => self.take(held - FREE_BYTES),
+            held if held > limit => Err(EngineError::OverMemory { of_all: false, limit, used: held }),
+            held if held > FREE_BYTES => self.take_of_server(held - FREE_BYTES),
             _ => Ok(()),
         };
         if admitted.is_err() {
@@ -125,7 +132,7 @@ impl Account {
     }
 
     /// Has so many bytes of the server, in whole chunks.
-    fn take(&self, wanted: u64) -> SqlResult<()> {
+    fn take_of_server(&self, wanted: u64) -> Result<(), EngineError> {
         let mut taken = self.taken.lock();
         if wanted > *taken {
             let more = (wanted - *taken).div_ceil(CHUNK_BYTES).saturating_mul(CHUNK_BYTES);
@@ -152,6 +159,16 @@ impl Account {
             self.server.give_back(*taken - kept);
             *taken = kept;
         }
+    }
+}
+
+/// Row locks live to the end of their transaction, in the engine, which has them counted here.
+impl LockMemory for Account {
+    fn take(&self, bytes: u64) -> Result<(), EngineError> {
+        self.admit(bytes)
+    }
+    fn give_back(&self, bytes: u64) {
+        self.release(bytes);
     }
 }
 

@@ -49,6 +49,11 @@ impl<'k> LockName<'k> {
     }
 }
 
+/// Longest key whose memory a free name keeps.
+const KEEP_KEY_BYTES: usize = 64;
+/// What the allocator needs for one piece of memory, about.
+const ALLOCATION_BYTES: usize = 16;
+
 /// A name the table keeps. Keys of up to 16 bytes need no allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedName {
@@ -73,12 +78,24 @@ impl OwnedName {
     pub(super) fn is_table(&self) -> bool {
         self.tag == 2
     }
-    /// Takes another name, keeping the memory of a long key.
+    /// Takes another name, keeping the memory of a key that is not very long.
     pub(super) fn assign(&mut self, name: LockName<'_>) {
         let (tag, space, key) = name.parts();
         (self.tag, self.space) = (tag, space);
         self.key.clear();
         self.key.extend_from_slice(key);
+    }
+    /// Nothing has this name any more. The memory of a very long key is given back: names that are free stay for as long as any other of
+    /// their shard is locked.
+    pub(super) fn forget(&mut self) {
+        if self.key.capacity() > KEEP_KEY_BYTES {
+            self.key = SmallVec::new();
+        }
+    }
+    /// Memory of the key besides the name itself, about.
+    pub(super) fn heap_bytes(&self) -> usize {
+        // A vector that takes another key grows to a power of two.
+        if self.key.spilled() { self.key.capacity().next_power_of_two() + ALLOCATION_BYTES } else { 0 }
     }
 }
 

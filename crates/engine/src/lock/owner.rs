@@ -5,6 +5,7 @@
 //!   field            written by                              read by
 //!   inner            owner; granter; who passes a gap on     owner; deadlock search (its wait)     short mutex, innermost
 //!   lock_count       with `inner` locked                     deadlock pre-check (after a fence)
+//!   held_bytes       with `inner` locked                     owner, who has it counted
 //!   filter           with `inner` and the name's shard       requests of the owner, under the name's shard mutex
 //!   waiting          under the shard mutex of the wait       deadlock pre-check and search (SeqCst)
 //!   undo_records     owner                                   victim choice
@@ -57,6 +58,8 @@ pub struct LockCount {
 pub struct TxnLocks {
     pub(super) inner: Mutex<Inner>,
     pub(super) lock_count: AtomicU32,
+    /// Memory of what it holds, at most.
+    pub(super) held_bytes: AtomicU64,
     /// A bit per hash of every name it ever held: a clear bit spares the walk through a name's holders.
     pub(super) filter: AtomicU64,
     pub(super) waiting: AtomicBool,
@@ -76,6 +79,7 @@ impl TxnLocks {
         Arc::new(TxnLocks {
             inner: Mutex::new(Inner::default()),
             lock_count: AtomicU32::new(0),
+            held_bytes: AtomicU64::new(0),
             filter: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
             mark: AtomicU64::new(0),
@@ -100,6 +104,7 @@ impl TxnLocks {
         inner.ended = false;
         inner.tables.clear();
         *locks.lock_count.get_mut() = 0;
+        *locks.held_bytes.get_mut() = 0;
         *locks.filter.get_mut() = 0;
         *locks.transient.get_mut() = false;
         *locks.skip_gaps.get_mut() = false;
@@ -152,6 +157,11 @@ impl TxnLocks {
     pub fn lock_count(&self) -> u32 {
         self.lock_count.load(Ordering::Relaxed)
     }
+    /// Memory that its holds take at most.
+    #[inline]
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes.load(Ordering::Relaxed)
+    }
     /// Whether its locks are short: it is an autocommit statement that runs right now and will release them before it waits
     /// for anything. The owner sets it when such a statement starts and must clear it before any other wait than a lock wait
     /// (which does so itself).
@@ -178,9 +188,10 @@ impl TxnLocks {
         self.filter.load(Ordering::Relaxed) & filter_bit(hash) != 0
     }
     /// Notes a new hold. With `inner` locked, so that plain stores do: this is on the path of every row.
-    pub(super) fn note_hold(&self, inner: &mut Inner, held: HeldRef, hash: u64) {
+    pub(super) fn note_hold(&self, inner: &mut Inner, held: HeldRef, hash: u64, bytes: u64) {
         inner.held.push(held);
         self.lock_count.store(inner.held.len() as u32, Ordering::Relaxed);
+        self.held_bytes.store(self.held_bytes.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
         self.filter.store(self.filter.load(Ordering::Relaxed) | filter_bit(hash), Ordering::Relaxed);
     }
 }

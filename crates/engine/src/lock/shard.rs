@@ -16,8 +16,13 @@ use std::sync::Arc;
 
 /// No entry, no node.
 pub(super) const NONE: u32 = u32::MAX;
-/// Slabs beyond this many entries are given back when the shard falls empty.
+/// Slabs beyond this many entries are given back when the shard falls empty, and queues of free entries at once.
 const KEEP_ENTRIES: usize = 1024;
+
+/// Memory of one hold at most, but for the heap of a long key: entry, node, places in the map, in the free lists and in its transaction's
+/// list. A vector or map that has just grown is half empty.
+const HOLD_BYTES: usize =
+    2 * (size_of::<Entry>() + size_of::<Node>() + size_of::<HeldRef>() + 4 * size_of::<u32>());
 
 /// Waiters to be told once the shard's mutex is free: with an outcome, or (`None`) to try for themselves.
 pub(super) type Woken = SmallVec<[(Arc<Waiter>, Option<Outcome>); 4]>;
@@ -67,6 +72,11 @@ impl Entry {
     /// Whether a transaction other than the one that holds `own` holds any of `bits`.
     pub fn held_by_others(&self, bits: u8, own: u8) -> bool {
         (0..BITS).any(|bit| bits & 1 << bit != 0 && self.held[bit] > u32::from(own >> bit & 1))
+    }
+
+    /// Memory that a hold on it takes at most. Every holder counts the whole name: it outlives the others.
+    pub fn hold_bytes(&self) -> u64 {
+        (HOLD_BYTES + self.name.heap_bytes()) as u64
     }
 
     fn count(&mut self, bits: u8, change: i32) {
@@ -159,6 +169,12 @@ impl Shard {
         let hash = idle.hash;
         let found = self.names.find_entry(hash, |&other| other == entry);
         found.expect("a name in use is in the map").remove();
+        let keeps = self.entries.len() <= KEEP_ENTRIES;
+        let free = self.entry_mut(entry);
+        free.name.forget();
+        if !keeps {
+            free.queue = None;
+        }
         self.free_entries.push(entry);
         if self.names.is_empty() && self.entries.len() > KEEP_ENTRIES {
             let (number, row_holds, table_holds) = (self.number, self.row_holds, self.table_holds);
@@ -211,7 +227,8 @@ impl Shard {
             None => {
                 let node = self.new_node(txn.clone(), None, entry, bits);
                 let held = HeldRef { shard: self.number, node };
-                txn.note_hold(&mut inner, held, self.entry(entry).hash);
+                let name = self.entry(entry);
+                txn.note_hold(&mut inner, held, name.hash, name.hold_bytes());
                 let mut holders = self.entry(entry).holders;
                 self.link_last(&mut holders, node);
                 self.entry_mut(entry).holders = holders;

@@ -18,14 +18,16 @@ use crate::rank;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use turnstile_sys::ranked::{RankedGuard, RankedMutex};
-use turnstile_sys::relay;
 use turnstile_sys::sync::Mutex;
 use turnstile_sys::sync::atomic::{AtomicU64, Ordering};
+use turnstile_sys::{relay, relief};
 
 /// Shards; a power of two.
 const SHARDS: usize = 64;
 /// Locks released under one hold of a shard's mutex, at most.
 const RELEASE_BATCH: usize = 64;
+/// Locks whose release takes milliseconds.
+const MANY: usize = 16 << 10;
 /// How long a running autocommit statement spins for the short lock of another before it queues.
 const SPIN_BUDGET: Duration = Duration::from_micros(10);
 
@@ -305,14 +307,22 @@ impl LockTable {
             }
             inner.tables.clear();
             txn.lock_count.store(0, Ordering::Relaxed);
+            txn.held_bytes.store(0, Ordering::Relaxed);
             std::mem::take(&mut inner.held)
         };
         let manner = Manner::at_end(txn.is_transient());
+        if held.len() >= MANY {
+            relief::ahead();
+        }
         if held.len() > 8 {
             held.sort_unstable_by_key(|held| held.shard);
         }
         let mut rest: &[HeldRef] = &held;
         while let Some(first) = rest.first() {
+            // Nothing gives way at the end of a transaction.
+            if held.len() > RELEASE_BATCH {
+                relief::worked();
+            }
             let same = rest.iter().take(RELEASE_BATCH).take_while(|held| held.shard == first.shard).count();
             let mut woken = Woken::new();
             let slot = &self.slots[first.shard as usize];
@@ -348,6 +358,7 @@ impl LockTable {
             let Some(entry) = shard.find(name, hash) else { return };
             let Some(node) = shard.own_hold(entry, txn) else { return };
             let held = HeldRef { shard: shard.number, node };
+            let bytes = shard.entry(entry).hold_bytes();
             let manner = if txn.is_transient() { Manner::OFFER } else { Manner::HAND_OVER };
             let gone = shard.release(node, bits, manner, &mut woken);
             slot.note_release(&shard);
@@ -355,6 +366,8 @@ impl LockTable {
             if gone && let Some(position) = inner.held.iter().rposition(|other| *other == held) {
                 inner.held.swap_remove(position);
                 txn.lock_count.store(inner.held.len() as u32, Ordering::Relaxed);
+                let left = txn.held_bytes().saturating_sub(bytes);
+                txn.held_bytes.store(left, Ordering::Relaxed);
             }
             if let LockName::Table(table) = name {
                 inner

@@ -219,6 +219,7 @@ impl Txn {
         (lock, wait): (RowLock, LockWait),
         accept: &mut (dyn FnMut(&[u8]) -> bool + Send),
     ) -> Result<bool> {
+        self.count_locks()?;
         admitted!(self, 1);
         let grant = self.lock_row(table.clustered, key, lock, LockKind::Record, wait).await?;
         if grant == Grant::Conflict {

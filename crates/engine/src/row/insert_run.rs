@@ -81,6 +81,7 @@ impl Txn {
         if !table.secondaries.is_empty() || self.admission_is_due() || first >= run.len() {
             return Ok(0);
         }
+        self.count_locks()?;
         let kernel = self.kernel.clone();
         if !kernel.storage.wal.try_reserve()? {
             return Ok(0);

@@ -82,6 +82,7 @@ impl Txn {
         let tree = paged!(self, self.kernel.tree(index))?;
         while !scan.done {
             self.options.interrupt.check()?;
+            self.count_locks()?;
             admitted!(self, 1);
             match paged!(self, self.try_next(&tree, scan, claim))? {
                 Found::End => scan.done = true,

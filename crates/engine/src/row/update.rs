@@ -85,6 +85,7 @@ impl Txn {
         if !self.kernel.storage.wal.try_reserve()? || self.admission_is_due() {
             return Ok(None);
         }
+        self.count_locks()?;
         match self.try_whole_update(table, key, change, draft) {
             Ok(true) => {}
             Ok(false) | Err(Error::Miss(_)) => return Ok(None),
@@ -134,6 +135,7 @@ impl Txn {
         change: Decide<'_>,
         mut draft: UpdateDraft,
     ) -> Result<Updated> {
+        self.count_locks()?;
         self.reserve_log().await?;
         admitted!(self, 1);
         self.check_may_write()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::api::{LockWait, RowLock, TableDef, TableLock, TxnOptions};
+use crate::api::{LockMemory, LockWait, RowLock, TableDef, TableLock, TxnOptions};
 use crate::btree::Tree;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, TableId, TxnId};
@@ -87,10 +87,39 @@ thread_local! {
 }
 const SPARE_MAX: usize = 8;
 
+/// Locks are counted in pieces of so many bytes: a transaction with few of them touches nobody's count.
+const PIECE_BYTES: u64 = 16 << 10;
+/// One verb on rows takes locks of so many bytes at most before the next one has them counted.
+const VERB_BYTES: u64 = 4 << 20;
+
+/// Memory of locks that was counted; given back when it is dropped, after the locks.
+#[derive(Debug, Default)]
+struct Counted {
+    memory: Option<Arc<dyn LockMemory>>,
+    bytes: u64,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.as_ref().filter(|_| self.bytes > 0) {
+            memory.give_back(self.bytes);
+        }
+    }
+}
+
+/// What one owner of locks passes to the next: the locks, whether they count among those with gaps, and their memory.
+#[derive(Debug)]
+pub struct Legacy {
+    locks: Option<Arc<TxnLocks>>,
+    has_gaps: bool,
+    memory: Counted,
+}
+
 /// A transaction's locks.
 #[derive(Debug)]
 pub struct TxnLockState {
     locks: Option<Arc<TxnLocks>>,
+    memory: Counted,
     /// It counts among those that hold gaps.
     counted: bool,
     transient: bool,
@@ -102,7 +131,8 @@ impl TxnLockState {
     /// No locks yet; nothing is made before the first request.
     pub fn new(options: &TxnOptions) -> Self {
         let session = options.card.connection();
-        TxnLockState { locks: None, counted: false, transient: options.autocommit, session }
+        let memory = Counted::default();
+        TxnLockState { locks: None, memory, counted: false, transient: options.autocommit, session }
     }
 
     /// The state that the lock room shares, made at the first request.
@@ -159,22 +189,51 @@ impl TxnLockState {
         }
     }
 
+    /// Bytes of locks that nobody has counted yet.
+    #[inline]
+    fn uncounted_bytes(&self) -> u64 {
+        self.locks.as_ref().map_or(0, |locks| locks.held_bytes().saturating_sub(self.memory.bytes))
+    }
+
+    /// Has the locks counted by whoever limits their memory, if they have become more by a piece.
+    #[inline]
+    fn count_memory(&mut self, memory: Option<&Arc<dyn LockMemory>>) -> Result<()> {
+        let more = self.uncounted_bytes();
+        if more < PIECE_BYTES { Ok(()) } else { self.count_more(more, memory) }
+    }
+
+    #[cold]
+    fn count_more(&mut self, more: u64, memory: Option<&Arc<dyn LockMemory>>) -> Result<()> {
+        if let Some(memory) = memory {
+            memory.take(more)?;
+            self.memory.memory.get_or_insert_with(|| memory.clone());
+        }
+        self.memory.bytes += more;
+        Ok(())
+    }
+
     /// Releases everything; the transaction has ended.
     pub fn release_all(&mut self, kernel: &Kernel) {
         if let Some(locks) = self.locks.take() {
             self.uncount(kernel);
             release(kernel, locks);
+            self.memory = Counted::default();
         }
     }
 
-    /// Hands the locks over to whoever ends the transaction, and whether they count among those with gaps.
-    pub fn take(&mut self) -> (Option<Arc<TxnLocks>>, bool) {
-        (self.locks.take(), std::mem::take(&mut self.counted))
+    /// Hands the locks over to whoever ends the transaction.
+    pub fn take(&mut self) -> Legacy {
+        Legacy {
+            locks: self.locks.take(),
+            has_gaps: std::mem::take(&mut self.counted),
+            memory: std::mem::take(&mut self.memory),
+        }
     }
 
     /// The state of locks that were taken over.
-    pub fn taken_over((locks, counted): (Option<Arc<TxnLocks>>, bool)) -> Self {
-        TxnLockState { locks, counted, transient: false, session: 0 }
+    pub fn taken_over(legacy: Legacy) -> Self {
+        let Legacy { locks, has_gaps, memory } = legacy;
+        TxnLockState { locks, memory, counted: has_gaps, transient: false, session: 0 }
     }
 
     fn count(&mut self, kernel: &Kernel) {
@@ -243,7 +302,14 @@ impl Txn {
         acquired
     }
 
+    /// Every verb that locks rows begins with it: what it and those before it have locked is counted, or it does not begin.
+    #[inline]
+    pub(crate) fn count_locks(&mut self) -> Result<()> {
+        self.locks.count_memory(self.options.memory.as_ref())
+    }
+
     fn note_gaps(&mut self, kind: LockKind) {
+        debug_assert!(self.locks.uncounted_bytes() < VERB_BYTES, "a verb locks rows and counts them nowhere");
         if matches!(kind, LockKind::Gap | LockKind::NextKey) {
             self.locks.count(&self.kernel);
         }
@@ -322,6 +388,7 @@ impl Txn {
 
     /// Locks a whole table until the end of the transaction.
     pub async fn lock_table(&mut self, table: &TableDef, lock: TableLock) -> Result<()> {
+        self.count_locks()?;
         self.await_lock(Request::Table(table.id, lock)).await?;
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use turnstile_engine::LockMemory;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sys::relief;
 
@@ -182,6 +183,11 @@ impl SessionState {
             self.has_sequences.store(false, Ordering::Relaxed);
             self.sequences.lock().clear();
         }
+    }
+
+    /// The account that the locks of its transactions are charged to.
+    pub fn lock_memory(&self) -> Arc<dyn LockMemory> {
+        self.memory.clone()
     }
 
     /// The locks it holds that users have named.

@@ -70,6 +70,7 @@ impl Session {
             lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
             interrupt: self.interrupt.clone(),
             card: self.entry.card.clone(),
+            memory: Some(self.state.lock_memory()),
         }
     }
 
@@ -434,6 +435,12 @@ impl From<EngineError> for SqlError {
             EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
             EngineError::NoWait => SqlError::skip_or_nowait_conflict(),
             EngineError::Killed => SqlError::query_interrupted(),
+            EngineError::OverMemory { of_all: true, limit, used } => {
+                SqlError::server_memory_limit(limit, used)
+            }
+            EngineError::OverMemory { of_all: false, limit, used } => {
+                SqlError::connection_memory_limit(limit, used)
+            }
             EngineError::KeyTooLong { .. } => SqlError::key_too_long(3072),
             EngineError::RowTooLarge { .. } => SqlError::row_too_large(65535),
             EngineError::ReadOnly => SqlError::read_only_transaction(),

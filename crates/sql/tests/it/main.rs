@@ -30,6 +30,7 @@ mod hostile;
 mod large_documents;
 mod large_values;
 mod letting_go;
+mod lock_memory;
 mod looking;
 mod monitor;
 mod persist;

@@ -34,6 +34,29 @@ fn in_threads(work: impl Fn(u64) + Sync) {
     });
 }
 
+/// What a transaction is said to hold is never less than what the table takes for it, also where the slabs have just grown.
+#[test]
+fn memory_of_locks_is_counted_in_full() {
+    let (table, txn) = (table(), TxnLocks::new(1, 1));
+    let empty = table.memory_bytes();
+    for key in 0..200_000u64 {
+        table.try_acquire(&txn, row(&key.to_be_bytes()), X, Record);
+        if key > 2000 && key.is_multiple_of(500) {
+            let taken = (table.memory_bytes() - empty) as u64 + txn.lock_totals().names as u64 * 8;
+            assert!(taken <= txn.held_bytes(), "{key}: {taken} bytes, counted {}", txn.held_bytes());
+        }
+    }
+    assert!(txn.held_bytes() <= 200_000 * 512, "{} bytes are far too many", txn.held_bytes());
+    let long = [1u8; 3000];
+    let before = txn.held_bytes();
+    table.try_acquire(&txn, row(&long), X, Record);
+    assert!(txn.held_bytes() >= before + 3000, "a long key counts");
+    table.release_one(&txn, row(&long), X, Record);
+    assert_eq!(txn.held_bytes(), before);
+    table.release_all(&txn);
+    assert_eq!(txn.held_bytes(), 0);
+}
+
 #[test]
 fn one_hot_row_short_and_long_locks_mixed() {
     let table = table();
