@@ -185,6 +185,8 @@ pub enum Statement {
     },
     /// DEALLOCATE PREPARE and DROP PREPARE.
     Deallocate(Name),
+    /// Comments alone.
+    Nothing,
     /// DO: evaluates and discards.
     Do(Vec<Expr>),
     /// SHUTDOWN.

@@ -18,6 +18,7 @@ mod column;
 mod data_change;
 mod definition;
 mod deprecated;
+mod ends;
 mod error;
 mod expression;
 mod function;
@@ -106,7 +107,18 @@ pub struct Parsed {
     /// Where the statement's own text ends: before its semicolon.
     pub statement_end: usize,
     /// Where the next statement begins: after the semicolon and what is blank; the text's length when there is none.
+    /// Comments are one too.
     pub next: usize,
+}
+
+impl Parsed {
+    /// Of the whole `text`, of which `statements` are the beginning.
+    fn within(mut self, text: &[u8], statements: &[u8]) -> Parsed {
+        if self.next >= statements.len() {
+            self.next = text.len();
+        }
+        self
+    }
 }
 
 /// What a statement says that is not in its tree.
@@ -130,7 +142,7 @@ impl Aside {
 /// Parses the statement at the start of `text`.
 ///
 /// # Errors
-/// [`ParseError`]; an empty text is [`ParseErrorKind::Empty`].
+/// [`ParseError`]; a blank text is [`ParseErrorKind::Empty`].
 pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, ParseError> {
     parse_at(text, 0, options)
 }
@@ -141,13 +153,19 @@ pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, ParseError> {
 /// # Errors
 /// [`ParseError`]; nothing but blanks from `start` on is [`ParseErrorKind::Empty`].
 pub fn parse_at(text: &[u8], start: usize, options: ParseOptions) -> Result<Parsed, ParseError> {
-    let start = start.min(text.len());
+    let (statements, start) = statements_from(text, start)?;
+    let mut parser = Parser::new(statements, start, options);
+    let result = parser.parse_one();
+    result.map(|parsed| parsed.within(text, statements)).map_err(|failure| failure.locate(statements, start))
+}
+
+/// The text without what stands behind its last statement, and where the statement at or behind `start` begins.
+fn statements_from(text: &[u8], start: usize) -> Result<(&[u8], usize), ParseError> {
     if u32::try_from(text.len()).is_err() {
         return Err(Failure { kind: ParseErrorKind::TooComplex, offset: 0 }.locate(text, 0));
     }
-    let mut parser = Parser::new(text, start, options);
-    let result = parser.parse_one();
-    result.map_err(|failure| failure.locate(text, start))
+    let statements = ends::trimmed(text);
+    Ok((statements, ends::beginning(statements, start)))
 }
 
 /// As [`parse_at`], with somebody who is told now and then what the tree and its plan take, in bytes, and may end it.
@@ -160,18 +178,25 @@ pub fn parse_metered(
     options: ParseOptions,
     meter: &mut Meter<'_>,
 ) -> SqlResult<Parsed> {
-    let start = start.min(text.len());
-    if u32::try_from(text.len()).is_err() {
-        return Err(Failure { kind: ParseErrorKind::TooComplex, offset: 0 }.locate(text, 0).into());
-    }
-    let mut parser = Parser::new(text, start, options);
+    let (statements, start) = statements_from(text, start)?;
+    let mut parser = Parser::new(statements, start, options);
     parser.metering.meter = Some(meter);
     let result = parser.parse_one();
     parser.settle();
     if let Some(refusal) = parser.metering.refusal.take() {
         return Err(refusal);
     }
-    result.map_err(|failure| failure.locate(text, start).into())
+    result
+        .map(|parsed| parsed.within(text, statements))
+        .map_err(|failure| failure.locate(statements, start).into())
+}
+
+/// What is wrong with a text of which one statement may run, where behind that, from `next` on, something other than comments follows.
+pub fn second_statement(text: &[u8], next: usize, options: ParseOptions) -> Option<ParseError> {
+    let text = ends::trimmed(text);
+    let token = Lexer::new(text, next.min(text.len()), options.lex_options()).next_token();
+    let failure = Failure { kind: ParseErrorKind::Syntax, offset: token.start };
+    (token.kind != TokenKind::End).then(|| failure.locate(text, ends::beginning(text, 0)))
 }
 
 /// Who is told what a statement takes.
@@ -275,18 +300,19 @@ impl<'a> Parser<'a> {
     }
 
     fn parse_one(&mut self) -> Parse<Parsed> {
-        // Stray semicolons before a statement are an error in MySQL; only a wholly blank text is "empty".
-        if self.token.kind == TokenKind::End || self.token.kind == TokenKind::Semicolon {
+        let comments_alone = self.is(TokenKind::End);
+        // The text ends at a NUL.
+        if comments_alone && matches!(self.text.get(self.previous_end as usize), None | Some(0)) {
             return Err(self.failure(ParseErrorKind::Empty));
         }
-        let statement = self.statement()?;
+        let statement = if comments_alone { Statement::Nothing } else { self.statement()? };
         let statement_end = self.previous_end as usize;
         let next = match self.token.kind {
             TokenKind::End => self.text.len(),
             TokenKind::Semicolon => {
                 let after = self.token.end as usize;
                 self.advance();
-                if self.token.kind == TokenKind::End { self.text.len() } else { after }
+                ends::beginning(self.text, after)
             }
             _ => return Err(self.unexpected()),
         };

@@ -148,7 +148,7 @@ impl Asker<'_> {
         match statement {
             // As they enter their tables; DO and EXPLAIN do so too, and what is executed is asked for itself.
             Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {}
-            Statement::Do(_) => {}
+            Statement::Do(_) | Statement::Nothing => {}
             Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {}
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement(statement) => self.statement(statement)?,

@@ -171,13 +171,13 @@ impl Session {
         charge.add(size_of::<Statement>() + text.len().saturating_mul(TEXT_COPIES))?;
         let parsed = self.parse_charged(text, 0, true, &mut charge)?;
         charge.settle()?;
-        if parsed.next < text.len() {
-            let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
-            return Err(SqlError::parse_error(near, 1));
-        }
+        self.ask_for_one(text, parsed.next, true)?;
         if matches!(
             parsed.statement,
-            ast::Statement::Prepare { .. } | ast::Statement::Execute { .. } | ast::Statement::Deallocate(_)
+            ast::Statement::Prepare { .. }
+                | ast::Statement::Execute { .. }
+                | ast::Statement::Deallocate(_)
+                | ast::Statement::Nothing
         ) {
             return Err(SqlError::unsupported_in_prepared());
         }

@@ -93,6 +93,7 @@ fn writes(statement: &Statement) -> bool {
         | Statement::Execute { .. }
         | Statement::Deallocate(_)
         | Statement::Do(_)
+        | Statement::Nothing
         | Statement::Shutdown
         | Statement::Reset(_)
         | Statement::ResetPersist { .. } => false,

@@ -181,6 +181,7 @@ impl Session {
             Statement::Select(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 self.row_statement((statement, ReadsLock::of(statement)), params, out).await
             }
+            Statement::Nothing => Ok(Outcome::default()),
             Statement::Do(exprs) => self.evaluate_only(exprs, params).await,
             Statement::Begin(begin) => self.begin(begin.clone()).await.map(|()| Outcome::default()),
             Statement::Commit(tail) => self.complete(true, *tail).await.map(|()| Outcome::default()),

@@ -2,10 +2,10 @@
 
 use crate::ast::Statement;
 use crate::collation::Collation;
-use crate::error::{SqlError, SqlResult};
+use crate::error::SqlResult;
 use crate::expr::SessionView;
 use crate::memory::Charge;
-use crate::parser::{Aside, Parsed, parse, parse_metered};
+use crate::parser::{Aside, Parsed, parse, parse_metered, second_statement};
 use crate::sink::ResultSink;
 use crate::statement_cache::TEXT_BYTES_MAX;
 use crate::template::{Scan, Template};
@@ -78,14 +78,14 @@ impl Session {
             let parsed = self
                 .parse_charged(text, start, false, &mut charge)
                 .inspect_err(|_| self.state.warnings.clear())?;
-            let more = parsed.next < text.len();
+            let mut more = parsed.next < text.len();
+            if more && !self.multi_statements {
+                self.ask_for_one(text, parsed.next, false)?;
+                more = false;
+            }
             let cached = parsed.aside.as_ref().is_none_or(|aside| aside.only_warns());
             if start == 0 && !more && cached && is_row_statement(&parsed.statement) {
                 self.offer(text, (&parsed.statement, parsed.aside.as_deref()), scan, &course);
-            }
-            if more && !self.multi_statements {
-                let near = String::from_utf8_lossy(&text[parsed.next..]).chars().take(80).collect::<String>();
-                return Err(SqlError::parse_error(near, 1));
             }
             let said = (&parsed.statement, parsed.aside.as_deref());
             let ran = self.run_statement(said, &[], out, more).await;
@@ -99,6 +99,11 @@ impl Session {
             crate::sink::flush(out).await?;
             start = parsed.next;
         }
+    }
+
+    /// Refuses a text that goes on behind its first statement with more than comments.
+    pub(super) fn ask_for_one(&self, text: &[u8], next: usize, parameters: bool) -> SqlResult<()> {
+        second_statement(text, next, self.parse_options(parameters)).map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// Parses a statement, whose tree and plan the session's memory is charged with. KILL ends that too.

@@ -23,7 +23,7 @@ commands! {
     CreateIndex "Com_create_index" CreateRole "Com_create_role" CreateTable "Com_create_table" CreateUser "Com_create_user" DeallocSql "Com_dealloc_sql"
     Delete "Com_delete" DeleteMulti "Com_delete_multi" Do "Com_do" DropDb "Com_drop_db" DropEvent "Com_drop_event"
     DropFunction "Com_drop_function" DropIndex "Com_drop_index" DropProcedure "Com_drop_procedure" DropRole "Com_drop_role" DropTable "Com_drop_table"
-    DropTrigger "Com_drop_trigger" DropUser "Com_drop_user" DropView "Com_drop_view" ExecuteSql "Com_execute_sql"
+    DropTrigger "Com_drop_trigger" DropUser "Com_drop_user" DropView "Com_drop_view" EmptyQuery "Com_empty_query" ExecuteSql "Com_execute_sql"
     ExplainOther "Com_explain_other" Flush "Com_flush" Grant "Com_grant" GrantRoles "Com_grant_roles" Insert "Com_insert" InsertSelect "Com_insert_select"
     Kill "Com_kill" LockTables "Com_lock_tables" Optimize "Com_optimize" PrepareSql "Com_prepare_sql"
     ReleaseSavepoint "Com_release_savepoint" RenameTable "Com_rename_table" RenameUser "Com_rename_user" Repair "Com_repair"
@@ -113,6 +113,7 @@ impl Command {
             Statement::Execute { .. } => C::ExecuteSql,
             Statement::Deallocate(_) => C::DeallocSql,
             Statement::Do(_) => C::Do,
+            Statement::Nothing => C::EmptyQuery,
             Statement::Shutdown => C::Shutdown,
             Statement::Reset(_) | Statement::ResetPersist { .. } => C::Reset,
         }

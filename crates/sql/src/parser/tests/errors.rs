@@ -39,15 +39,38 @@ fn lines_count_from_the_statement() {
     let first = parse(text, ParseOptions::default()).unwrap();
     assert_eq!(&text[..first.statement_end], b"SELECT 1");
     let error = parse_at(text, first.next, ParseOptions::default()).unwrap_err();
-    assert_eq!((error.line, error.near.as_str(), error.offset), (4, "= 2", 18));
+    assert_eq!((error.line, error.near.as_str(), error.offset), (2, "= 2", 18));
 }
 
 #[test]
 fn empty_texts() {
-    for text in ["", "  \n", "-- x", "/* x */", ";", "/*!999999 x */"] {
+    for text in ["", "  \n", ";", " ;\x0b;", "\0"] {
         let error = error_of(text);
         assert_eq!((error.code(), error.to_string().as_str()), (1065, "Query was empty"), "{text}");
     }
+}
+
+#[test]
+fn comments_alone_do_nothing() {
+    for text in ["-- x", "/* x */", "#", "/*!999999 x */;", "/*M!999999\\- sandbox */;\n", "-- a\n-- b\n;;"] {
+        let parsed = parse(text.as_bytes(), ParseOptions::default()).unwrap();
+        assert_eq!((parsed.statement, parsed.next), (Statement::Nothing, text.len()), "{text}");
+    }
+    for text in [";SELECT 1", "/* a */; SELECT 1", "-- a"] {
+        assert_eq!(parse(text.as_bytes(), ParseOptions::default()).is_err(), text.contains(';'), "{text}");
+    }
+}
+
+#[test]
+fn comments_are_no_second_statement() {
+    let second = |text: &str| {
+        let next = parse(text.as_bytes(), ParseOptions::default()).unwrap().next;
+        second_statement(text.as_bytes(), next, ParseOptions::default()).map(|error| (error.line, error.near))
+    };
+    assert_eq!(second("SELECT 1; /* a */ -- b\n;"), None);
+    assert_eq!(second("SELECT 1;;\n"), None);
+    assert_eq!(second("\nSELECT 1;\n SELECT 2;"), Some((2, "SELECT 2".to_owned())));
+    assert_eq!(second("SELECT 1; /* a */ ; b"), Some((1, "; b".to_owned())));
 }
 
 #[test]
@@ -133,10 +156,12 @@ fn parameters_only_where_allowed() {
 fn several_statements_come_one_by_one() {
     let text = b"SELECT 1; ; SELECT ';' -- ;\n; # end\n";
     let first = parse(text, ParseOptions::default()).unwrap();
-    assert_eq!(first.next, 9);
-    assert_eq!(parse_at(text, first.next, ParseOptions::default()).unwrap_err().kind, ParseErrorKind::Empty);
-    let last = parse_at(text, 11, ParseOptions::default()).unwrap();
-    assert_eq!((last.next, last.statement_end), (text.len(), 22));
+    assert_eq!(first.next, 10);
+    assert_eq!(parse_at(text, first.next, ParseOptions::default()).unwrap_err().kind, ParseErrorKind::Syntax);
+    let second = parse_at(text, 11, ParseOptions::default()).unwrap();
+    assert_eq!((&text[second.next..], second.statement_end), (&b"# end\n"[..], 22));
+    let last = parse_at(text, second.next, ParseOptions::default()).unwrap();
+    assert_eq!((last.statement, last.next), (Statement::Nothing, text.len()));
 }
 
 #[test]
