@@ -26,9 +26,25 @@ const FOR_EVER_S: f64 = i32::MAX as f64;
 impl Exec<'_> {
     /// Runs a sub-query for one frame.
     pub async fn subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
+        for guard in &subquery.guards {
+            if !guard.holds(&FrameRow(frame), self.eval)? {
+                frame[subquery.places()].fill(Value::Null);
+                return Ok(());
+            }
+        }
         if let SubqueryKind::Sleep(seconds) = &subquery.kind {
-            let seconds = to_double(&seconds.eval(&FrameRow(frame), self.eval)?, self.eval)?;
-            let duration = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+            let seconds = seconds.eval(&FrameRow(frame), self.eval)?;
+            let number = to_double(&seconds, self.eval)?;
+            if seconds.is_null() || number < 0.0 {
+                let wrong = SqlError::wrong_arguments("sleep.");
+                if self.eval.settings.sql_mode.is_strict() {
+                    return Err(wrong);
+                }
+                self.eval.warn(wrong)?;
+                frame[subquery.position] = Value::Int(0);
+                return Ok(());
+            }
+            let duration = std::time::Duration::from_secs_f64(number.clamp(0.0, 1e9));
             self.db.status().sleep();
             let slept = self.txn.outside(crate::timeout::sleep(duration, self.interrupt.clone())).await;
             frame[subquery.position] = Value::boolean(!slept);

@@ -99,7 +99,10 @@ impl<'a, 'p> Block<'a, 'p> {
     pub fn bind(&mut self, expr: &ast::Expr, clause: &'static str) -> SqlResult<Typed> {
         self.scope.clause.set(clause);
         let settings = self.context.eval.settings;
-        expr::bind(expr, self, &settings)
+        let before = self.subqueries.len();
+        let bound = expr::bind(expr, self, &settings)?;
+        self.guard_waits(before, &bound.expr)?;
+        Ok(bound)
     }
 
     /// What the `?` of open expressions are, before these are bound.
@@ -117,7 +120,10 @@ impl<'a, 'p> Block<'a, 'p> {
     ) -> SqlResult<Typed> {
         self.scope.clause.set(clause);
         let settings = self.context.eval.settings;
-        expr::bind_for(expr, kind, self, &settings)
+        let before = self.subqueries.len();
+        let bound = expr::bind_for(expr, kind, self, &settings)?;
+        self.guard_waits(before, &bound.expr)?;
+        Ok(bound)
     }
 
     /// Binds a value that is put into a column of this type.
@@ -129,7 +135,10 @@ impl<'a, 'p> Block<'a, 'p> {
     ) -> SqlResult<Typed> {
         self.scope.clause.set(clause);
         let settings = self.context.eval.settings;
-        expr::bind_given(expr, kind, self, &settings)
+        let before = self.subqueries.len();
+        let bound = expr::bind_given(expr, kind, self, &settings)?;
+        self.guard_waits(before, &bound.expr)?;
+        Ok(bound)
     }
 
     /// Binds a condition.

@@ -328,7 +328,16 @@ impl Block<'_, '_> {
         // A value that changes from row to row without reading the row is computed for each of them, too.
         let changes = matches!(&kind, SubqueryKind::Value(value) if !value.is_constant());
         let correlated = changes || !reads.is_empty();
-        self.subqueries.push(Subquery { position, width, correlated, kind, plan, reads, inputs });
+        self.subqueries.push(Subquery {
+            position,
+            width,
+            correlated,
+            kind,
+            plan,
+            reads,
+            inputs,
+            guards: Vec::new(),
+        });
     }
 }
 

@@ -151,7 +151,7 @@ pub fn of_rows(block: &Block<'_, '_>, source: &InsertSource) -> Vec<(usize, usiz
     found
 }
 
-/// The columns of the new row that its values refer to. A row whose sub-queries are to be run has some.
+/// The columns of the new row that its values refer to.
 pub fn references(
     block: &Block<'_, '_>,
     source: &InsertSource,

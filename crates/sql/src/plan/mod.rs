@@ -45,6 +45,7 @@ mod steps;
 mod union;
 pub mod uses;
 mod variable;
+pub mod waits;
 pub mod walk;
 pub mod with;
 

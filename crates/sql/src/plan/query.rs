@@ -6,6 +6,7 @@ use turnstile_engine::{LockWait, RowLock};
 
 use super::json_table::JsonTable;
 use super::point::PointShape;
+use super::waits::Guard;
 use crate::ast::SetOperator;
 use crate::collation::Collation;
 use crate::dictionary::Table;
@@ -394,6 +395,8 @@ pub struct Subquery {
     pub reads: Vec<usize>,
     /// Frame positions it or its operand reads, places of other sub-queries among them.
     pub inputs: Vec<usize>,
+    /// What must hold for it to be asked for, where it waits: SLEEP, GET_LOCK and queries of them.
+    pub guards: Vec<Guard>,
 }
 
 impl Subquery {

@@ -48,8 +48,9 @@ impl Exec<'_> {
         }
         let mut asks_for_number = false;
         for (at, (column, expr)) in plan.targets.iter().zip(row).enumerate() {
-            let read = plan.row_subqueries.iter().filter(|(row, place, _)| (*row, *place) == (nth, at));
-            for subquery in read.flat_map(|(_, _, subqueries)| subqueries) {
+            // They are in the order of rows and places.
+            let read = plan.row_subqueries.binary_search_by_key(&(nth, at), |(row, place, _)| (*row, *place));
+            for subquery in read.ok().map(|found| &plan.row_subqueries[found].2).into_iter().flatten() {
                 self.subquery(&plan.subqueries[*subquery], frame).await?;
             }
             self.fill_column(plan, *column, expr.as_ref(), frame, self.storing(plan, number))?;

@@ -96,7 +96,7 @@ impl Exec<'_> {
             InsertSource::Rows(rows) => {
                 for (nth, row) in rows.iter().enumerate() {
                     self.pace().await?;
-                    if plan.references.is_empty() {
+                    if plan.references.is_empty() && plan.row_subqueries.is_empty() {
                         self.fill(plan, row, frame, done.records + 1)?;
                     } else {
                         self.fill_reading(plan, nth, row, frame, done.records + 1).await?;
