@@ -4,7 +4,7 @@
 //! | operand | candidates | read as |
 //! |---|---|---|
 //! | a whole number that is no column | texts, dates, doubles | whole numbers |
-//! | a text, or a date that is no column | texts and dates | dates, moments or times |
+//! | a text, a DATE, or another date that is no column | texts and dates | dates, moments or times |
 //! | a text | numbers and dates | the dates as texts |
 
 use super::build::Builder;
@@ -89,7 +89,10 @@ impl Builder<'_> {
         let name = if text { name_of(written) } else { None };
         for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
             *one = self.known(match reading {
-                Reading::Date if text => {
+                Reading::Date if !text => {
+                    called("date", date_alone, one.clone(), None, ColumnType::DateTime { fsp: 6 })
+                }
+                Reading::Date => {
                     called("date", date_or_none, one.clone(), None, ColumnType::DateTime { fsp: 6 })
                 }
                 _ => read(one.clone(), reading, name.as_deref()),
@@ -156,8 +159,8 @@ fn reads_whole(operand: &Typed, candidates: &[Typed]) -> bool {
 fn reading(operand: &Typed, candidates: &[Typed]) -> Option<Reading> {
     let kinds = || std::iter::once(operand).chain(candidates).map(|one| &one.kind.column);
     let fits = |kind: &ColumnType| is_text(kind) || is_date_or_time(kind) || *kind == ColumnType::Null;
-    let of_column = is_date_or_time(&operand.kind.column) && is_read(&operand.expr);
-    if of_column || !kinds().all(fits) {
+    let of_moments = is_date_or_time(&operand.kind.column) && operand.kind.column != ColumnType::Date;
+    if of_moments && is_read(&operand.expr) || !kinds().all(fits) {
         return None;
     }
     let any = |test: fn(&ColumnType) -> bool| kinds().any(test);
@@ -251,6 +254,30 @@ fn date_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
 fn date_or_none(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let none = datetime::DateTime::from_parts(never().date(), 24, 1, 0, 0, 6);
     date_or(none, &arguments[0], context)
+}
+
+/// A candidate beside dates: a time of day, an offset or what follows the date is told of, and what is no date is
+/// equal to none.
+fn date_alone(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let text = &arguments[0];
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    let written = to_bytes(text);
+    let tell = || context.warn(SqlError::truncated_wrong_value("date", shown_value(text)));
+    // A month or a day of zero is found in columns of any mode; the zero date is none where the mode refuses it.
+    let rules =
+        datetime::DateRules { zero_date: context.compared_date_rules().zero_date, ..context.date_rules() };
+    let Some(parsed) = datetime::parse_date_time(&written, rules) else {
+        tell()?;
+        return Ok(Value::DateTime(never()));
+    };
+    tell_delimiter(&parsed, &written, 1, context);
+    let moment = apply_offset(parsed.moment, parsed.offset_seconds, context);
+    if parsed.truncated || parsed.offset_seconds.is_some() || moment != moment.date().at_midnight() {
+        tell()?;
+    }
+    Ok(Value::DateTime(moment))
 }
 
 fn date_or(none: datetime::DateTime, text: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {

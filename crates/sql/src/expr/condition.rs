@@ -335,7 +335,7 @@ impl Builder<'_> {
         } else {
             let operands = std::iter::once(&operand).chain(&parts).collect::<Vec<_>>();
             self.resolver.compare(super::Meeting::List, &operands);
-            if is_moment(&operand.kind.column) {
+            if is_moment(&operand.kind.column) && operand.kind.column != ColumnType::Date {
                 parts = parts.into_iter().map(|one| self.without_offset(one)).collect();
                 parts = super::offset::told_before(&operand, parts);
             }

@@ -237,7 +237,7 @@ impl Resolver for Block<'_, '_> {
 
     fn compare(&self, meeting: Meeting, operands: &[&Typed]) {
         let parameters = self.context.parameters;
-        parameters.compare(operands);
+        parameters.compare(meeting, operands);
         let name = |at| self.scope.column_at(at).map(|(_, column)| column.name.as_ref().into());
         let given = !parameters.are_literals();
         parameters.note_constants(expr::compared_constants(meeting, operands, given, &name));

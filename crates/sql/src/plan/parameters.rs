@@ -11,7 +11,7 @@ pub use super::derived::{Kinds, ParameterKind};
 use crate::collation::Collation;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, ComparedConstant, EvalContext, Expr, ScalarFunction, Typed, VariableKind};
+use crate::expr::{Call, ComparedConstant, EvalContext, Expr, Meeting, ScalarFunction, Typed, VariableKind};
 use crate::mixing::{Derivation, Repertoire, Traits};
 use crate::types::{ColumnType, ExprType, IntWidth};
 use crate::value::{Value, parse_double_prefix, parse_integer_prefix, shown_value};
@@ -128,7 +128,7 @@ impl Parameters {
 
     /// Notes that these are compared. What a literal beside a time or a year says decides what the two are compared as, and so does a
     /// number beside a date.
-    pub fn compare(&self, operands: &[&Typed]) {
+    pub fn compare(&self, meeting: Meeting, operands: &[&Typed]) {
         if !self.are_literals() || self.in_place {
             return;
         }
@@ -136,6 +136,8 @@ impl Parameters {
         let numbers = operands.iter().filter(literal).any(|one| one.kind.column.is_numeric());
         let decides = |one: &&Typed| match one.kind.column {
             ColumnType::Time { .. } | ColumnType::Year => true,
+            // The candidates of a list are read once, and told of, when the statement is planned.
+            ref kind if kind.is_temporal() && meeting == Meeting::List => true,
             ref kind => numbers && kind.is_temporal(),
         };
         if operands.iter().any(|one| literal(&one)) && operands.iter().any(decides) {
