@@ -77,7 +77,10 @@ impl Janitor {
                 rounds = if reports { rounds + 1 } else { 0 };
                 if rounds == REPORT_ROUNDS {
                     rounds = 0;
-                    log::monitor(&database.monitor().report(&database));
+                    match database.monitor().report(&database) {
+                        Ok(report) => log::monitor(&report),
+                        Err(error) => log::monitor(&error.to_string()),
+                    }
                 }
             }
         })?;

@@ -193,6 +193,11 @@ impl Gate {
         self.wait(Want::UserLock, patience, attempt).await
     }
 
+    /// The same without waiting, for whoever may.
+    pub fn try_lock_for_user(self: &Arc<Gate>) -> Option<Hold> {
+        self.try_announce(Mode::Exclusive)
+    }
+
     fn try_announce(self: &Arc<Gate>, mode: Mode) -> Option<Hold> {
         let before = self.word.load(Ordering::Acquire);
         let full = mode == Mode::ReadLock && (before & READ_LOCKS) / READ_LOCK >= READ_LOCKS_MAX;

@@ -28,7 +28,7 @@ use turnstile_sys::ranked::RankedMutex;
 
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Patience};
-use crate::memory::Charge;
+use crate::memory::{Charge, dropping};
 use crate::rank;
 use crate::value::{Value, to_text};
 
@@ -168,6 +168,18 @@ impl UserLocks {
         Known { locks: self.clone(), name: name.into(), lock: Some(lock) }
     }
 
+    /// Takes a lock that nobody holds or waits for: then nothing has to be known of what else the connection holds.
+    pub fn acquire_now(self: &Arc<Self>, name: &str, connection: u64) -> Option<HeldLock> {
+        let known = self.know(name);
+        let lock = known.lock.as_deref().expect("a reference has its lock until it is dropped");
+        let place = PlaceInLine::at_the_end(lock);
+        let hold = if place.is_first() { lock.gate.try_lock_for_user() } else { None };
+        drop(place);
+        let hold = Some(hold?);
+        lock.owner.store(connection, Ordering::Release);
+        Some(HeldLock { hold, known, times: 1, charge: Charge::default() })
+    }
+
     /// Takes a lock for a connection that does not hold it; `None` if the time was over first.
     pub async fn acquire(
         self: &Arc<Self>,
@@ -192,47 +204,50 @@ impl UserLocks {
     }
 }
 
-/// What a lock takes besides its name, about.
-pub const LOCK_BYTES: usize = 512;
+/// What a lock takes besides its names, about.
+pub const LOCK_BYTES: usize = 768;
+/// Letting go of a lock takes as long as dropping so many things.
+const PARTS: usize = 8;
 
 /// What a session holds.
 #[derive(Debug, Default)]
 pub struct HeldLocks {
-    held: Vec<HeldLock>,
+    held: HashMap<Box<str>, HeldLock>,
 }
 
 impl HeldLocks {
     /// Counts a lock once more if the session holds it.
     pub fn take_again(&mut self, name: &str) -> bool {
-        let found = self.held.iter_mut().find(|lock| *lock.known.name == *name);
-        found.map(|lock| lock.times += 1).is_some()
+        self.held.get_mut(name).map(|lock| lock.times += 1).is_some()
     }
 
     /// Keeps a lock that was acquired.
     pub fn keep(&mut self, lock: HeldLock, charge: Charge) {
         let mut lock = lock;
         lock.charge = charge;
-        self.held.push(lock);
+        self.held.insert(lock.known.name.clone(), lock);
     }
 
     /// Lets go of a lock once; false if the session does not hold it.
     pub fn release(&mut self, name: &str) -> bool {
-        let Some(at) = self.held.iter().position(|lock| *lock.known.name == *name) else { return false };
-        self.held[at].times -= 1;
-        if self.held[at].times == 0 {
-            drop(self.held.swap_remove(at));
+        let Some(lock) = self.held.get_mut(name) else { return false };
+        lock.times -= 1;
+        if lock.times == 0 {
+            drop(self.held.remove(name));
         }
         true
     }
 
     /// Lets go of everything; how often it was taken.
     pub fn release_all(&mut self) -> u64 {
-        std::mem::take(&mut self.held).into_iter().map(|lock| lock.times).sum()
+        // Each is taken out of what all sessions share, and nothing gives way meanwhile.
+        dropping(self.held.len().saturating_mul(PARTS));
+        std::mem::take(&mut self.held).into_values().map(|lock| lock.times).sum()
     }
 
     /// The gates that it holds.
     pub fn holds(&self) -> impl Iterator<Item = &Hold> {
-        self.held.iter().filter_map(|lock| lock.hold.as_ref())
+        self.held.values().filter_map(|lock| lock.hold.as_ref())
     }
 
     /// Whether there are none.

@@ -10,6 +10,7 @@ use super::shard::Shard;
 use super::table::LockTable;
 use crate::api::TableLock;
 use crate::ids::TxnId;
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -92,11 +93,21 @@ pub struct LockSnapshot {
     pub locks: Vec<LockInfo>,
     /// Who waits for whom.
     pub waits: Vec<LockWaitInfo>,
+    /// How many of both are counted as memory.
+    counted: (usize, usize),
 }
 
 impl LockTable {
     /// Copies out all locks and waits.
     pub fn snapshot(&self) -> LockSnapshot {
+        match self.try_snapshot(|_| Ok::<(), Infallible>(())) {
+            Ok(snapshot) => snapshot,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same, which takes a multiple of the memory of the locks: `room` is asked for every piece of some hundred, in bytes, and ends it.
+    pub fn try_snapshot<E>(&self, mut room: impl FnMut(usize) -> Result<(), E>) -> Result<LockSnapshot, E> {
         let mut snapshot = LockSnapshot::default();
         for number in self.shard_numbers() {
             let mut next = 0;
@@ -106,13 +117,28 @@ impl LockTable {
                 for node in next..end {
                     shard.copy_out(node as u32, &mut snapshot);
                 }
-                if end >= shard.nodes.len() {
+                let is_last = end >= shard.nodes.len();
+                drop(shard);
+                room(snapshot.take_uncounted())?;
+                if is_last {
                     break;
                 }
                 next = end;
             }
         }
-        snapshot
+        Ok(snapshot)
+    }
+}
+
+impl LockSnapshot {
+    /// Bytes of what was copied since the last call, about: a list that grows is there twice, and whoever looks sorts it by ids.
+    fn take_uncounted(&mut self) -> usize {
+        let (locks, waits) = std::mem::replace(&mut self.counted, (self.locks.len(), self.waits.len()));
+        let names: usize = self.locks[locks..].iter().map(|lock| lock.name.heap_bytes()).sum();
+        let of_lock = 2 * size_of::<LockInfo>() + 4 * size_of::<LockShape>() + size_of::<LockId>();
+        names
+            + (self.locks.len() - locks) * of_lock
+            + (self.waits.len() - waits) * 2 * size_of::<LockWaitInfo>()
     }
 }
 

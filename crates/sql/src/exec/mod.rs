@@ -137,8 +137,8 @@ impl<'e> Exec<'e> {
         Ok(())
     }
 
-    fn virtual_rows(&self, table: VirtualTable) -> SqlResult<Rows> {
-        information_schema::rows(table, self.db, self.session).map(Rows::from)
+    fn virtual_rows(&self, table: VirtualTable, charge: &mut Charge) -> SqlResult<Rows> {
+        information_schema::rows(table, self.db, self.session, charge).map(Rows::from)
     }
 }
 

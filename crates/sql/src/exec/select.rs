@@ -517,9 +517,7 @@ impl Exec<'_> {
             Source::Common(rows) => self.common_rows(rows).await?,
             Source::Virtual(table) => {
                 aside::step().await;
-                let rows = self.virtual_rows(*table)?;
-                rows.iter().try_for_each(|row| charge.add_row(row))?;
-                Arc::new(rows)
+                Arc::new(self.virtual_rows(*table, &mut charge)?)
             }
             Source::Table(source) => Arc::new(self.whole_table(source, step, plan.width, &mut charge).await?),
             Source::Group(_) | Source::Lateral(_) | Source::Expanded(..) => Arc::default(),

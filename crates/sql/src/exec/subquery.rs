@@ -132,13 +132,18 @@ impl Exec<'_> {
 
     /// GET_LOCK: false if the time was over first.
     async fn get_lock(&mut self, name: &Value, seconds: f64) -> SqlResult<bool> {
+        self.pace().await?;
         let name = UserLocks::name_of(name)?;
         if self.session.user_locks().lock().take_again(&name) {
             return Ok(true);
         }
         let mut charge = self.eval.charge();
-        charge.add(LOCK_BYTES + name.len())?;
+        charge.add(LOCK_BYTES + 3 * name.len())?;
         charge.settle()?;
+        if let Some(lock) = self.db.user_locks().acquire_now(&name, self.session.id) {
+            self.session.user_locks().lock().keep(lock, charge);
+            return Ok(true);
+        }
         let seconds = seconds.round();
         let seconds = if (0.0..FOR_EVER_S).contains(&seconds) { seconds } else { FOR_EVER_S };
         let deadline = Deadline::after(Duration::from_secs_f64(seconds), self.interrupt.clone());

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use turnstile_engine::Isolation;
 use turnstile_engine::admission::Place;
-use turnstile_engine::lock::{LockInfo, LockShape, LockSnapshot};
+use turnstile_engine::lock::{LockInfo, LockShape};
 use turnstile_engine::session_card::{Operation, TxnPicture, WaitingFor};
 
-use super::locks::lock_id;
+use super::locks::{Picture, lock_id};
 use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::datetime::{DateTime, Time, TimeZone};
@@ -84,7 +84,7 @@ pub struct Activity {
     /// Open transactions that have a read view, a lock or an id, in order of their ids.
     pub transactions: Vec<Transaction>,
     /// All locks and waits.
-    pub locks: LockSnapshot,
+    pub locks: Picture,
     /// What they are on.
     pub names: LockNames,
     /// All sessions, by id, with and without a transaction.
@@ -104,12 +104,12 @@ struct Held {
 
 impl Activity {
     /// Takes the picture. A session that only looks (`reader`) and holds nothing is not in it.
-    pub fn of(db: &Database, reader: Option<u64>) -> Activity {
-        Activity::with_locks(db, reader, db.engine().locks().snapshot())
+    pub fn of(db: &Database, reader: Option<u64>) -> SqlResult<Activity> {
+        Ok(Activity::with_locks(db, reader, Picture::take(db)?))
     }
 
     /// The same with locks that were copied before.
-    pub fn with_locks(db: &Database, reader: Option<u64>, locks: LockSnapshot) -> Activity {
+    pub fn with_locks(db: &Database, reader: Option<u64>, locks: Picture) -> Activity {
         let mut held: HashMap<u64, Held> = HashMap::new();
         for (at, lock) in locks.locks.iter().enumerate() {
             let of_session = held.entry(lock.session).or_default();
@@ -256,7 +256,7 @@ pub fn isolation_name(isolation: Isolation) -> &'static str {
 
 /// Rows of INNODB_TRX.
 pub fn transactions(db: &Database, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
-    let picture = Activity::of(db, Some(session.id));
+    let picture = Activity::of(db, Some(session.id))?;
     let mut moments = Moments::of(session);
     picture.transactions.iter().try_for_each(|one| line(&picture, one, &mut moments, out))
 }

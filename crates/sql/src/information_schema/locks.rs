@@ -6,16 +6,19 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use turnstile_engine::ids::IndexId;
-use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, LockShape};
+use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, LockShape, LockSnapshot};
+use turnstile_sys::relief;
 
 use super::activity::{Activity, Moments, Transaction, age, transaction_of};
 use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::dictionary::Table;
 use crate::error::SqlResult;
+use crate::memory::{Account, Charge};
 use crate::session::SessionState;
 use crate::status::intentions::{self, IMPLIED};
 use crate::status::lock_text::LockNames;
@@ -25,6 +28,32 @@ use crate::value::{Value, to_text};
 const STATEMENT_CHARS_MAX: usize = 64;
 /// Bytes of a key that are shown.
 const KEY_BYTES_MAX: usize = 64;
+
+/// All locks and waits. There may be millions: while somebody looks at them they count as memory of all sessions.
+pub struct Picture {
+    copied: LockSnapshot,
+    _charge: Charge,
+}
+
+impl Picture {
+    /// Copies them out.
+    pub fn take(db: &Database) -> SqlResult<Picture> {
+        let account = Arc::new(Account::new(db.memory().clone()));
+        let mut charge = Charge::on(Some(&account));
+        let copied = db.engine().locks().try_snapshot(|bytes| {
+            relief::worked();
+            charge.add(bytes)
+        })?;
+        Ok(Picture { copied, _charge: charge })
+    }
+}
+
+impl Deref for Picture {
+    type Target = LockSnapshot;
+    fn deref(&self) -> &LockSnapshot {
+        &self.copied
+    }
+}
 
 /// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the lock, or the
 /// table of an intention.
@@ -125,7 +154,7 @@ fn type_text(lock: &LockInfo) -> &'static str {
 
 /// Rows of performance_schema.data_locks.
 pub fn data_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
-    let snapshot = db.engine().locks().snapshot();
+    let snapshot = Picture::take(db)?;
     let names = LockNames::for_locks(db, &snapshot.locks);
     let implied = intentions::implied(&snapshot.locks, &names);
     for lock in implied.iter().chain(&snapshot.locks) {
@@ -160,7 +189,7 @@ pub fn data_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// Waits with both locks.
-fn pairs(picture: &turnstile_engine::lock::LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)> {
+fn pairs(picture: &LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)> {
     let known = if picture.waits.is_empty() { &[][..] } else { &picture.locks };
     let by_id: HashMap<LockId, &LockInfo> = known.iter().map(|lock| (lock.id, lock)).collect();
     picture.waits.iter().filter_map(move |wait| {
@@ -171,7 +200,7 @@ fn pairs(picture: &turnstile_engine::lock::LockSnapshot) -> impl Iterator<Item =
 
 /// Rows of performance_schema.data_lock_waits.
 pub fn data_lock_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
-    let snapshot = db.engine().locks().snapshot();
+    let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         let ids = [lock_id(requesting.id), lock_id(blocking.id)];
         out(&[
@@ -192,7 +221,7 @@ pub fn data_lock_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 
 /// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
 pub fn old_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
-    let snapshot = db.engine().locks().snapshot();
+    let snapshot = Picture::take(db)?;
     let mut concerned: Vec<LockId> =
         snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
     if concerned.is_empty() {
@@ -224,7 +253,7 @@ pub fn old_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 
 /// Rows of INNODB_LOCK_WAITS.
 pub fn old_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
-    let snapshot = db.engine().locks().snapshot();
+    let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         out(&[
             Cell::Digits(transaction_of(requesting)),
@@ -256,7 +285,7 @@ fn shortened(statement: &str) -> String {
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
 pub fn lock_waits(db: &Database, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
-    let locks = db.engine().locks().snapshot();
+    let locks = Picture::take(db)?;
     if locks.waits.is_empty() {
         return Ok(());
     }

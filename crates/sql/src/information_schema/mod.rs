@@ -11,6 +11,8 @@ use crate::cell::{Cell, Lines};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::SessionView;
+use crate::memory::Charge;
 use crate::session::SessionState;
 use crate::types::{BlobSize, ColumnType};
 use crate::value::Value;
@@ -595,14 +597,25 @@ pub(crate) fn count(number: usize) -> Value {
 }
 
 /// All rows of a table, as the session may see them.
-pub fn rows(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
+pub fn rows(
+    table: VirtualTable,
+    db: &Arc<Database>,
+    session: &SessionState,
+    charge: &mut Charge,
+) -> SqlResult<Vec<Vec<Value>>> {
     let mut rows = Vec::new();
     write(table, db, session, &mut |line| {
-        rows.push(line.iter().map(|cell| cell.to_value()).collect());
+        let row: Vec<Value> = line.iter().map(|cell| cell.to_value()).collect();
+        charge.add_row(&row)?;
+        session.work(ROW_BYTES)?;
+        rows.push(row);
         Ok(())
     })?;
     Ok(rows)
 }
+
+/// Making a row is as much work as going through so many bytes.
+const ROW_BYTES: usize = 2 << 10;
 
 /// Hands on all rows of a table, one at a time, as the session may see them.
 pub fn write(

@@ -18,6 +18,7 @@ use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
 use crate::plan::walk;
 use crate::query_log::place_of;
@@ -25,6 +26,9 @@ use crate::status::metrics;
 use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Definition, Globals, Kind, Right, Scope, VARIABLES, right};
+
+/// Items of SET between two looks at the clock.
+const ITEMS_AT_ONCE: usize = 32;
 
 /// Whether a function that waits is in an expression.
 fn waits(expr: &ast::Expr) -> bool {
@@ -39,7 +43,9 @@ impl Session {
         items.iter().try_for_each(is_known)?;
         items.iter().try_for_each(|item| self.may_be_set(item))?;
         let mut checked = Vec::with_capacity(items.len());
-        for item in items {
+        let mut slice = Slice::default();
+        for (nth, item) in items.iter().enumerate() {
+            self.pace_items(&mut slice, nth).await?;
             checked.push(match item {
                 SetItem::UserVariable { value, .. } => {
                     let (value, column) = self.set_value(value, params).await?;
@@ -59,7 +65,8 @@ impl Session {
             Checked::System(choice) if persist::is_kept(choice.scope) => Some((choice.at, &choice.value)),
             _ => None,
         }))?;
-        for (item, checked) in items.iter().zip(checked) {
+        for (nth, (item, checked)) in items.iter().zip(checked).enumerate() {
+            self.pace_items(&mut slice, nth).await?;
             match (item, checked) {
                 (SetItem::UserVariable { name, .. }, Checked::Value(value, kind)) => {
                     self.state.set_user_variable(&name.to_lowercase(), value, kind)?;
@@ -67,6 +74,15 @@ impl Session {
                 (_, Checked::System(choice)) => self.set_system(choice).await?,
                 (other, _) => self.set_other(other).await?,
             }
+        }
+        Ok(())
+    }
+
+    /// Between the items of SET, of which there may be hundreds of thousands.
+    async fn pace_items(&self, slice: &mut Slice, nth: usize) -> SqlResult<()> {
+        if nth.is_multiple_of(ITEMS_AT_ONCE) {
+            self.interrupt.check()?;
+            slice.breathe().await;
         }
         Ok(())
     }

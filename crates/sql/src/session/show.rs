@@ -206,7 +206,7 @@ impl Session {
                 let mut table = Table::texts(&["Variable_name", "Value"]);
                 let which =
                     if *global { VirtualTable::GlobalVariables } else { VirtualTable::SessionVariables };
-                table.rows = information_schema::rows(which, &self.db, &self.state)?;
+                table.rows = information_schema::rows(which, &self.db, &self.state, &mut self.charge())?;
                 Ok(table)
             }
             ShowWhat::Warnings(limit) => self.warnings(limit.as_ref(), params, false),
@@ -224,7 +224,7 @@ impl Session {
     /// What the server says about itself, and what it does not have.
     fn shown_by_server(&self, what: &ShowWhat) -> SqlResult<Table> {
         let from = |which: VirtualTable, mut table: Table, columns: &[usize]| {
-            let rows = information_schema::rows(which, &self.db, &self.state)?;
+            let rows = information_schema::rows(which, &self.db, &self.state, &mut self.charge())?;
             table.rows =
                 rows.into_iter().map(|row| columns.iter().map(|at| row[*at].clone()).collect()).collect();
             Ok(table)
@@ -335,7 +335,7 @@ impl Session {
         ];
         let mut table = Table::new(&columns);
         let wanted = text(&schema);
-        let rows = information_schema::rows(VirtualTable::Tables, &self.db, &self.state)?;
+        let rows = information_schema::rows(VirtualTable::Tables, &self.db, &self.state, &mut self.charge())?;
         let shown = [2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
         let own = rows.into_iter().filter(|row| row[1] == wanted);
         table.rows = own.map(|row| shown.iter().map(|at| row[*at].clone()).collect()).collect();

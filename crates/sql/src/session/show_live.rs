@@ -90,7 +90,7 @@ impl Session {
             ShowWhat::Engine { report: EngineReport::Status, .. } => {
                 self.db.monitor().with_report(&self.db, |text| {
                     out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Bytes(text)])
-                })
+                })?
             }
             ShowWhat::Status { .. } => {
                 information_schema::write(VirtualTable::GlobalStatus, &self.db, &self.state, out)

@@ -13,6 +13,7 @@ use turnstile_engine::Engine;
 use super::sample::Sample;
 use crate::database::Database;
 use crate::datetime::DateTime;
+use crate::error::SqlResult;
 use crate::information_schema::activity::Activity;
 
 mod server;
@@ -73,25 +74,25 @@ impl Monitor {
     }
 
     /// The report.
-    pub fn report(&self, db: &Database) -> String {
+    pub fn report(&self, db: &Database) -> SqlResult<String> {
         self.with_report(db, |text| String::from_utf8_lossy(text).into_owned())
     }
 
     /// Makes the report and hands it on, in memory that is kept from one to the next.
-    pub fn with_report<T>(&self, db: &Database, read: impl FnOnce(&[u8]) -> T) -> T {
+    pub fn with_report<T>(&self, db: &Database, read: impl FnOnce(&[u8]) -> T) -> SqlResult<T> {
         let mut report = std::mem::take(&mut *self.spare.lock());
         report.clear();
-        self.write(db, &mut report);
+        self.write(db, &mut report)?;
         let result = read(&report);
         if report.capacity() <= 2 * REPORT_BYTES_MAX {
             *self.spare.lock() = report;
         }
-        result
+        Ok(result)
     }
 
-    fn write(&self, db: &Database, out: &mut Vec<u8>) {
+    fn write(&self, db: &Database, out: &mut Vec<u8>) -> SqlResult<()> {
+        let picture = Activity::of(db, None)?;
         let span = self.span(db.engine());
-        let picture = Activity::of(db, None);
         let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
         out.extend_from_slice(head(db, &span, &picture).as_bytes());
         let list_at = out.len();
@@ -99,6 +100,7 @@ impl Monitor {
         let tail = tail(db, &span, log_waits);
         cut(out, list_at, REPORT_BYTES_MAX.saturating_sub(list_at + tail.len()));
         out.extend_from_slice(tail.as_bytes());
+        Ok(())
     }
 }
 

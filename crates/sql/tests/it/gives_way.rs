@@ -60,6 +60,19 @@ fn long_statements_give_way() {
         assert!(text.ends_with(end), "{statement}: {}", text.lines().last().unwrap_or_default());
         assert!(pauses >= 3, "{statement} gave way {pauses} times only");
     }
+    let items = |item: fn(usize) -> String| (0..8000).map(item).collect::<Vec<_>>().join(",");
+    let many = [
+        format!("SET {}", items(|nth| format!("@a{nth} = {nth}"))),
+        format!("DO {}", items(|nth| format!("GET_LOCK('k{nth}', 0)"))),
+    ];
+    for statement in many {
+        let (pauses, _) = pauses(&mut session, &statement);
+        assert!(pauses >= 3, "{statement:.40} gave way {pauses} times only");
+    }
+    assert_eq!(
+        run(&mut session, "SELECT @a7999, IS_USED_LOCK('k7999') = CONNECTION_ID(), RELEASE_ALL_LOCKS()"),
+        "7999 | 1 | 8000\n"
+    );
     run(&mut session, "BEGIN");
     run(&mut session, "UPDATE n SET k = -k");
     let (pauses, _) = pauses(&mut session, "ROLLBACK");

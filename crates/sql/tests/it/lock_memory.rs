@@ -123,3 +123,52 @@ fn locks_of_all_sessions_together_have_a_limit() {
         assert_eq!(run(&mut two, statement), "9000\n");
     }
 }
+
+/// The lists of locks copy them all: that is memory too, of whoever looks.
+#[test]
+fn who_looks_at_many_locks_is_charged() {
+    let (db, mut one) = stage();
+    let mut two = session(&db);
+    assert_eq!(run(&mut one, "BEGIN"), "ok\n");
+    assert_eq!(run(&mut one, "SELECT COUNT(*) FROM big FOR UPDATE"), "9000\n");
+    let lists = ["data_locks", "data_lock_waits"];
+    for list in lists {
+        let text = format!("SELECT COUNT(*) >= 0 FROM performance_schema.{list}");
+        assert_eq!(run(&mut two, &text), "1\n");
+    }
+    let held = db.memory().used();
+    assert_eq!(run(&mut two, LIMIT), "ok\n");
+    assert!(is_refused(&run(&mut two, "SELECT COUNT(*) FROM performance_schema.data_locks")), "its rows");
+    assert_eq!(run(&mut two, "SET GLOBAL global_connection_memory_limit = 16777216"), "ok\n");
+    run(&mut two, "SET SESSION connection_memory_limit = DEFAULT");
+    let is_full =
+        |nth: u32| run(&mut two, &format!("SET @fill{nth} = REPEAT('a', 200000)")).starts_with("error 4081");
+    assert!((0..100).any(is_full));
+    for list in [
+        "performance_schema.data_locks",
+        "performance_schema.data_lock_waits",
+        "information_schema.innodb_trx",
+    ] {
+        let given = run(&mut two, &format!("SELECT COUNT(*) FROM {list}"));
+        assert!(given.starts_with("error 4081"), "{list}: {given:.200}");
+    }
+    assert!(run(&mut two, "SHOW ENGINE INNODB STATUS").starts_with("error 4081"));
+    drop(two);
+    assert!(db.memory().used() <= held, "{} bytes of {held}", db.memory().used());
+}
+
+/// ALTER TABLE copies rows some at a time, however long they are.
+#[test]
+fn a_copy_of_long_rows_fits_the_limit() {
+    let (db, mut session) = stage();
+    run(&mut session, "CREATE TABLE long_rows (i INT PRIMARY KEY, t LONGTEXT)");
+    run(&mut session, "INSERT INTO long_rows SELECT i, REPEAT('a', 100000) FROM big WHERE i < 100");
+    assert_eq!(run(&mut session, "SET SESSION connection_memory_limit = 8388608"), "ok\n");
+    let copied = run(&mut session, "ALTER TABLE long_rows MODIFY i BIGINT");
+    assert!(copied.starts_with("ok 100"), "{copied}");
+    run(&mut session, "INSERT INTO long_rows VALUES (100, REPEAT('a', 1500000))");
+    run(&mut session, "SET SESSION connection_memory_limit = 2097152");
+    assert!(is_refused(&run(&mut session, "ALTER TABLE long_rows MODIFY i INT")));
+    assert_eq!(run(&mut session, "SELECT COUNT(*) FROM long_rows"), "101\n");
+    assert_eq!(db.memory().used(), 0);
+}

@@ -136,6 +136,9 @@ impl Exec<'_> {
         let table = &plan.table;
         let mut at = 0;
         while at < run.len() {
+            // A leaf full of rows is some hundred: a run of short rows has thousands.
+            self.interrupt.check()?;
+            self.breathe().await;
             let mut inserted = self.txn.try_insert_run(&table.engine, &run, at)?;
             if inserted == 0 {
                 let (key, row) = run.get(at);

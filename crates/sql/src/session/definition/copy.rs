@@ -20,8 +20,12 @@ use crate::row_codec::RowView;
 use crate::types::ColumnType;
 use crate::value::{Value, between_columns, column_text, parse_integer_prefix, shown_value, to_i64};
 
-/// Rows of one transaction of the copy.
+/// Rows of one transaction of the copy, at most.
 const CHUNK: usize = 2000;
+/// Bytes of rows of one transaction, about; one row may be longer.
+const CHUNK_BYTES: usize = 1 << 20;
+/// A row of a chunk is in memory so many times: as it was, as values, and as it will be.
+const COPIES: usize = 3;
 
 /// Where a new column's values come from.
 pub enum Origin {
@@ -60,19 +64,32 @@ impl Session {
         let mut scan = reader.scan(&old.engine, spec);
         let mut copied = 0u64;
         let mut waiting: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let mut waiting_bytes = 0;
         let automatic = AtomicU64::new(1);
         let mut slice = Slice::default();
+        let mut charge = self.charge();
         loop {
             slice.breathe().await;
+            let mut admitted = Ok(());
+            let mut bytes = waiting_bytes;
             let mut visit = |_: &[u8], pk: &[u8], row: &[u8]| {
+                bytes += row.len();
+                admitted = charge.add(COPIES * (row.len() + pk.len()));
+                if admitted.is_err() {
+                    return Visit::Stop;
+                }
                 waiting.push((pk.to_vec(), row.to_vec()));
                 Visit::Continue
             };
             let more = reader.scan_batch(&mut scan, &mut visit).await?;
-            if waiting.len() >= CHUNK || !more {
+            waiting_bytes = bytes;
+            admitted?;
+            if waiting.len() >= CHUNK || waiting_bytes >= CHUNK_BYTES || !more {
+                waiting_bytes = 0;
                 copied += self
                     .write_chunk(old, new, origins, std::mem::take(&mut waiting), &automatic, copied)
                     .await?;
+                charge.clear();
             }
             if !more {
                 break;
