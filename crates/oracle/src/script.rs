@@ -70,6 +70,8 @@ fn open(target: &Target, path: &Path) -> Result<Client, ClientError> {
         format!("USE {name}"),
         "SET NAMES utf8mb4".to_string(),
         "SET time_zone = '+00:00'".to_string(),
+        // Noon of 2026-11-23: a time of day becomes a moment of the day that is.
+        "SET timestamp = 1795435200".to_string(),
     ] {
         client.query(&statement)?;
     }

@@ -60,7 +60,6 @@ pub(crate) use infer::{
     arithmetic_type, counted, decimal_shape, double_of_scale, moment_as_real, signed, unified_extreme,
 };
 pub use infer::{coerce_value, unified_type};
-pub(crate) use literal::number_of_hex;
 pub use literal::{literal_parameter, literal_value};
 pub(crate) use long_text::read_silently;
 pub(crate) use lookup::LOOKED_UP_MIN;

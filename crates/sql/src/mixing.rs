@@ -5,7 +5,7 @@
 //! collation ([`Meeting`]) and the others are converted to its character set:
 //!
 //! 1. The stronger derivation wins: COLLATE (`EXPLICIT`), then columns and variables (`IMPLICIT`), USER() and its like (`SYSCONST`),
-//!    literals (`COERCIBLE`), numbers and dates (`NUMERIC`), NULL (`IGNORABLE`), at last texts whose own parts did not agree (`NONE`).
+//!    literals (`COERCIBLE`), numbers and dates (`NUMERIC`), NULL (shown as `NULL`), at last texts whose own parts did not agree (`NONE`).
 //! 2. Of the same character set and derivation, a collation by code wins. Two others agree on the set's `_bin`, derived `NONE`, which a
 //!    comparison refuses; two different COLLATE are always refused.
 //! 3. Of different character sets the stronger wins if it can hold the other: `utf8mb4` holds all, the other Unicode sets all that is not Unicode, every set holds pure ASCII, and what is
@@ -69,7 +69,7 @@ impl Derivation {
             Derivation::SysConst => "SYSCONST",
             Derivation::Coercible => "COERCIBLE",
             Derivation::Numeric => "NUMERIC",
-            Derivation::Ignorable => "IGNORABLE",
+            Derivation::Ignorable => "NULL",
             Derivation::None => "NONE",
         }
     }

@@ -9,13 +9,17 @@
 //! | TIME | a date, a moment, a document | its time of day |
 //! | TIME | a text | the time that all of it says |
 //! | DATE, DATETIME, TIMESTAMP | a number | the date that it says |
+//!
+//! And what MySQL makes of texts that are no constants beside dates that are none: days.
 
 use super::class::{is_document, is_settled};
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::datetime::{self, Date, DateRules, Time};
 use crate::error::SqlResult;
 use crate::types::{ColumnType, ExprType};
-use crate::value::{Value, parse_double_prefix, to_bytes, to_date_time, to_double, to_time};
+use crate::value::{
+    Value, apply_offset, parse_double_prefix, tell_delimiter, to_bytes, to_date_time, to_double, to_time,
+};
 
 fn read_by(name: &'static str, function: ScalarFunction, typed: Typed, kind: ColumnType) -> Typed {
     let call = Call::new(name, function, vec![typed.expr], kind.clone());
@@ -101,6 +105,26 @@ fn moment_before(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
         return Ok(Value::Null);
     }
     Ok(Value::Date(Date::from_parts(to_double(&arguments[0], context)? as u32, 0, 0)))
+}
+
+/// A text that differs from row to row beside a date that does: its day, without the time. What says no day stays as
+/// it is.
+pub(super) fn day_of_text(typed: Typed) -> Typed {
+    let kind = typed.kind.column.clone();
+    read_by("day of text", day_said, typed, kind)
+}
+
+fn day_said(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let value = &arguments[0];
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let written = to_bytes(value);
+    let Some(found) = datetime::parse_date_time(&written, context.compared_date_rules()) else {
+        return Ok(value.clone());
+    };
+    tell_delimiter(&found, &written, 1, context);
+    Ok(Value::Date(apply_offset(found.moment, found.offset_seconds, context).date()))
 }
 
 /// Whether it is a literal text that says no time, or more than one.

@@ -75,6 +75,11 @@ pub trait Resolver {
     /// Operands are about to be compared, as they are written.
     fn compare(&self, _meeting: Meeting, _operands: &[&Typed]) {}
 
+    /// Whether texts beside dates are read as days, where both differ from row to row.
+    fn reads_days(&self) -> bool {
+        false
+    }
+
     /// `DEFAULT` or `DEFAULT(column)`.
     fn default_value(&mut self, _name: Option<&ast::ColumnName>) -> SqlResult<Typed> {
         Err(SqlError::not_supported_yet("DEFAULT in this place"))
@@ -138,7 +143,7 @@ pub fn bind_given(
 ) -> SqlResult<Typed> {
     let mut builder = Builder { resolver, settings };
     builder.settle_given(expr, kind);
-    let typed = super::given(builder.build(expr)?, expr, kind);
+    let typed = super::given(builder.build(expr)?, expr, kind, settings);
     let typed = if crate::value::takes_shown(kind) { functions::as_shown(typed) } else { typed };
     let is_text = kind.is_string() && *kind != ColumnType::Json;
     Ok(if is_text { super::with_own_digits(typed) } else { with_all_of_average(typed) })

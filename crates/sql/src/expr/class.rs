@@ -2,7 +2,9 @@
 //! that are compared as something else than they are become that here, so that nothing is asked of a row, and a key is
 //! not used where its order is not the comparison's.
 
-use super::beside_column::{first_of_year, in_full, is_no_time, moment_of_literal, time_of_moment};
+use super::beside_column::{
+    day_of_text, first_of_year, in_full, is_no_time, moment_of_literal, time_of_moment,
+};
 use super::build::Builder;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
@@ -20,6 +22,10 @@ pub(super) fn is_document(kind: &ColumnType) -> bool {
 
 pub(super) fn is_moment(kind: &ColumnType) -> bool {
     matches!(kind, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
+}
+
+fn is_text(kind: &ColumnType) -> bool {
+    kind.is_string() && !is_document(kind)
 }
 
 pub(super) fn is_time(kind: &ColumnType) -> bool {
@@ -64,10 +70,9 @@ impl Builder<'_> {
     /// compared as texts, unless a column meets a constant.
     pub(super) fn of_one_class(&self, op: CompareOp, left: Typed, right: Typed) -> (Typed, Typed) {
         self.resolver.compare(Meeting::Pair, &[&left, &right]);
-        let is_text = |typed: &Typed| typed.kind.column.is_string() && !is_document(&typed.kind.column);
         let texts = |time: &Typed, text: &Typed| {
             is_time(&time.kind.column)
-                && is_text(text)
+                && is_text(&text.kind.column)
                 && !(is_column(time) && is_settled(&text.expr) && !is_no_time(text))
         };
         if texts(&left, &right) {
@@ -128,6 +133,14 @@ impl Builder<'_> {
                 true => (moment.clone(), moment_of_literal(&moment.kind.column, other)),
                 false => (coerced(moment, ColumnType::DOUBLE), other),
             };
+        }
+        let changes = !settled && !is_settled(&moment.expr);
+        if changes
+            && self.resolver.reads_days()
+            && moment.kind.column == ColumnType::Date
+            && is_text(&other.kind.column)
+        {
+            return (moment, day_of_text(other));
         }
         let other = self.offset_beside(&moment, other);
         (moment, self.told_moment(self.given_moment(other)))

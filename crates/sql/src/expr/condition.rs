@@ -2,7 +2,7 @@
 //! (`mixing`).
 
 use super::build::{Builder, any_nullable, boxed, truth};
-use super::class::{is_moment, of_branch_taken};
+use super::class::{is_moment, is_time, of_branch_taken};
 use super::literal::{number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::own_digits::with_all_of_average;
@@ -157,6 +157,22 @@ impl Builder<'_> {
         Ok((parts, agreed.collation))
     }
 
+    /// Texts that are read as dates or times, for there is one among them, agree on a collation all the same.
+    fn texts_beside_moments(&self, operation: &'static str, parts: &[&Typed]) -> SqlResult<()> {
+        let any = |test: fn(&ColumnType) -> bool| parts.iter().any(|one| test(&one.kind.column));
+        let moments = any(|kind| is_moment(kind) || is_time(kind));
+        let apart = any(|kind| *kind == ColumnType::Json)
+            || match operation {
+                "between" => any(ColumnType::is_numeric),
+                _ => parts[0].kind.column.is_numeric(),
+            };
+        if !moments || apart || parts.iter().filter(|one| is_text(one)).count() < 2 {
+            return Ok(());
+        }
+        self.agreed(operation, Purpose::Comparison, parts.iter().map(|one| (*one).clone()).collect())
+            .map(drop)
+    }
+
     /// Texts for which `?` stands hold on to the collation that the first other text holds on to, as that text does.
     pub(super) fn like_others(&self, mut parts: Vec<Typed>) -> Vec<Typed> {
         let open = |one: &Typed| matches!(one.expr, Expr::Parameter(_)) && one.kind.column.is_character();
@@ -221,6 +237,7 @@ impl Builder<'_> {
         let bound = self.given_between_moments(bound);
         self.resolver.compare(super::Meeting::Between, &bound.iter().collect::<Vec<_>>());
         let moments = bound.iter().any(|one| is_moment(&one.kind.column));
+        self.texts_beside_moments("between", &bound.iter().collect::<Vec<_>>())?;
         let bound = match moments {
             true => bound.into_iter().map(|one| self.without_offset(one)).collect(),
             false => bound,
@@ -335,6 +352,7 @@ impl Builder<'_> {
         } else {
             let operands = std::iter::once(&operand).chain(&parts).collect::<Vec<_>>();
             self.resolver.compare(super::Meeting::List, &operands);
+            self.texts_beside_moments(" IN ", &operands)?;
             if is_moment(&operand.kind.column) && operand.kind.column != ColumnType::Date {
                 parts = parts.into_iter().map(|one| self.without_offset(one)).collect();
                 parts = super::offset::told_before(&operand, parts);
@@ -348,7 +366,9 @@ impl Builder<'_> {
             parts.insert(0, operand);
         }
         let parts = parts.into_iter().map(with_all_of_average).collect();
-        let (parts, collation) = self.agreed(" IN ", Purpose::Comparison, parts)?;
+        // Beside a number all are numbers.
+        let purpose = if numeric { Purpose::Operator } else { Purpose::Comparison };
+        let (parts, collation) = self.agreed(" IN ", purpose, parts)?;
         let nullable = any_nullable(&parts);
         let mut parts = parts.into_iter().map(|part| part.expr);
         let operand = Box::new(parts.next().expect("the operand is the first"));

@@ -3,15 +3,22 @@
 //! those of its character set.
 
 use super::class::{coerced, text_of_document};
-use super::{Typed, number_of_hex, source_of};
+use super::literal::hex_for_column;
+use super::{EvalSettings, Typed, source_of};
 use crate::ast;
 use crate::functions::{self, Wanted};
 use crate::types::ColumnType;
 
 /// A value as a column of this type takes it from an expression that was written so.
-pub(crate) fn given(typed: Typed, written: &ast::Expr, column: &ColumnType) -> Typed {
-    let is_number = column.is_numeric() && !matches!(column, ColumnType::Bit { .. });
-    if is_number && let Some(number) = number_of_hex(written) {
+pub(crate) fn given(
+    typed: Typed,
+    written: &ast::Expr,
+    column: &ColumnType,
+    settings: &EvalSettings,
+) -> Typed {
+    if column.is_numeric()
+        && let Some(number) = hex_for_column(written, column, settings)
+    {
         return number;
     }
     if typed.kind.column == ColumnType::Json {

@@ -238,6 +238,36 @@ pub(crate) fn number_of_hex(literal: &ast::Expr) -> Option<Typed> {
     Some(whole(value, DIGITS_OF_BYTES[bytes.len().min(8)] + signed, true))
 }
 
+/// A hex or bit literal as a column of numbers takes it. More than eight bytes are beyond every whole number, whatever
+/// bytes they are, and so is what has the highest of 64 bits set where numbers have signs.
+pub(super) fn hex_for_column(
+    literal: &ast::Expr,
+    kind: &ColumnType,
+    settings: &EvalSettings,
+) -> Option<Typed> {
+    let ast::Expr::Literal(ast::Literal::Hex(bytes) | ast::Literal::Bit(bytes)) = literal else {
+        return None;
+    };
+    let number = number_of_hex(literal)?;
+    let is_bits = matches!(kind, ColumnType::Bit { .. });
+    let has_sign = !is_bits && !kind.is_unsigned();
+    let is_high = bytes.len() == 8 && bytes.first().is_some_and(|byte| *byte > 0x7F);
+    if bytes.len() <= 8 && !(has_sign && is_high) {
+        return (!is_bits).then_some(number);
+    }
+    let value = match kind {
+        ColumnType::Bit { bits: 64.. } | ColumnType::Int { width: IntWidth::Big, unsigned: true, .. } => {
+            Value::Decimal(Decimal::parse_prefix(b"18446744073709551616").value)
+        }
+        ColumnType::Bit { .. } | ColumnType::Int { .. } | ColumnType::Year => Value::UInt(u64::MAX),
+        // These hold larger numbers: a strict change is refused, another takes the largest whole number.
+        _ if settings.sql_mode.is_strict() => Value::Double(f64::INFINITY),
+        _ if has_sign => Value::Int(i64::MAX),
+        _ => Value::UInt(u64::MAX),
+    };
+    Some(Typed { expr: Expr::Literal(value), kind: number.kind })
+}
+
 /// Digits of the greatest number in so many bytes.
 const DIGITS_OF_BYTES: [usize; 9] = [1, 3, 5, 8, 10, 13, 15, 17, 20];
 

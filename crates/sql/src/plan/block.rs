@@ -66,6 +66,8 @@ pub struct Block<'a, 'p> {
     pub seen_subqueries: Vec<(ast::Expr, Sight, Vec<Typed>)>,
     /// Aggregates that have a place.
     pub seen_aggregates: Vec<(FunctionCall, Typed)>,
+    /// Of an INSERT, or of an UPDATE or DELETE of one table: MySQL reads no texts beside dates as days there.
+    pub changes_one_table: bool,
     /// Keys of GROUP BY, aliases and positions replaced.
     pub group_keys: Vec<ast::Expr>,
     /// The same under WITH ROLLUP.
@@ -88,6 +90,7 @@ impl<'a, 'p> Block<'a, 'p> {
             aggregates: Vec::new(),
             target: None,
             inserted_base: None,
+            changes_one_table: false,
             seen_subqueries: Vec::new(),
             seen_aggregates: Vec::new(),
             group_keys: Vec::new(),
@@ -241,6 +244,10 @@ impl Resolver for Block<'_, '_> {
         let name = |at| self.scope.column_at(at).map(|(_, column)| column.name.as_ref().into());
         let given = !parameters.are_literals();
         parameters.note_constants(expr::compared_constants(meeting, operands, given, &name));
+    }
+
+    fn reads_days(&self) -> bool {
+        !self.changes_one_table
     }
 
     fn derives(&self) -> bool {

@@ -140,6 +140,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let table = target_table(context, &insert.table)?;
     let targets = targets(&table, &insert.columns)?;
     let mut block = Block::new(context, None);
+    block.changes_one_table = true;
     let base = block.scope.reserve(table.columns().len());
     block.scope.add(ScopeTable::of(&table, &insert.table.table, base))?;
     block.target = Some(table.clone());
@@ -156,7 +157,8 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             {
                 (plan, given) = (wider, tables);
             }
-            conversions = insert_select::into_columns(&mut plan, query, &targets, &table);
+            conversions =
+                insert_select::into_columns((&mut plan, query), &context.eval.settings, &targets, &table);
             InsertSource::Query(plan)
         }
         ast::InsertSource::Literals(rows) => {
@@ -467,6 +469,7 @@ fn read_tables<'a>(
     rows: &Rows<'_>,
 ) -> SqlResult<(Block<'a, 'a>, from::Joined)> {
     let mut block = Block::new(context, None);
+    block.changes_one_table = matches!(rows.tables, [TableRef::Table(_)]);
     let joined = from::read(&mut block, rows.tables)?;
     Ok((block, joined))
 }

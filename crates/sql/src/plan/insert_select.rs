@@ -4,7 +4,7 @@
 use crate::ast::{self, QueryBody, SelectItem, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed, given, with_all_of_average, with_own_digits};
+use crate::expr::{EvalSettings, Expr, Typed, given, with_all_of_average, with_own_digits};
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -99,8 +99,8 @@ fn table_names(one: &TableRef, into: &mut Vec<(Option<ast::Name>, ast::Name)>) {
 /// What else a value becomes, a document a number or a date a text, is worked out when its column's turn has come: these expressions, over
 /// the query's row.
 pub fn into_columns(
-    plan: &mut QueryPlan,
-    query: &ast::Query,
+    (plan, query): (&mut QueryPlan, &ast::Query),
+    settings: &EvalSettings,
     targets: &[usize],
     table: &Table,
 ) -> Vec<Option<Expr>> {
@@ -122,7 +122,7 @@ pub fn into_columns(
             _ => None,
         };
         let value = Typed { expr: Expr::Column(nth), kind: item.kind.clone() };
-        let taken = written.map(|written| given(value, &written, kind).expr);
+        let taken = written.map(|written| given(value, &written, kind, settings).expr);
         conversions.push(taken.filter(|taken| !matches!(taken, Expr::Column(_))));
         if kind.is_string() && *kind != ColumnType::Json && passes_on {
             *item = with_own_digits(item.clone());

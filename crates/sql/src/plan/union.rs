@@ -27,19 +27,23 @@ pub fn plan(
     if around.order_by.iter().any(|item| walk::any(&item.expr, &ast::Expr::is_query)) {
         return sorted(context, first, rest, around, parent);
     }
-    let members = planned(context, first, rest, parent)?;
-    assemble(context, members, around, parent)
+    let sent = context.depth == 1 && around.order_by.is_empty();
+    let members = planned(context, first, rest, sent, parent)?;
+    settled_set(combined(context, members, around, sent, parent)?)
 }
 
+/// The members of a set operation. They are `sent` if rows go out as they come, not through a table that has them all.
 fn planned(
     context: &PlanContext<'_>,
     first: &ast::Query,
     rest: &[(SetOperator, ast::Query)],
+    sent: bool,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<Vec<(SetOperator, QueryPlan)>> {
-    let mut members = vec![(SetOperator::UnionAll, member(context, first, parent)?)];
+    let sent = sent && rest.iter().all(|(operator, _)| *operator == SetOperator::UnionAll);
+    let mut members = vec![(SetOperator::UnionAll, member(context, first, sent, parent)?)];
     for (operator, query) in rest {
-        members.push((*operator, member(context, query, parent)?));
+        members.push((*operator, member(context, query, sent, parent)?));
     }
     Ok(members)
 }
@@ -48,6 +52,7 @@ fn planned(
 fn member(
     context: &PlanContext<'_>,
     query: &ast::Query,
+    sent: bool,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
     match &query.body {
@@ -56,8 +61,9 @@ fn member(
                 && !query.order_by.iter().any(|item| walk::any(&item.expr, &ast::Expr::is_query)) =>
         {
             let around = Around { order_by: &query.order_by, limit: query.limit.as_ref(), locking: &[] };
-            let members = planned(context, first, rest, parent)?;
-            Ok(QueryPlan::Set(Box::new(combined(context, members, around, parent)?)))
+            let sent = sent && query.order_by.is_empty();
+            let members = planned(context, first, rest, sent, parent)?;
+            Ok(QueryPlan::Set(Box::new(combined(context, members, around, sent, parent)?)))
         }
         _ => super::plan_query(context, query, parent),
     }
@@ -122,7 +128,10 @@ pub fn assemble(
     around: Around<'_>,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<QueryPlan> {
-    let plan = combined(context, members, around, parent)?;
+    settled_set(combined(context, members, around, false, parent)?)
+}
+
+fn settled_set(plan: SetPlan) -> SqlResult<QueryPlan> {
     if plan.undecided.contains(&true) {
         return Err(SqlError::mix_of_collations("UNION"));
     }
@@ -133,6 +142,7 @@ fn combined(
     context: &PlanContext<'_>,
     mut members: Vec<(SetOperator, QueryPlan)>,
     around: Around<'_>,
+    sent: bool,
     parent: Option<Outside<'_>>,
 ) -> SqlResult<SetPlan> {
     let head = members[0].1.columns().clone();
@@ -141,14 +151,17 @@ fn combined(
     let mut term = Term::default();
     for (at, (operator, member)) in members.iter().enumerate() {
         let (goes_on, merged) = term.take(*operator, member);
-        if !goes_on && undecided.contains(&true) {
+        let stays_apart = sent && !goes_on && !taken_in_later(&members[at..]);
+        let is_text_later = stays_apart && at > 1 && becomes_text(&kinds, &members[at..]);
+        if is_text_later || !goes_on && undecided.contains(&true) {
             if at > 1 {
-                // The rows before are told apart by the collation that they are left with.
+                // The rows before are told apart by the collation that they are left with, and are texts of the type
+                // that they have.
                 let rest = members.split_off(at);
                 let nothing = Around { order_by: &[], limit: None, locking: &[] };
-                let before = QueryPlan::Set(Box::new(combined(context, members, nothing, parent)?));
+                let before = QueryPlan::Set(Box::new(combined(context, members, nothing, sent, parent)?));
                 let members = std::iter::once((SetOperator::UnionAll, before)).chain(rest).collect();
-                return combined(context, members, around, parent);
+                return combined(context, members, around, sent, parent);
             }
             undecided.fill(false);
         }
@@ -194,6 +207,22 @@ fn combined(
     let (order, limit) = tail(context, &columns, around, parent)?;
     let kinds = kinds.into_iter().map(|kind| kind.column).collect();
     Ok(SetPlan { members, columns, kinds, undecided, order, limit })
+}
+
+/// Whether an operation behind the first of these takes in all before it.
+fn taken_in_later(members: &[(SetOperator, QueryPlan)]) -> bool {
+    let unions = members.iter().map(|(operator, _)| *operator);
+    let unions = unions.take_while(|one| takes_in(SetOperator::UnionDistinct, *one));
+    unions.skip(1).any(|one| one == SetOperator::UnionDistinct)
+}
+
+/// Whether values that are no texts are texts among those of more members.
+fn becomes_text(kinds: &[ExprType], more: &[(SetOperator, QueryPlan)]) -> bool {
+    kinds.iter().enumerate().any(|(nth, kind)| {
+        let others = more.iter().filter_map(|(_, member)| Some(&member.columns().get(nth)?.column_type));
+        let all = others.fold(kind.column.clone(), |all, other| unified_type(&all, &settled(other)));
+        !kind.column.is_string() && all.is_string()
+    })
 }
 
 /// The operations that MySQL takes for one with the last one. Texts must agree among the members of one operation; those of an operation

@@ -236,6 +236,13 @@ fn store_integer(
         (i128::from(low), i128::from(high))
     };
     let clamped = number.clamp(low, high);
+    // A decimal becomes a whole number of 64 bits first, and is told of twice if the column has fewer.
+    let (least, most) =
+        if unsigned { (i128::MIN, u64::MAX.into()) } else { (i64::MIN.into(), i64::MAX.into()) };
+    let is_narrow = matches!(value, Value::Decimal(_)) && width != IntWidth::Big;
+    if is_narrow && !(least..=most).contains(&number) {
+        context.out_of_range()?;
+    }
     // That it is too large is told in place of what follows the number.
     if clamped != number || unsigned && is_below_zero(value) {
         context.out_of_range()?;
@@ -268,10 +275,14 @@ fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
         _ if is_below_zero(value) => -1,
         _ => whole_number(value, context)?,
     };
+    // A decimal becomes a whole number of 64 bits first, and is told of twice.
+    if matches!(value, Value::Decimal(_)) && number > i64::MAX.into() {
+        context.out_of_range()?;
+    }
     // '0' and '00' are the year 2000; 0, '0000' and what is no number are none.
     let two_digits = value.is_string() && {
         let text = to_bytes(value);
-        text.len() != 4 && text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit)
+        text.len() != 4 && Decimal::parse_prefix(&text).consumed > 0
     };
     let year = match number {
         0 if two_digits => 2000,
@@ -289,15 +300,13 @@ fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
 
 fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<Value> {
     let largest = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    let mut has_more = false;
     let number = match value {
         Value::Str(_) | Value::Bytes(_) | Value::Date(_) | Value::DateTime(_) | Value::Time(_) => {
             let bytes = to_bytes(value);
             let significant = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
-            if significant.len() > 8 {
-                u64::MAX
-            } else {
-                significant.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
-            }
+            has_more = significant.len() > 8;
+            significant.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
         }
         Value::Int(number) => *number as u64,
         Value::Double(number) => number.trunc() as i64 as u64,
@@ -305,9 +314,16 @@ fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<
             context.out_of_range()?;
             0
         }
-        other => whole_number(other, context)?.clamp(0, i128::from(u64::MAX)) as u64,
+        other => {
+            let number = whole_number(other, context)?;
+            // A decimal becomes a whole number of 64 bits first, and is told of twice.
+            if number > i128::from(u64::MAX) {
+                context.out_of_range()?;
+            }
+            number.clamp(0, i128::from(u64::MAX)) as u64
+        }
     };
-    if number > largest || value.as_raw_bytes().is_some_and(|bytes| trim_zeros(bytes).len() > 8) {
+    if number > largest || has_more {
         // The mode alone says what it is called: IGNORE makes a warning of either.
         let is_long = context.eval.settings.sql_mode.is_strict();
         context.misfit(match is_long {
@@ -317,10 +333,6 @@ fn store_bits(value: &Value, bits: u8, context: &StoreContext<'_>) -> SqlResult<
         return Ok(Value::UInt(largest));
     }
     Ok(Value::UInt(number))
-}
-
-fn trim_zeros(bytes: &[u8]) -> &[u8] {
-    &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..]
 }
 
 fn store_decimal(
@@ -357,7 +369,7 @@ fn store_decimal(
     }
     match number.fit(precision, scale) {
         Ok(fitted) if !overflows => {
-            if fitted != number && !matches!(value, Value::Double(_)) {
+            if fitted != number {
                 context.note_truncated();
             }
             Ok(Value::Decimal(fitted))
@@ -572,7 +584,8 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
         | Value::Time(_) => {
             let text = to_bytes(value);
             let found = if names.multiple {
-                let members = text.split(|byte| *byte == b',').filter(|member| !member.is_empty());
+                let said = trim_spaces(&text);
+                let members = said.split(|byte| *byte == b',').filter(|_| !text.is_empty());
                 members.fold((0, true), |(bits, whole), member| match find(member) {
                     Some(position) => (bits | 1u64 << position, whole),
                     None => (bits, false),
@@ -585,10 +598,14 @@ fn store_enum(value: &Value, kind: &ColumnType, context: &StoreContext<'_>) -> S
         Value::Double(_) | Value::Decimal(_) => {
             // Fractions are cut off here.
             let number = match value {
-                Value::Decimal(number) => number.truncate_places(0).to_scaled_i128().unwrap_or(i128::MAX),
+                Value::Decimal(number) => {
+                    let beyond = if is_below_zero(value) { i128::MIN } else { i128::MAX };
+                    number.truncate_places(0).to_scaled_i128().unwrap_or(beyond)
+                }
                 other => to_double(other, context.eval)?.trunc() as i128,
             };
-            chosen(number)
+            // These become whole numbers of 64 bits first.
+            chosen(number.clamp(i64::MIN.into(), i64::MAX.into()))
         }
         number => {
             let number = whole_number(number, context)?;

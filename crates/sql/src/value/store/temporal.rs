@@ -37,7 +37,7 @@ fn parse_moment(
                 Some(found) => {
                     // A day has no fraction.
                     if exact != exact.truncate_places(0) {
-                        context.misfit_moment(kind, value, false)?;
+                        context.misfit_moment(kind, value, found.moment == DateTime::ZERO)?;
                     }
                     Some(found.moment)
                 }
@@ -59,7 +59,8 @@ fn parse_moment(
 fn says_no_day(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
     Ok(match value {
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
-            to_bytes(value).trim_ascii() == b"0"
+            let text = to_bytes(value);
+            !text.is_empty() && text.len() < 5 && text.iter().all(|digit| *digit == b'0')
         }
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
             let number = to_decimal(value, context.eval)?;
@@ -189,11 +190,26 @@ fn clock_of_text(value: &Value, context: &StoreContext<'_>) -> SqlResult<Time> {
         None if [&b""[..], b"-", b"."].contains(&text.trim_ascii()) => Ok(Time::default()),
         other => {
             let clamped = other.is_some_and(|(time, _)| time.us.abs() == datetime::TIME_MAX_US);
-            let is_clock = other.is_none() && text.contains(&b':');
+            let is_clock = other.is_none() && says_clock(&text);
             context.misfit_moment("time", value, clamped || is_clock)?;
             Ok(other.map_or(Time::default(), |(time, _)| time))
         }
     }
+}
+
+/// Whether a text that is no time has numbers where a time has them, none of which needs more than 32 bits.
+fn says_clock(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = text.split(|byte| *byte == b'.').next().unwrap_or_default();
+    let fits = |number: &[u8]| {
+        let value = number.iter().try_fold(0u32, |sum, digit| {
+            sum.checked_mul(10)?.checked_add(u32::from(digit.wrapping_sub(b'0')))
+        });
+        value.is_some()
+    };
+    let mut numbers = whole.split(|byte| !byte.is_ascii_digit());
+    text.first().is_some_and(u8::is_ascii_digit) && numbers.all(fits)
 }
 
 /// Whether what is read as a time says a day as well.
