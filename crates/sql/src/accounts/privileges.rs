@@ -51,6 +51,7 @@ privileges! {
     CONNECTION_ADMIN 28 "CONNECTION_ADMIN" false;
     PERSIST_RO_VARIABLES_ADMIN 30 "PERSIST_RO_VARIABLES_ADMIN" false;
     ROLE_ADMIN 34 "ROLE_ADMIN" false;
+    SESSION_VARIABLES_ADMIN 35 "SESSION_VARIABLES_ADMIN" false;
     SYSTEM_USER 31 "SYSTEM_USER" false;
     SYSTEM_VARIABLES_ADMIN 29 "SYSTEM_VARIABLES_ADMIN" false;
     GRANT_OPTION 40 "GRANT OPTION" true;
@@ -88,7 +89,6 @@ pub const UNKNOWN_HERE: &[&str] = &[
     "RESOURCE_GROUP_USER",
     "SENSITIVE_VARIABLES_OBSERVER",
     "SERVICE_CONNECTION_ADMIN",
-    "SESSION_VARIABLES_ADMIN",
     "SET_ANY_DEFINER",
     "SET_USER_ID",
     "SHOW_ROUTINE",
@@ -104,19 +104,23 @@ impl Privileges {
         Privileges::CONNECTION_ADMIN.0
             | Privileges::PERSIST_RO_VARIABLES_ADMIN.0
             | Privileges::ROLE_ADMIN.0
+            | Privileges::SESSION_VARIABLES_ADMIN.0
             | Privileges::SYSTEM_USER.0
             | Privileges::SYSTEM_VARIABLES_ADMIN.0,
     );
 
     /// Which privileges a row of the dictionary can hold: the number of the last entry of [`Privileges::later`].
-    pub const EDITION: u8 = 3;
+    pub const EDITION: u8 = 4;
 
     /// Those that a row of an edition could not hold.
     pub fn later(edition: u8) -> Privileges {
+        let sessions = Privileges::SESSION_VARIABLES_ADMIN;
         let roles = Privileges::CREATE_ROLE.with(Privileges::DROP_ROLE).with(Privileges::ROLE_ADMIN);
+        let roles = roles.with(sessions);
         match edition {
             0 => roles.with(Privileges::PERSIST_RO_VARIABLES_ADMIN).with(Privileges::SYSTEM_USER),
             1 => roles,
+            2 | 3 => sessions,
             _ => Privileges::NONE,
         }
     }

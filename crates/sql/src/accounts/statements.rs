@@ -79,6 +79,10 @@ impl Account {
         let edition = if row.is_empty() { 0 } else { row.u8()? };
         let later = Privileges::later(edition);
         if later != Privileges::NONE && account.global.with(later).has(Privileges::all(false)) {
+            let others = Privileges::DYNAMIC.without(later);
+            if account.global.has(others.handed_on()) {
+                account.global = account.global.with(later.handed_on());
+            }
             account.global = account.global.with(later);
         }
         if edition < Privileges::EDITION_OF_HANDING_ON && account.global.has(Privileges::GRANT_OPTION) {

@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    fn set_by_hint(&self, name: &str, value: &str) -> SqlResult<()> {
+    fn set_by_hint(&mut self, name: &str, value: &str) -> SqlResult<()> {
         let at = variables::find(name).ok_or_else(|| SqlError::unresolved_hint_name(name))?;
         let definition = &VARIABLES[at];
         if !HINTABLE.contains(&definition.name) {
@@ -161,6 +161,9 @@ impl Session {
             Kind::Switches(_) => definition.accept_over(&before, &Value::text(value))?,
             _ => definition.parse_option(value)?,
         };
+        if let Some(asked) = definition.right.of_session() {
+            self.ask_to_set(asked)?;
+        }
         definition.check_possible(&accepted)?;
         let warning = definition.promises_nothing(Some(&before), &accepted);
         self.state.set_variable(at, accepted);

@@ -9,10 +9,10 @@ use super::definition::parents_named;
 use crate::accounts::{AccountName, Privileges as P};
 use crate::ast::{
     AlterAction, ExplainTarget, FlushTarget, KeyDef, MaintenanceKind, RoleStatement, SetItem, ShowWhat,
-    Statement, TableName, TransactionScope, UserName, UserStatement, VariableScope,
+    Statement, TableName, TransactionScope, UserName, UserStatement,
 };
 use crate::error::{SqlError, SqlResult};
-use crate::variables;
+use crate::variables::right;
 
 /// Something a statement needs.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,52 +61,7 @@ pub(super) fn of_statement(
     Ok(asker.needs)
 }
 
-/// Session variables that not everybody may set although they hold for the session alone.
-const GUARDED_SESSION_VARIABLES: &[&str] = &[
-    "binlog_direct_non_transactional_updates",
-    "binlog_format",
-    "binlog_row_image",
-    "binlog_row_value_options",
-    "binlog_rows_query_log_events",
-    "bulk_insert_buffer_size",
-    "character_set_database",
-    "character_set_filesystem",
-    "collation_database",
-    "connection_memory_chunk_size",
-    "connection_memory_limit",
-    "global_connection_memory_tracking",
-    "gtid_next",
-    "histogram_generation_max_mem_size",
-    "innodb_strict_mode",
-    "internal_tmp_mem_storage_engine",
-    "low_priority_updates",
-    "max_delayed_threads",
-    "max_error_count",
-    "max_insert_delayed_threads",
-    "min_examined_row_limit",
-    "preload_buffer_size",
-    "pseudo_replica_mode",
-    "pseudo_slave_mode",
-    "pseudo_thread_id",
-    "select_into_buffer_size",
-    "select_into_disk_sync_delay",
-    "sql_generate_invisible_primary_key",
-    "sql_log_bin",
-    "sql_log_off",
-    "sql_require_primary_key",
-    "xa_detach_on_prepare",
-];
-
-const ADMINISTRATION: Need =
-    Need::Server(&[P::SUPER, P::SYSTEM_VARIABLES_ADMIN], "SUPER or SYSTEM_VARIABLES_ADMIN");
-const SESSION_ADMINISTRATION: Need = Need::Server(
-    &[P::SUPER, P::SYSTEM_VARIABLES_ADMIN],
-    "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN",
-);
-const MANDATORY_ROLES: [Need; 2] = {
-    let words = "SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN";
-    [Need::Server(&[P::SUPER, P::SYSTEM_VARIABLES_ADMIN], words), Need::Server(&[P::ROLE_ADMIN], words)]
-};
+const ADMINISTRATION: Need = Need::Server(right::GLOBAL.0, right::GLOBAL.1);
 pub(super) const ACCOUNTS: Need = Need::Server(&[P::CREATE_USER], "CREATE USER");
 const REPLICATION: Need = Need::Server(&[P::SUPER, P::REPLICATION_CLIENT], "SUPER, REPLICATION CLIENT");
 
@@ -187,7 +142,8 @@ impl Asker<'_> {
             }
             Statement::Shutdown => self.needs(Need::Server(&[P::SHUTDOWN], "SHUTDOWN")),
             Statement::Reset(_) => self.needs(Need::Server(&[P::RELOAD], "RELOAD")),
-            Statement::ResetPersist { .. } => self.needs(ADMINISTRATION),
+            // By what is kept: `persist.rs`.
+            Statement::ResetPersist { .. } => {}
             Statement::User(user) => self.user(user),
             Statement::DropUser { .. } | Statement::RenameUser(_) => self.needs(ACCOUNTS),
             // What may be passed on is told when the privileges have been made out: `may_pass_on`.
@@ -280,24 +236,8 @@ impl Asker<'_> {
 
     fn set_item(&mut self, item: &SetItem) {
         match item {
-            SetItem::SystemVariable { scope, name, .. } => {
-                // A name that means nothing is told before.
-                let Some(at) = variables::find(name) else { return };
-                match scope {
-                    VariableScope::Default | VariableScope::Session => {
-                        if GUARDED_SESSION_VARIABLES.contains(&variables::VARIABLES[at].name) {
-                            self.needs(SESSION_ADMINISTRATION);
-                        }
-                    }
-                    VariableScope::Global | VariableScope::Persist
-                        if variables::VARIABLES[at].name == "mandatory_roles" =>
-                    {
-                        MANDATORY_ROLES.into_iter().for_each(|need| self.needs(need));
-                    }
-                    VariableScope::Global | VariableScope::Persist => self.needs(ADMINISTRATION),
-                    VariableScope::PersistOnly => self.needs(Need::NextStart),
-                }
-            }
+            // Declared with the variable, and asked for when the item is checked: `set.rs`.
+            SetItem::SystemVariable { .. } => {}
             SetItem::Transaction { scope, .. } => match scope {
                 TransactionScope::Next | TransactionScope::Session => {}
                 TransactionScope::Global => self.needs(ADMINISTRATION),

@@ -13,7 +13,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::value::Value;
 use crate::variables::persisted::{Change, Entry};
-use crate::variables::{self, Definition, Effect, Scope, VARIABLES};
+use crate::variables::{self, Definition, Effect, Persisted, Scope, VARIABLES, right};
 
 /// Variables that say where this server lives or what it is: to be changed by who starts it, not through it. Those that only
 /// report a fact are as little to be kept.
@@ -80,6 +80,11 @@ pub(super) fn check_scope(definition: &Definition, scope: VariableScope, name: &
     }
 }
 
+/// Whether SET may change what a kept value is for; so may one that only the file knows.
+fn is_dynamic(name: &str) -> bool {
+    variables::find(name).is_none_or(|at| VARIABLES[at].effect.is_dynamic())
+}
+
 impl Session {
     /// Makes durable what SET PERSIST and SET PERSIST_ONLY ask for.
     pub(super) fn keep<'v>(&self, kept: impl Iterator<Item = (usize, &'v Value)>) -> SqlResult<()> {
@@ -102,13 +107,29 @@ impl Session {
         persisted.change(changes).map_err(|_| SqlError::variable_not_persisted())
     }
 
+    /// Who may forget a value is who may keep it; that nothing is kept is no secret.
+    fn ask_to_forget(&mut self, name: &str) -> SqlResult<()> {
+        if is_dynamic(name) { self.ask_to_set(right::GLOBAL) } else { self.ask_for_next_start() }
+    }
+
     /// RESET PERSIST [[IF EXISTS] name]
     pub(super) fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> SqlResult<()> {
-        let Some(name) = name else { return self.change_kept(vec![Change::ForgetAll]) };
+        let Some(name) = name else {
+            let Some(entries) = self.db.globals().persisted().map(Persisted::entries) else {
+                self.ask_to_set(right::GLOBAL)?;
+                return Err(SqlError::variable_not_persisted());
+            };
+            let (dynamic, fixed): (Vec<_>, Vec<_>) = entries.iter().partition(|(name, _)| is_dynamic(name));
+            for (name, _) in dynamic.into_iter().chain(fixed) {
+                self.ask_to_forget(name)?;
+            }
+            return self.change_kept(vec![Change::ForgetAll]);
+        };
         // By another spelling of its name, or by a name that only the file knows.
         let lower = name.to_ascii_lowercase();
         let known = variables::find(&lower).map_or(&*lower, |at| VARIABLES[at].name).to_string();
         if self.db.globals().persisted().is_some_and(|persisted| persisted.has(&known)) {
+            self.ask_to_forget(&known)?;
             return self.change_kept(vec![Change::Forget(known)]);
         }
         let missing = SqlError::not_in_persisted_file(name);

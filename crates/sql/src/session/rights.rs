@@ -17,6 +17,7 @@ use crate::expr::WarningLevel;
 use crate::information_schema::VirtualTable;
 use crate::plan::uses::{TableUse, UseList, Uses};
 use crate::registry::Entry;
+use crate::variables::right;
 
 impl Session {
     /// Fails unless the account has what a statement needs.
@@ -318,6 +319,16 @@ impl Session {
                 SqlError::access_denied(user, host, if open { "NO" } else { "YES" })
             }
         })
+    }
+
+    /// Fails unless the account may set a variable that takes one of these.
+    pub(super) fn ask_to_set(&mut self, (any, words): right::Asked) -> SqlResult<()> {
+        self.ask(&Need::Server(any, words))
+    }
+
+    /// Fails unless it may say what the next start begins with.
+    pub(super) fn ask_for_next_start(&mut self) -> SqlResult<()> {
+        self.ask(&Need::NextStart)
     }
 
     /// KILL of somebody else's session.

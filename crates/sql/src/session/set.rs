@@ -1,4 +1,7 @@
 //! SET: system variables, user variables, character sets, transaction characteristics, passwords. Also KILL.
+//!
+//! Whether all items may be set at all, as far as their names, scopes and the rights to global values say, is known before the
+//! first value is worked out; then the values are worked out and checked in their order, and set when none is wrong.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -9,6 +12,7 @@ use turnstile_sys::latch;
 use super::Session;
 use super::persist;
 use super::reads::ReadsLock;
+use super::state::check_read;
 use super::statement::{Outcome, selecting};
 use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
@@ -21,7 +25,7 @@ use crate::query_log::place_of;
 use crate::status::metrics;
 use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
-use crate::variables::{self, Globals, Kind, Scope, VARIABLES};
+use crate::variables::{self, Definition, Globals, Kind, Right, Scope, VARIABLES, right};
 
 /// Items of SET between two looks at the clock.
 const ITEMS_AT_ONCE: usize = 32;
@@ -36,6 +40,8 @@ fn waits(expr: &ast::Expr) -> bool {
 impl Session {
     /// SET. All values are worked out and checked before the first is set, so that a wrong one changes nothing.
     pub(super) async fn set(&mut self, items: &[SetItem], params: &[Value]) -> SqlResult<()> {
+        items.iter().try_for_each(is_known)?;
+        items.iter().try_for_each(|item| self.may_be_set(item))?;
         let mut checked = Vec::with_capacity(items.len());
         let mut slice = Slice::default();
         for (nth, item) in items.iter().enumerate() {
@@ -116,12 +122,41 @@ impl Session {
         Ok((value, rows.types.into_iter().next().unwrap_or(ColumnType::Null)))
     }
 
+    /// Fails unless a system variable can be set in this scope, and a global one by this account.
+    fn may_be_set(&mut self, item: &SetItem) -> SqlResult<()> {
+        let SetItem::SystemVariable { scope, name, .. } = item else { return Ok(()) };
+        persist::check_scope(definition_of(name)?, *scope, name)?;
+        match scope {
+            VariableScope::Default | VariableScope::Session => Ok(()),
+            VariableScope::Global | VariableScope::Persist => self.ask_to_set(right::GLOBAL),
+            VariableScope::PersistOnly => self.ask_for_next_start(),
+        }
+    }
+
+    /// Fails unless the account has what a variable asks for in this scope beside what all global values take.
+    fn ask_for_variable(
+        &mut self,
+        right: Right,
+        scope: VariableScope,
+        is_default: bool,
+        first: bool,
+    ) -> SqlResult<()> {
+        let asked = match scope {
+            VariableScope::Default | VariableScope::Session => right.of_session(),
+            VariableScope::Global | VariableScope::Persist => right.beside_global(),
+            VariableScope::PersistOnly => None,
+        };
+        let now = right.is_asked_first() == first && (right.guards_default() || !is_default);
+        asked.filter(|_| now).map_or(Ok(()), |asked| self.ask_to_set(asked))
+    }
+
     /// Whether a system variable may be set so, and to what; nothing is set.
     fn check_system(&mut self, scope: VariableScope, name: &str, value: Option<Value>) -> SqlResult<Choice> {
         let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
-        persist::check_scope(definition, scope, name)?;
+        let is_default = value.is_none();
+        self.ask_for_variable(definition.right, scope, is_default, true)?;
         if let (Some(value), true) = (&value, definition.is_fixed_in_sessions()) {
             definition.accept(value)?;
         }
@@ -157,6 +192,7 @@ impl Session {
             None if !global && definition.scope == Scope::Both => self.db.globals().get(at),
             None => definition.parse(definition.default)?,
         };
+        self.ask_for_variable(definition.right, scope, is_default, false)?;
         self.check_log_file(definition.name, &value)?;
         if matches!(definition.name, "read_only" | "super_read_only") && scope != VariableScope::PersistOnly {
             self.check_nothing_open()?;
@@ -358,6 +394,38 @@ impl Session {
         }
         Ok(Outcome::default())
     }
+}
+
+fn definition_of(name: &str) -> SqlResult<&'static Definition> {
+    let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
+    Ok(&VARIABLES[at])
+}
+
+/// Fails if an item names a variable that there is not, or its value reads one that there is not so: that is told before
+/// anything else.
+fn is_known(item: &SetItem) -> SqlResult<()> {
+    match item {
+        SetItem::SystemVariable { name, value, .. } => {
+            definition_of(name)?;
+            value.as_ref().map_or(Ok(()), reads_known)
+        }
+        SetItem::UserVariable { value, .. } => reads_known(value),
+        SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Transaction { .. } => Ok(()),
+        SetItem::Password { .. } => Ok(()),
+    }
+}
+
+fn reads_known(expr: &ast::Expr) -> SqlResult<()> {
+    if let ast::Expr::SystemVariable { scope, name } = expr {
+        return check_read(definition_of(name)?, *scope);
+    }
+    let mut told = Ok(());
+    walk::children(expr, &mut |child| {
+        if told.is_ok() {
+            told = reads_known(child);
+        }
+    });
+    told
 }
 
 /// Statements come in a set whose ASCII characters are their own bytes.

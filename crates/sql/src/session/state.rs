@@ -19,7 +19,7 @@ use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
-use crate::variables::{self, Scope, SessionSettings, SessionVariables, VARIABLES};
+use crate::variables::{self, Definition, Scope, SessionSettings, SessionVariables, VARIABLES};
 
 /// A session's state as its statements see it.
 pub struct SessionState {
@@ -284,13 +284,8 @@ impl SessionState {
     pub fn variable(&self, at: usize, scope: VariableScope) -> SqlResult<Value> {
         let definition = &VARIABLES[at];
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
+        check_read(definition, scope)?;
         match (definition.scope, global) {
-            (Scope::Session, true) => {
-                Err(SqlError::incorrect_global_local_variable(definition.name, "SESSION"))
-            }
-            (Scope::Global, false) if scope == VariableScope::Session => {
-                Err(SqlError::incorrect_global_local_variable(definition.name, "GLOBAL"))
-            }
             (Scope::Global, _) | (Scope::Both, true) => Ok(self.db.globals().get(at)),
             _ => Ok(match definition.name {
                 "last_insert_id" => Value::UInt(self.last_insert_id.load(Ordering::Relaxed)),
@@ -497,5 +492,16 @@ impl SessionView for SessionState {
             sequences.len() - 1
         });
         sequences[at].1.next_number()
+    }
+}
+
+/// Fails unless a variable has a value of the kind that an expression names.
+pub fn check_read(definition: &Definition, scope: VariableScope) -> SqlResult<()> {
+    let wrong = |what| Err(SqlError::incorrect_global_local_variable(definition.name, what));
+    match (definition.scope, scope) {
+        (Scope::Global, VariableScope::Session) => wrong("GLOBAL"),
+        (Scope::Session, VariableScope::Default | VariableScope::Session) => Ok(()),
+        (Scope::Session, _) => wrong("SESSION"),
+        _ => Ok(()),
     }
 }

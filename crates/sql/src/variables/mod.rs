@@ -21,12 +21,14 @@ mod effect;
 pub mod guide;
 pub mod persisted;
 pub mod reference;
+pub mod right;
 mod settings;
 mod switches;
 pub mod table;
 
 pub use effect::Effect;
 pub use persisted::Persisted;
+pub use right::Right;
 pub use settings::{Priority, SessionSettings, isolation};
 pub use table::VARIABLES;
 
@@ -98,6 +100,8 @@ pub struct Definition {
     pub name: &'static str,
     /// Where it lives.
     pub scope: Scope,
+    /// Who may set it.
+    pub right: Right,
     /// What it takes.
     pub kind: Kind,
     /// Its value unless the command line says otherwise.

@@ -24,6 +24,9 @@ ranges are MySQL 8.4's unless the description says otherwise.
   choice here and this server has not; its default says what is so and is accepted, any other value is refused with error 1231, at start
   too. *no effect*: kept and shown, so that clients and option files written for MySQL work; a value other than the default is accepted
   with warning 1235, or a line in the log at start.
+- **Who may.** SET GLOBAL takes SYSTEM_VARIABLES_ADMIN or SUPER, SET PERSIST_ONLY both SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN.
+  For the own session everybody may set a variable, but for those that say *guarded*: they take SESSION_VARIABLES_ADMIN,
+  SYSTEM_VARIABLES_ADMIN or SUPER, those that say *guarded, not SUPER* one of the first two.
 - **Wrong values change nothing**, and of a SET with several items none is carried out when one is wrong. A name that does not exist is
   error 1193, a value that is no number where one is wanted 1232, a word that is not among the choices 1231, GLOBAL for a session's
   variable 1228, no GLOBAL for the server's 1229. A number outside the range is cut to it with warning 1292, or refused with error 1231
@@ -85,12 +88,15 @@ fn row(page: &mut String, one: &Definition) {
         text => format!("`{}`", text.replace(',', ", ")),
     };
     let dynamic = if one.effect.is_dynamic() { "yes" } else { "no" };
+    let scope = match one.right.of_session().filter(|_| one.scope != Scope::Global) {
+        Some(_) => format!("{}, {}", scope(one), one.right.name()),
+        None => scope(one).to_string(),
+    };
     // Writing to a String cannot fail.
     let _ = writeln!(
         page,
-        "| `{}` | {} | {dynamic} | {} | {default} | {} | {} |",
+        "| `{}` | {scope} | {dynamic} | {} | {default} | {} | {} |",
         one.name,
-        scope(one),
         one.effect.name(),
         range(one),
         one.doc.replace('|', "\\|")

@@ -71,3 +71,12 @@ fn options_take_what_is_so_and_say_what_is_not() {
     assert_eq!(configure("max_connections", "0"), Ok(Configured::Cut));
     assert_eq!(configure("max_connections", "7"), Ok(Configured::Taken));
 }
+
+/// The same room has both words: a variable without a session's value is nobody's to set for a session.
+#[test]
+fn rights_fit_scopes() {
+    for one in VARIABLES {
+        let global = matches!(one.right, Right::Admin | Right::Roles);
+        assert_eq!(global, one.scope == Scope::Global, "{}", one.name);
+    }
+}

@@ -14,6 +14,41 @@ fn start(disk: &FaultDisk) -> Session {
     session(&block_on(Database::open_with(engine, globals)).unwrap())
 }
 
+/// Who may keep a value may forget it; nobody else.
+#[test]
+fn what_is_kept_is_forgotten_by_who_may_keep_it() {
+    let globals = Globals::default();
+    globals.load_persisted(Arc::new(FaultDisk::new(3))).unwrap();
+    let engine = Engine::open_memory(Config::default()).unwrap();
+    let db = block_on(Database::open_with(engine, globals)).unwrap();
+    let mut root = session(&db);
+    expect(
+        &mut root,
+        &[
+            ("CREATE USER nobody, v, super", "ok"),
+            ("GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO v", "ok"),
+            ("GRANT SUPER ON *.* TO super", "ok"),
+            ("SET PERSIST net_write_timeout = 60, PERSIST_ONLY back_log = 100", "ok"),
+        ],
+    );
+    let start_words = "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN";
+    let refused = |user: &str, statement: &str, code: u16, words: &str| {
+        let told = run(&mut as_user(&db, user), statement);
+        assert!(told.starts_with(&format!("error {code}")) && told.contains(words), "{statement}: {told}");
+    };
+    refused("nobody", "RESET PERSIST", 1227, "SUPER or SYSTEM_VARIABLES_ADMIN");
+    refused("nobody", "RESET PERSIST IF EXISTS net_write_timeout", 1227, "SUPER or SYSTEM_VARIABLES_ADMIN");
+    for user in ["nobody", "v", "super"] {
+        refused(user, "RESET PERSIST back_log", 3630, start_words);
+    }
+    refused("v", "RESET PERSIST", 3630, start_words);
+    expect(&mut root, &[(KEPT, "back_log | 100\nnet_write_timeout | 60")]);
+    expect(
+        &mut as_user(&db, "super"),
+        &[("RESET PERSIST net_write_timeout", "ok"), (KEPT, "back_log | 100")],
+    );
+}
+
 fn expect(session: &mut Session, cases: &[(&str, &str)]) {
     for (statement, wanted) in cases {
         assert_eq!(run(session, statement).trim_end(), *wanted, "{statement}");
