@@ -128,6 +128,45 @@ pub fn room_ranks(source: &Source) -> Vec<String> {
     findings
 }
 
+/// Rooms of the SQL crate that know values, texts and expressions, and no plan.
+const BELOW_PLANS: &[&str] = &[
+    "ast",
+    "charset",
+    "collation",
+    "datetime",
+    "decimal",
+    "expr",
+    "functions",
+    "json",
+    "lexer",
+    "mixing",
+    "parser",
+    "regexp",
+    "types",
+    "value",
+];
+
+/// What is above them.
+const PLANS_AND_ABOVE: &[&str] = &["plan", "exec", "session", "statement_cache", "mdl", "information_schema"];
+
+/// Rooms below the plans use none, and nothing that plans are used by.
+pub fn below_plans(source: &Source) -> Vec<String> {
+    let Some(inside) = source.path.strip_prefix("crates/sql/src/") else { return Vec::new() };
+    let room = inside.split('/').next().map_or("", |first| first.trim_end_matches(".rs"));
+    if source.is_test() || !BELOW_PLANS.contains(&room) {
+        return Vec::new();
+    }
+    let uses = |line: &str, other: &str| {
+        [format!("crate::{other}::"), format!("crate::{other};")].iter().any(|name| line.contains(name))
+    };
+    let code = source.code();
+    let found = code.iter().flat_map(|(number, line)| {
+        let above = PLANS_AND_ABOVE.iter().filter(|other| uses(line, other));
+        above.map(move |other| format!("{}:{number}: {room} uses {other}", source.path))
+    });
+    found.collect()
+}
+
 /// Crates may name only crates below them.
 pub fn crate_order() -> Vec<String> {
     let order = ["sys", "engine", "sql", "server", "lab", "oracle"];

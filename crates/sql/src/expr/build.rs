@@ -11,6 +11,7 @@ use super::literal::{
 use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
 use super::own_digits::{self, with_all_of_average};
+use super::parameter::{Hold, ParameterKind};
 use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Meeting, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
@@ -18,7 +19,6 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Repertoire, Traits};
-use crate::plan::derived::{Hold, ParameterKind};
 use crate::pulse;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::{Value, parse_integer_prefix, shown};

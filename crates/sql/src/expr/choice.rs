@@ -5,13 +5,13 @@ use super::build::{Builder, Resolver, boxed};
 use super::condition::exactly;
 use super::infer::{unified_all, unified_type, without_members};
 use super::own_digits::{cut_average, with_all_of_averages};
+use super::parameter::{Hold, ParameterKind};
 use super::{CompareOp, Expr, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
-use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 

@@ -6,6 +6,7 @@ use super::class::{is_moment, is_time, of_branch_taken};
 use super::literal::{number_of_hex, with_numbers_of_hex};
 use super::long_text::read_silently;
 use super::own_digits::with_all_of_average;
+use super::parameter::{Hold, ParameterKind};
 use super::{CompareOp, Expr, SqlMode, Typed};
 use crate::ast::{self, BinaryOp};
 use crate::charset::Charset;
@@ -13,7 +14,6 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions;
 use crate::mixing::{Meeting, Purpose, Use, is_text, met, not_bytes_and_text};
-use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::ColumnType;
 use crate::value::Value;
 

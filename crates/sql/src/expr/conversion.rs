@@ -1,13 +1,13 @@
 //! From syntax to bound conversions: CAST, CONVERT and COLLATE.
 
 use super::build::{Builder, boxed};
+use super::parameter::{Hold, ParameterKind};
 use super::{Expr, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::{Derivation, Traits};
-use crate::plan::derived::{Hold, ParameterKind};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 /// What a value becomes: without a length nothing is cut, however long its type says that it is.

@@ -3,13 +3,12 @@
 //! `tests/mysql/parameter_types.test`.
 
 use super::build::Builder;
+use super::parameter::{Hold, ParameterKind, is_misfit_moment};
 use super::{ArithmeticOp, Call, EvalContext, Expr, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::error::SqlResult;
 use crate::mixing::Derivation;
-use crate::plan::derived::{Hold, ParameterKind};
-use crate::plan::parameters::is_misfit_moment;
 use crate::types::ColumnType;
 use crate::value::{Value, equal_null_safe};
 

@@ -2,12 +2,12 @@
 //! of values.
 
 use super::build::{Builder, truth};
+use super::parameter::{Hold, ParameterKind};
 use super::{CompareOp, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::mixing::{Meeting, Party, Purpose, is_text};
-use crate::plan::derived::{Hold, ParameterKind};
 
 /// One operand of a comparison.
 #[derive(Clone)]

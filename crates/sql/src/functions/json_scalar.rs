@@ -5,9 +5,8 @@ use crate::ast::IntervalUnit;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
+use crate::expr::{Call, EvalContext, Expr, ParameterKind, ScalarFunction, Typed};
 use crate::json::{self, Json, Kind, write::MARKED};
-use crate::plan::derived::ParameterKind;
 use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::{
     Value, parse_double_prefix, parse_integer_prefix, to_bytes, to_double, to_text, to_u64_bits,

@@ -5,14 +5,14 @@ use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{
-    EvalSettings, Typed, decimal_shape, of_branch_taken, read_silently, varies, with_own_digits,
+    EvalSettings, ParameterKind, Typed, decimal_shape, of_branch_taken, read_silently, varies,
+    with_own_digits,
 };
 use crate::functions::Wanted;
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
 use super::block::Block;
-use super::derived::ParameterKind;
 use super::query::{Aggregate, AggregateKind, OrderKey};
 
 /// Whether a call is an aggregate.

@@ -10,10 +10,9 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{self, EvalContext, Expr, Meeting, Resolver, Typed};
+use crate::expr::{self, EvalContext, Expr, Hold, Meeting, ParameterKind, Resolver, Typed};
 use crate::types::{ColumnType, ExprType};
 
-use super::derived::{Hold, ParameterKind};
 use super::parameters::Parameters;
 use super::query::{Aggregate, CommonPlan, Filter, Subquery};
 use super::rollup;

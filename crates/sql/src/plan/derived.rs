@@ -10,55 +10,10 @@ use std::cell::RefCell;
 
 use smallvec::SmallVec;
 
-use crate::ast;
 use crate::datetime::{self, Date, DateRules};
 use crate::decimal::Decimal;
-use crate::expr::{clock_of_number, whole_number};
-use crate::types::ColumnType;
+use crate::expr::{Hold, ParameterKind, clock_of_number, whole_number};
 use crate::value::{Value, parse_double_prefix};
-
-/// Class of a parameter's value, as far as types of expressions depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParameterKind {
-    /// NULL
-    Null,
-    /// A signed integer.
-    Int,
-    /// An unsigned one.
-    UInt,
-    /// FLOAT and DOUBLE
-    Double,
-    /// DECIMAL
-    Decimal,
-    /// YEAR, with all its digits.
-    Year,
-    /// Everything that comes as text.
-    Text,
-    /// Bytes; nothing arrives as such, a parameter beside bytes is.
-    Bytes,
-    /// As many bytes as an aggregate of bits takes.
-    FewBytes,
-    /// Bytes that give way to every text: what stands beside NULL.
-    OfNull,
-    /// A document; as a value it is a text.
-    Document,
-    /// DATE
-    Date,
-    /// TIME
-    Time,
-    /// DATETIME and TIMESTAMP
-    DateTime,
-    /// A text that spells no number, where a whole number is wanted; and so on.
-    NoInt,
-    /// The same of a DECIMAL.
-    NoDecimal,
-    /// The same of a DOUBLE.
-    NoDouble,
-    /// A value that is no DATE or DATETIME, where one is wanted.
-    NoMoment,
-    /// The same of a TIME.
-    NoTime,
-}
 
 use ParameterKind as Kind;
 
@@ -67,76 +22,6 @@ const MOMENT_MIN: i64 = 10_000_000_000;
 
 /// The kinds of a statement's parameters.
 pub type Kinds = SmallVec<[ParameterKind; 8]>;
-
-impl ParameterKind {
-    /// Of a value.
-    pub fn of(value: &Value) -> ParameterKind {
-        match value {
-            Value::Null => Kind::Null,
-            Value::Int(_) => Kind::Int,
-            Value::UInt(_) => Kind::UInt,
-            Value::Double(_) => Kind::Double,
-            Value::Decimal(_) => Kind::Decimal,
-            Value::Date(_) => Kind::Date,
-            Value::Time(_) => Kind::Time,
-            Value::DateTime(_) => Kind::DateTime,
-            Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => Kind::Text,
-        }
-    }
-
-    /// What a parameter is beside a value of this type.
-    pub fn of_column(column: &ColumnType) -> ParameterKind {
-        match column {
-            ColumnType::Int { unsigned: false, .. } => Kind::Int,
-            ColumnType::Int { .. } | ColumnType::Bit { .. } => Kind::UInt,
-            ColumnType::Year => Kind::Year,
-            ColumnType::Decimal { .. } => Kind::Decimal,
-            ColumnType::Float { .. } | ColumnType::Double { .. } => Kind::Double,
-            ColumnType::Date => Kind::Date,
-            ColumnType::Time { .. } => Kind::Time,
-            ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => Kind::DateTime,
-            ColumnType::Json => Kind::Document,
-            ColumnType::Null => Kind::OfNull,
-            other if other.is_binary_string() => Kind::Bytes,
-            _ => Kind::Text,
-        }
-    }
-}
-
-impl ParameterKind {
-    /// What is cast to this.
-    pub fn of_cast(target: &ast::CastType) -> ParameterKind {
-        match target {
-            ast::CastType::Signed => Kind::Int,
-            ast::CastType::Unsigned => Kind::UInt,
-            ast::CastType::Decimal { .. } => Kind::Decimal,
-            ast::CastType::Float(_) | ast::CastType::Double => Kind::Double,
-            ast::CastType::Year => Kind::Year,
-            ast::CastType::Date => Kind::Date,
-            ast::CastType::DateTime(_) => Kind::DateTime,
-            ast::CastType::Time(_) => Kind::Time,
-            ast::CastType::Json => Kind::Document,
-            ast::CastType::Binary(_) => Kind::Bytes,
-            _ => Kind::Text,
-        }
-    }
-}
-
-/// How a kind was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hold {
-    /// Not at all: a text.
-    #[default]
-    None,
-    /// Nothing decides; what stands around it may.
-    Weak,
-    /// By what it is compared or computed with.
-    Beside,
-    /// By the other values of which one is given.
-    Output,
-    /// It is converted to this where it stands, whatever it is.
-    Pinned,
-}
 
 /// What one parameter is by where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

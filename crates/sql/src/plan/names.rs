@@ -12,10 +12,9 @@
 use crate::ast::{self, ColumnName, OrderItem};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::Expr;
+use crate::expr::{Expr, ParameterKind};
 
 use super::block::Block;
-use super::derived::ParameterKind;
 use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;

@@ -6,66 +6,15 @@
 
 use std::cell::{Cell, RefCell};
 
+pub use super::derived::Kinds;
 use super::derived::{AllDerived, Deriving};
-pub use super::derived::{Kinds, ParameterKind};
 use crate::collation::Collation;
-use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
-use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, ComparedConstant, EvalContext, Expr, Meeting, ScalarFunction, Typed, VariableKind};
+use crate::expr::{
+    Call, ComparedConstant, Expr, Meeting, ParameterKind, Typed, VariableKind, misfit_of_parameter,
+};
 use crate::mixing::{Derivation, Repertoire, Traits};
-use crate::types::{ColumnType, ExprType, IntWidth};
-use crate::value::{Value, parse_double_prefix, parse_integer_prefix, shown_value};
-
-/// Announced length of a text, in characters.
-const TEXT_LENGTH: u32 = 16_383;
-
-/// How many bytes an aggregate of bits takes.
-const FEW_BYTES: u32 = 511;
-
-/// Announced length of bytes.
-const BYTES_LENGTH: u32 = 65_535;
-
-impl ParameterKind {
-    /// The type that a parameter is announced with.
-    pub fn announced(self, collation: Collation) -> ColumnType {
-        match self {
-            ParameterKind::Document => ColumnType::Json,
-            kind => kind.column_type(collation),
-        }
-    }
-
-    fn column_type(self, collation: Collation) -> ColumnType {
-        let integer = |unsigned: bool| {
-            let display = Some(20 + u8::from(!unsigned));
-            ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false }
-        };
-        match self {
-            ParameterKind::Int => integer(false),
-            ParameterKind::UInt => integer(true),
-            ParameterKind::Double => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
-            ParameterKind::Decimal => ColumnType::Decimal {
-                precision: MAX_PRECISION,
-                scale: MAX_SCALE,
-                unsigned: false,
-                zerofill: false,
-            },
-            ParameterKind::Date => ColumnType::Date,
-            ParameterKind::Time => ColumnType::Time { fsp: 6 },
-            ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
-            ParameterKind::Year => ColumnType::Year,
-            ParameterKind::Bytes | ParameterKind::OfNull => ColumnType::Varbinary { length: BYTES_LENGTH },
-            ParameterKind::FewBytes => ColumnType::Varbinary { length: FEW_BYTES },
-            ParameterKind::NoInt => integer(false),
-            ParameterKind::NoDecimal => ParameterKind::Decimal.column_type(collation),
-            ParameterKind::NoDouble => ParameterKind::Double.column_type(collation),
-            ParameterKind::NoMoment => ColumnType::DateTime { fsp: 6 },
-            ParameterKind::NoTime => ColumnType::Time { fsp: 6 },
-            ParameterKind::Null | ParameterKind::Text | ParameterKind::Document => {
-                ColumnType::Varchar { length: TEXT_LENGTH, collation }
-            }
-        }
-    }
-}
+use crate::types::{ColumnType, ExprType};
+use crate::value::Value;
 
 /// The kinds of values, whatever is expected of them.
 pub fn actual(values: &[Value]) -> Kinds {
@@ -168,7 +117,7 @@ impl Parameters {
             true => Traits { derivation, repertoire: Repertoire::Unicode },
             false => Traits::of(&column),
         };
-        let expr = match kind.copied().and_then(misfit) {
+        let expr = match kind.copied().and_then(misfit_of_parameter) {
             Some((name, function)) => {
                 Call::new(name, function, vec![Expr::Parameter(at)], column.clone()).into_expr()
             }
@@ -199,62 +148,6 @@ impl Parameters {
     pub fn variables(&self) -> Box<[(Box<str>, VariableKind)]> {
         self.variables.borrow().as_slice().into()
     }
-}
-
-/// Names of the calls that stand for values which say no moment and no time.
-const NO_MOMENT: &str = "moment of parameter";
-const NO_TIME: &str = "time of parameter";
-
-/// Whether a call stands for a value that says no moment, or no time, where one is wanted.
-pub fn is_misfit_moment(call: &Call) -> bool {
-    matches!(call.name, NO_MOMENT | NO_TIME)
-}
-
-/// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
-fn misfit(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
-    Some(match kind {
-        ParameterKind::NoInt => ("integer of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "INTEGER", context)?;
-            let (number, _) = parse_integer_prefix(values[0].as_raw_bytes().unwrap_or_default());
-            Ok(Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })))
-        }),
-        ParameterKind::NoDecimal => ("decimal of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "DECIMAL", context)?;
-            Ok(Value::Decimal(Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value))
-        }),
-        ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "DOUBLE", context)?;
-            Ok(Value::Double(parse_double_prefix(values[0].as_raw_bytes().unwrap_or_default()).0))
-        }),
-        ParameterKind::NoMoment => (NO_MOMENT, |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
-            Ok(Value::Null)
-        }),
-        ParameterKind::NoTime => (NO_TIME, |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "time", context)?;
-            Ok(Value::Null)
-        }),
-        _ => return None,
-    })
-}
-
-fn told(value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {
-    context.warn(SqlError::truncated_wrong_value(kind, shown_value(value)))
 }
 
 #[cfg(test)]

@@ -10,12 +10,11 @@ use crate::accounts::Privileges;
 use crate::ast::{self, ColumnName, Limit, LockStrength, LockingClause, OrderItem, SelectItem};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, Typed};
+use crate::expr::{Expr, Hold, ParameterKind, Typed};
 use crate::sink::{ColumnMeta, KeptPacket, Origin};
 use crate::types::{ColumnType, ExprType, column_flag};
 
 use super::block::{Block, PlanContext};
-use super::derived::{Hold, ParameterKind};
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
 use super::scope::{AggregateUse, Outside, Scope};
