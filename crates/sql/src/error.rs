@@ -366,6 +366,7 @@ errors! {
     foreign_key_incompatible(child, parent, constraint) = 3780 b"HY000" "Referencing column '{child}' and referenced column '{parent}' in foreign key constraint '{constraint}' are incompatible.";
     foreign_key_parent_unique(constraint, parent) = 6125 b"HY000" "Failed to add the foreign key constraint. Missing unique key for constraint '{constraint}' in the referenced table '{parent}'";
     too_many_prepared_statements(max) = 1461 b"42000" "Can't create more than max_prepared_stmt_count statements (current value: {max})";
+    selects_nested_too_deeply() = 1473 b"HY000" "Too high level of nesting for select";
     non_grouping_field(column, clause) = 1463 b"42000" "Non-grouping field '{column}' is used in {clause} clause";
     unknown_storage_engine(engine) = 1286 b"42000" "Unknown storage engine '{engine}'";
     partition_unsupported() = 1505 b"HY000" "Partition management on a not partitioned table is not possible";

@@ -18,7 +18,7 @@ use super::{Host, Readiness, Settings};
 /// Longest time between two looks of the watch: a changed limit holds after that.
 const TICK_MS_MAX: u64 = 1000;
 /// A worker's stack: the parser and the expression evaluator recurse.
-pub const STACK_BYTES: usize = 4 << 20;
+pub const STACK_BYTES: usize = if cfg!(debug_assertions) { 16 << 20 } else { 4 << 20 };
 
 /// The groups and their threads.
 pub struct Pool {

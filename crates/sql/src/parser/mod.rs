@@ -50,6 +50,9 @@ use error::Failure;
 /// Deepest recursion, and deepest tree, that a statement may ask for.
 pub const DEPTH_MAX: u32 = 200;
 
+/// How many SELECTs may be around one, each in a clause of the next.
+const SELECTS_AROUND_MAX: u32 = 63;
+
 /// Parts of `sql_mode` that change the grammar, and whether `?` is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseOptions {
@@ -270,6 +273,8 @@ struct Parser<'a> {
     options: ParseOptions,
     /// Levels of recursion now.
     depth: u32,
+    /// SELECTs of which a clause is being read, each within the next.
+    selects: u32,
     /// Deepest level that any part of the innermost expression under construction reaches.
     deepest: u32,
     parameter_count: u32,
@@ -291,6 +296,7 @@ impl<'a> Parser<'a> {
             first_part: 0,
             options,
             depth: 0,
+            selects: 0,
             deepest: 0,
             parameter_count: 0,
             hinted: 0,

@@ -264,6 +264,16 @@ impl Parser<'_> {
     }
 
     fn select(&mut self) -> Parse<Query> {
+        if self.selects > super::SELECTS_AROUND_MAX {
+            return Err(self.refused(SqlError::selects_nested_too_deeply()));
+        }
+        self.selects += 1;
+        let query = self.select_block()?;
+        self.selects -= 1;
+        Ok(query)
+    }
+
+    fn select_block(&mut self) -> Parse<Query> {
         self.advance();
         self.hints();
         let mut select = Select {

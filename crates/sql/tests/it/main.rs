@@ -23,6 +23,7 @@ mod bulk;
 mod constraints;
 mod deadlock_text;
 mod definitions_crash;
+mod depth;
 mod foreign_keys;
 mod full_disk;
 mod gives_way;
