@@ -6,6 +6,7 @@
 
 use super::allowed::{self, Refusals};
 use super::expression::{canonical, columns_of};
+use super::phase::Faults;
 use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
 use crate::dictionary::Action;
 use crate::dictionary::check::{Check, bind_expression};
@@ -22,16 +23,22 @@ const REFUSALS: Refusals = Refusals {
 };
 
 /// Adds constraints in the order written. `taken`: whether another table of the database has a constraint of this name.
-pub fn add(definition: &mut Definition, written: &[CheckDef], taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
+pub fn add(
+    definition: &mut Definition,
+    written: &[CheckDef],
+    taken: &dyn Fn(&str) -> bool,
+    faults: &mut Faults,
+) {
     for (name, one) in names(definition, written) {
-        claim(definition, &name, taken)?;
-        let expr = condition(&name, one)?;
+        faults.take_check(claim(definition, &name, taken));
+        let Some(expr) = faults.take_check(condition(&name, one)) else { continue };
         let check = Check { expr, name, enforced: one.enforced };
-        resolve(definition, &check, |name, column| SqlError::check_unknown_column(name, column))?;
+        let missing = |name: &str, column: &ast::Name| SqlError::check_unknown_column(name, column);
+        faults.take_check(resolve(definition, &check, missing));
         definition.checks.push(check);
     }
     sort(definition);
-    against_actions(definition)
+    faults.take_check(against_actions(definition));
 }
 
 /// Adds constraints to a table that has not got its columns yet; [`resolve`] looks at these.

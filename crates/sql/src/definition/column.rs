@@ -237,13 +237,62 @@ fn members(
     Ok(Arc::new(EnumNames { multiple, names }))
 }
 
+/// Fails if a type names a character set or a collation that there is not.
+pub fn known_names(written: &ast::ColumnType) -> SqlResult<()> {
+    names_known(written.charset.as_deref(), written.collation.as_deref())
+}
+
+/// Fails if there is no such character set or collation.
+pub fn names_known(charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+    if let Some(name) = charset {
+        Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))?;
+    }
+    if let Some(name) = collation {
+        Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
+    }
+    Ok(())
+}
+
+/// A column that nothing depends on, in the place of one with a fault.
+pub fn stand_in(written: &ast::ColumnDef) -> Column {
+    Column {
+        name: written.name.clone(),
+        nullable: true,
+        default: DefaultValue::Value(Value::Null),
+        on_update: None,
+        auto_increment: false,
+        comment: "".into(),
+        invisible: false,
+        kind: ColumnType::BIGINT,
+    }
+}
+
+/// That defaults do not fit the types of their columns: said when nothing else is wrong, and in the order of the columns.
+#[derive(Debug, Default)]
+pub struct LateFaults(Vec<(Box<str>, SqlError)>);
+
+impl LateFaults {
+    /// Notes what is wrong with a column's default.
+    pub fn note(&mut self, column: &str, error: SqlError) {
+        self.0.push((column.into(), error));
+    }
+
+    /// The fault of the first column that has one, in a table with these columns.
+    #[must_use]
+    pub fn first(self, columns: &[Column]) -> Option<SqlError> {
+        let place = |name: &str| columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        let first = self.0.into_iter().min_by_key(|(name, _)| place(name).unwrap_or(columns.len()));
+        first.map(|(_, error)| error)
+    }
+}
+
 /// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL. `late`: that a default does not fit its
 /// type is said when nothing else is wrong with the columns and keys of the statement.
 pub fn column(
     written: &ast::ColumnDef,
     collation: Collation,
     in_primary: bool,
-    late: &mut Option<SqlError>,
+    late: &mut LateFaults,
     eval: &EvalContext<'_>,
 ) -> SqlResult<Column> {
     if written.engine_attribute {
@@ -259,9 +308,6 @@ pub fn column(
         return Err(SqlError::invalid_on_update(&written.name));
     }
     let nullable = written.nullable.unwrap_or(true) && !in_primary && !written.auto_increment;
-    if written.nullable == Some(true) && in_primary {
-        return Err(SqlError::primary_cannot_have_null());
-    }
     let default = match &written.generated {
         Some(generated) => super::generated::generation(written, generated)?,
         None => default(written, &kind, nullable, late, eval)?,
@@ -283,7 +329,7 @@ fn default(
     written: &ast::ColumnDef,
     kind: &ColumnType,
     nullable: bool,
-    late: &mut Option<SqlError>,
+    late: &mut LateFaults,
     eval: &EvalContext<'_>,
 ) -> SqlResult<DefaultValue> {
     let none = || if nullable { DefaultValue::Value(Value::Null) } else { DefaultValue::None };
@@ -301,7 +347,7 @@ fn default(
     }
     match default_value(&written.name, clause, kind, nullable, written.auto_increment, eval) {
         Err(error) if is_late(&error, clause) && !written.auto_increment => {
-            late.get_or_insert(default_error(&written.name, error));
+            late.note(&written.name, default_error(&written.name, error));
             Ok(none())
         }
         given => given.map_err(|error| default_error(&written.name, error)),

@@ -3,8 +3,8 @@
 //! A row's width is counted as MySQL's record buffer counts it, not as our rows are stored: a definition that MySQL takes is taken, and
 //! one that it refuses is refused, whatever a row needs on a page.
 
-use crate::dictionary::Column;
 use crate::dictionary::table::Definition;
+use crate::dictionary::{Column, Key};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, WarningLevel};
 use crate::types::ColumnType;
@@ -96,6 +96,38 @@ fn comment(text: &mut Box<str>, most: usize, error: SqlError, eval: &EvalContext
     eval.warnings.push(WarningLevel::Warning, error);
     *text = text[..end].into();
     Ok(())
+}
+
+/// Error 1628 for a table's comment that is too long, under a strict `sql_mode`.
+pub fn table_comment(definition: &Definition, eval: &EvalContext<'_>) -> SqlResult<()> {
+    let error = || SqlError::table_comment_too_long(&definition.name, TABLE_COMMENT_MAX);
+    strict_length(&definition.comment, TABLE_COMMENT_MAX, error, eval)
+}
+
+/// Error 1629 for a column's, likewise.
+pub fn column_comment(column: &Column, eval: &EvalContext<'_>) -> SqlResult<()> {
+    let error = || SqlError::column_comment_too_long(&column.name, COMMENT_MAX);
+    strict_length(&column.comment, COMMENT_MAX, error, eval)
+}
+
+/// Error 1688 for a key's, likewise.
+pub fn key_comment(key: &Key, eval: &EvalContext<'_>) -> SqlResult<()> {
+    strict_length(
+        &key.comment,
+        COMMENT_MAX,
+        || SqlError::index_comment_too_long(&key.name, COMMENT_MAX),
+        eval,
+    )
+}
+
+fn strict_length(
+    text: &str,
+    most: usize,
+    error: impl Fn() -> SqlError,
+    eval: &EvalContext<'_>,
+) -> SqlResult<()> {
+    let fits = text.len() <= most || text.chars().nth(most).is_none();
+    if fits || !eval.settings.sql_mode.is_strict() { Ok(()) } else { Err(error()) }
 }
 
 /// Limits the comments of a definition.

@@ -2,7 +2,9 @@
 
 use turnstile_engine::ids::{IndexId, TableId};
 
-use crate::ast::{CreateTable, KeyDef, KeyKind, KeyTarget};
+use std::collections::HashSet;
+
+use crate::ast::{ColumnDef, CreateTable, KeyDef, KeyKind, KeyPart, KeyTarget};
 use crate::collation::Collation;
 use crate::dictionary::table::{Definition, Part};
 use crate::dictionary::{Column, Key};
@@ -20,7 +22,10 @@ pub mod key;
 pub mod limit;
 pub mod new_keys;
 mod option;
+pub mod phase;
 mod text;
+
+use phase::{Faults, Phase};
 
 pub use option::{Options, check_charset, check_encryption, is_own_engine, options};
 pub use text::{create_table_text, default_text, escaped_text};
@@ -28,13 +33,25 @@ pub use text::{create_table_text, default_text, escaped_text};
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 1017;
 
+/// Where a new table comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'p> {
+    /// Its database.
+    pub schema: &'p str,
+    /// Its number.
+    pub id: TableId,
+    /// Collation of the database.
+    pub default: Collation,
+}
+
 /// The definition of a new table, without its trees. `selected`: the columns of CREATE TABLE ... SELECT's query. One that
-/// is also written has the written definition, in the query's place; what is written only comes first.
+/// is also written has the written definition, in the query's place; what is written only comes first. After a fault was noted the
+/// definition is not to be used.
 pub fn build(
     create: &CreateTable,
     selected: Vec<Column>,
-    (schema, id): (&str, TableId),
-    default: Collation,
+    place: Place<'_>,
+    faults: &mut Faults,
     eval: &EvalContext<'_>,
 ) -> SqlResult<Definition> {
     if create.partitioned {
@@ -43,40 +60,17 @@ pub fn build(
     if create.columns.is_empty() && selected.is_empty() {
         return Err(SqlError::table_must_have_columns());
     }
-    let before = Options { collation: default, auto_increment: 0, comment: "".into() };
-    let options = options(&create.options, before, (&create.name.table, true), eval)?;
-    let in_primary = |name: &str| {
-        create.keys.iter().filter(|key| key.kind == KeyKind::Primary).flat_map(|key| &key.parts).any(
-            |part| matches!(&part.target, KeyTarget::Column(column) if column.eq_ignore_ascii_case(name)),
-        )
-    };
-    let mut columns: Vec<Column> = Vec::with_capacity(create.columns.len() + selected.len());
-    let mut late = None;
+    faults.take(Phase::Table, limit::table_name(&create.name.table));
     for written in &create.columns {
-        limit::column_name(&written.name)?;
-        if columns.iter().any(|column| column.name.eq_ignore_ascii_case(&written.name)) {
-            return Err(SqlError::duplicate_column(&written.name));
-        }
-        let primary = written.primary_key || in_primary(&written.name);
-        columns.push(column::column(written, options.collation, primary, &mut late, eval)?);
+        faults.take_column(column::known_names(&written.column_type));
     }
-    for (nth, column) in selected.into_iter().enumerate() {
-        let place = columns.iter().position(|known| known.name.eq_ignore_ascii_case(&column.name));
-        let column = match place {
-            Some(at) if at < columns.len() - nth => columns.remove(at),
-            Some(_) => return Err(SqlError::duplicate_column(&column.name)),
-            None => column,
-        };
-        columns.push(column);
-    }
-    if columns.len() > COLUMNS_MAX {
-        return Err(SqlError::too_many_columns());
-    }
+    let before = Options { collation: place.default, auto_increment: 0, comment: "".into() };
+    let options = options(&create.options, before, (&create.name.table, true), faults, eval);
     let mut definition = Definition {
-        id,
-        schema: schema.into(),
+        id: place.id,
+        schema: place.schema.into(),
         name: create.name.table.clone(),
-        columns,
+        columns: Vec::with_capacity(create.columns.len() + selected.len()),
         keys: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
@@ -86,25 +80,97 @@ pub fn build(
         auto_increment: options.auto_increment,
         created: now_seconds(),
     };
-    one_automatic(&definition)?;
+    faults.take(Phase::Comment, limit::table_comment(&definition, eval));
+    add_columns(&mut definition, create, selected, faults, eval);
+    faults.take(Phase::Automatic, one_automatic(&definition));
     let mut keys: Vec<KeyDef> = create.columns.iter().flat_map(new_keys::of_column).collect();
     keys.extend(create.keys.iter().cloned());
-    new_keys::add_keys(&mut definition, &keys, eval)?;
+    let holds_null = |key: &KeyDef| refuse_null(&create.columns, key);
+    let added = new_keys::add_keys(&mut definition, &keys, &holds_null, eval);
+    faults.take(Phase::Keys, added);
     warn_of_duplicates(&definition, |_| true, eval);
-    foreign_key::add(&mut definition, &create.keys, 0)?;
-    late.map_or(Ok(()), Err)?;
-    limit::comments(&mut definition, eval)?;
-    check(&definition)?;
+    faults.take(Phase::AutomaticKey, check_automatic(&definition));
+    faults.take(Phase::ForeignKeys, foreign_key::add(&mut definition, &create.keys, 0));
+    faults.take(Phase::ForeignKeys, generated::check_foreign_keys(&definition));
+    faults.take(Phase::Width, limit::row_width(&definition.columns));
+    faults.take(Phase::Generated, generated::check(&definition));
+    faults.take(Phase::Computed, default::check(&definition));
+    faults.take(Phase::Whole, column_count(&definition));
+    faults.take(Phase::Whole, limit::comments(&mut definition, eval));
+    faults.take(Phase::Whole, check_whole(&definition));
     key::sort(&mut definition.keys, &definition.columns);
     Ok(definition)
+}
+
+/// Adds the columns of a new table, those of its query last. In the place of one with a fault comes one that nothing depends on.
+fn add_columns(
+    definition: &mut Definition,
+    create: &CreateTable,
+    selected: Vec<Column>,
+    faults: &mut Faults,
+    eval: &EvalContext<'_>,
+) {
+    let in_primary = |name: &str| {
+        create.keys.iter().filter(|key| key.kind == KeyKind::Primary).flat_map(|key| &key.parts).any(
+            |part| matches!(&part.target, KeyTarget::Column(column) if column.eq_ignore_ascii_case(name)),
+        )
+    };
+    let columns = &mut definition.columns;
+    let mut known = HashSet::with_capacity(create.columns.len());
+    let mut late = column::LateFaults::default();
+    for written in &create.columns {
+        let name = limit::column_name(&written.name);
+        faults.take_column(name);
+        if !known.insert(written.name.to_lowercase()) {
+            faults.note(Phase::Columns, SqlError::duplicate_column(&written.name));
+            continue;
+        }
+        let primary = written.primary_key || in_primary(&written.name);
+        let made = column::column(written, definition.collation, primary, &mut late, eval);
+        let made = made.and_then(|made| automatic_type(&made).map(|()| made));
+        let made = faults.take_column(made).unwrap_or_else(|| column::stand_in(written));
+        faults.take(Phase::Columns, limit::column_comment(&made, eval));
+        columns.push(made);
+    }
+    late.first(columns).into_iter().for_each(|error| faults.note(Phase::Defaults, error));
+    for (nth, column) in selected.into_iter().enumerate() {
+        let place = columns.iter().position(|known| known.name.eq_ignore_ascii_case(&column.name));
+        let column = match place {
+            Some(at) if at < columns.len() - nth => columns.remove(at),
+            Some(_) => {
+                faults.note(Phase::Columns, SqlError::duplicate_column(&column.name));
+                continue;
+            }
+            None => column,
+        };
+        columns.push(column);
+    }
+}
+
+/// Notes what is wrong with a column that ALTER TABLE writes, as far as its text alone tells.
+pub fn look_at_column(written: &ColumnDef, faults: &mut Faults, eval: &EvalContext<'_>) {
+    faults.take_column(column::known_names(&written.column_type));
+    let made = column::column(written, Collation::DEFAULT, false, &mut column::LateFaults::default(), eval);
+    faults.take_column(made.and_then(|made| automatic_type(&made)));
+}
+
+/// Error 1171 for a primary key over a column that is said to be NULL.
+fn refuse_null(columns: &[ColumnDef], key: &KeyDef) -> SqlResult<()> {
+    let is_null = |name: &str| {
+        columns.iter().any(|column| column.name.eq_ignore_ascii_case(name) && column.nullable == Some(true))
+    };
+    let holds = |part: &KeyPart| matches!(&part.target, KeyTarget::Column(name) if is_null(name));
+    let refused = key.kind == KeyKind::Primary && key.parts.iter().any(holds);
+    if refused { Err(SqlError::primary_cannot_have_null()) } else { Ok(()) }
 }
 
 /// Adds a key, without its tree.
 fn add_key(definition: &mut Definition, written: &KeyDef, eval: &EvalContext<'_>) -> SqlResult<()> {
     let Some(key) = key::key(written, &definition.columns, &definition.keys, eval)? else { return Ok(()) };
+    limit::key_comment(&key, eval)?;
     hold_no_null(definition, &key);
     definition.keys.push(key);
-    Ok(())
+    generated::check_primary(definition)
 }
 
 /// The columns of a primary key are NOT NULL.
@@ -175,15 +241,6 @@ pub fn automatic_type(column: &Column) -> SqlResult<()> {
 pub fn check_expressions(definition: &Definition) -> SqlResult<()> {
     generated::check(definition)?;
     default::check(definition)
-}
-
-/// Rules about a table as a whole.
-pub fn check(definition: &Definition) -> SqlResult<()> {
-    check_automatic(definition)?;
-    generated::check_keys(definition)?;
-    check_expressions(definition)?;
-    check::against_actions(definition)?;
-    check_whole(definition)
 }
 
 /// The rules that no column or key breaks alone.

@@ -64,8 +64,13 @@ fn superfluous(shapes: &[Shape]) -> Vec<bool> {
     gone
 }
 
-/// Adds keys in the order written, those that foreign keys bring among them.
-pub fn add_keys(definition: &mut Definition, written: &[KeyDef], eval: &EvalContext<'_>) -> SqlResult<()> {
+/// Adds keys in the order written, those that foreign keys bring among them. `look`: what else is wrong with one of them.
+pub fn add_keys(
+    definition: &mut Definition,
+    written: &[KeyDef],
+    look: &dyn Fn(&KeyDef) -> SqlResult<()>,
+    eval: &EvalContext<'_>,
+) -> SqlResult<()> {
     let old = std::mem::take(&mut definition.keys);
     let known = old.len();
     let shapes = old.iter().map(|key| Shape::of(key, &definition.columns));
@@ -78,6 +83,10 @@ pub fn add_keys(definition: &mut Definition, written: &[KeyDef], eval: &EvalCont
         definition.keys.push(key);
     }
     for (key, _) in written.iter().zip(&gone[known..]).filter(|(_, gone)| !**gone) {
+        if key.kind == KeyKind::Primary && definition.keys.iter().any(|other| other.primary) {
+            return Err(SqlError::multiple_primary_key());
+        }
+        look(key)?;
         if !matches!(key.kind, KeyKind::Foreign(_)) {
             add_key(definition, key, eval)?;
             continue;

@@ -1,6 +1,7 @@
 //! What table options say, and what becomes of those that ask for something else than this engine does: each of them works, warns
 //! or is refused.
 
+use super::phase::Faults;
 use crate::ast::TableOption;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -26,27 +27,40 @@ pub fn options(
     written: &[TableOption],
     mut options: Options,
     (table, new): (&str, bool),
+    faults: &mut Faults,
     eval: &EvalContext<'_>,
-) -> SqlResult<Options> {
-    check_charset(written.iter())?;
-    for option in written {
-        match option {
-            TableOption::Engine(name) => check_engine(name, (table, new), eval)?,
-            TableOption::AutoIncrement(value) => options.auto_increment = *value,
-            TableOption::Charset(name) => {
-                let found = Collation::default_of_charset(name);
-                options.collation = found.ok_or_else(|| SqlError::unknown_character_set(name))?;
-            }
-            TableOption::Collation(name) => {
-                options.collation =
-                    Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
-            }
-            TableOption::Comment(text) => options.comment = String::from_utf8_lossy(text).into(),
-            TableOption::RowFormat(format) => check_row_format(format, table, eval)?,
-            TableOption::Other(name, value) => check_other(name, value, table, eval)?,
+) -> Options {
+    for (at, option) in written.iter().enumerate() {
+        if matches!(option, TableOption::Charset(_) | TableOption::Collation(_)) {
+            faults.take_option(check_charset(written[..=at].iter()));
         }
+        let read = option_into(&mut options, option, (table, new), eval);
+        faults.take_option(read);
     }
-    Ok(options)
+    options
+}
+
+fn option_into(
+    options: &mut Options,
+    option: &TableOption,
+    (table, new): (&str, bool),
+    eval: &EvalContext<'_>,
+) -> SqlResult<()> {
+    match option {
+        TableOption::Engine(name) => check_engine(name, (table, new), eval)?,
+        TableOption::AutoIncrement(value) => options.auto_increment = *value,
+        TableOption::Charset(name) => {
+            let found = Collation::default_of_charset(name);
+            options.collation = found.ok_or_else(|| SqlError::unknown_character_set(name))?;
+        }
+        TableOption::Collation(name) => {
+            options.collation = Collation::by_name(name).ok_or_else(|| SqlError::unknown_collation(name))?;
+        }
+        TableOption::Comment(text) => options.comment = String::from_utf8_lossy(text).into(),
+        TableOption::RowFormat(format) => check_row_format(format, (table, new), eval)?,
+        TableOption::Other(name, value) => check_other(name, value, table, eval)?,
+    }
+    Ok(())
 }
 
 /// Error 1253 for a default collation that is not one of the character set given with it.
@@ -82,14 +96,15 @@ fn check_engine(name: &str, (table, new): (&str, bool), eval: &EvalContext<'_>) 
 }
 
 /// All rows have one format; it can do what DYNAMIC and COMPACT promise.
-fn check_row_format(format: &str, table: &str, eval: &EvalContext<'_>) -> SqlResult<()> {
+fn check_row_format(format: &str, (table, new): (&str, bool), eval: &EvalContext<'_>) -> SqlResult<()> {
     match format {
         "DEFAULT" | "DYNAMIC" => Ok(()),
         "COMPACT" | "REDUNDANT" | "COMPRESSED" => {
             without_effect("ROW_FORMAT", eval);
             Ok(())
         }
-        _ => Err(SqlError::illegal_engine_option(table)),
+        _ if new => Err(SqlError::illegal_engine_option(table)),
+        _ => Err(SqlError::create_option_without_effect("ROW_TYPE")),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use turnstile_engine::ids::IndexId;
+use turnstile_engine::ids::{IndexId, TableId};
 use turnstile_engine::session_card::WaitingFor;
 
 use super::Session;
@@ -13,10 +13,11 @@ use crate::ast::{self, Statement, TableName};
 use crate::collation::Collation;
 use crate::database::SERVERS_OWN;
 use crate::definition;
+use crate::definition::phase::{Faults, Phase};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::WarningLevel;
+use crate::expr::{EvalContext, WarningLevel, Warnings};
 use crate::information_schema::VirtualTable;
 use crate::mdl::names::Name;
 use crate::mdl::{Hold, Mode};
@@ -300,6 +301,7 @@ impl Session {
 
     async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
+        self.look_at_text(create, &schema)?;
         if self.look_at_new_name(create, &schema)?.is_none() {
             return Ok(Outcome::default());
         }
@@ -310,6 +312,8 @@ impl Session {
         let Some(default) = self.look_at_new_name(create, &schema)? else { return Ok(Outcome::default()) };
         let holds = self.take_for_create(create, &schema).await?;
         let id = self.db.dictionary().next_table_id();
+        let place = definition::Place { schema: &schema, id, default };
+        let mut faults = Faults::default();
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
                 if *self.schema_of(like)? == *schema && like.table == create.name.table {
@@ -331,20 +335,23 @@ impl Session {
                 definition
             }
             (None, Some(query)) => {
-                return Box::pin(self.create_from_query(create, query, (&schema, id), default)).await;
+                return Box::pin(self.create_from_query(create, query, place)).await;
             }
             (None, None) => {
-                let mut definition = self.with_eval(&[], |eval| {
-                    definition::build(create, Vec::new(), (&schema, id), default, eval)
-                })?;
+                let mut definition = self
+                    .with_eval(&[], |eval| definition::build(create, Vec::new(), place, &mut faults, eval))?;
                 let taken = |name: &str| self.is_check_name(&schema, "", name);
-                definition::check::add(&mut definition, &create.checks, &taken)?;
+                definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
                 definition
             }
         };
+        // Without keys and columns that are sound there is nothing that a parent could fit.
+        faults.before(Phase::ForeignKeys)?;
         self.check_has_primary(&definition)?;
         self.claim_constraints(&definition, &holds).await?;
-        self.fit_parents(&mut definition, 0, &[])?;
+        let fits = self.fit_parents(&mut definition, 0, &[]);
+        faults.take(Phase::ForeignKeys, fits);
+        faults.end()?;
         self.fit_children(&definition)?;
         self.make_trees(&mut definition)?;
         let made_by = self.db.save_tables(&[&definition]).await?;
@@ -359,6 +366,23 @@ impl Session {
             return Err(SqlError::table_without_primary_key());
         }
         Ok(())
+    }
+
+    /// What is wrong with the text of a new table alone is told before its name is looked at.
+    fn look_at_text(&self, create: &ast::CreateTable, schema: &str) -> SqlResult<()> {
+        let place = definition::Place { schema, id: TableId(0), default: Collation::DEFAULT };
+        if create.columns.is_empty() {
+            return Ok(());
+        }
+        let quiet = Warnings::default();
+        let mut faults = Faults::default();
+        self.with_eval(&[], |eval| {
+            let eval = EvalContext { settings: eval.settings, warnings: &quiet, ..*eval };
+            let mut definition = definition::build(create, Vec::new(), place, &mut faults, &eval)?;
+            definition::check::add(&mut definition, &create.checks, &|_| false, &mut faults);
+            // What a query selects is not known yet: conditions may be over its columns.
+            faults.before(if create.query.is_some() { Phase::Conditions } else { Phase::Comment })
+        })
     }
 
     /// The collation of the database that a new table comes into; None, with a note, if the table is there and may be.

@@ -20,11 +20,14 @@ use super::foreign_key_alter::{check_copy, keep_columns, settle, settle_parents}
 use super::online::{self, Needs};
 use super::rename::Move;
 use crate::ast::{AlterAction, AlterTable, Name, TableName};
+use crate::collation::Collation;
 use crate::definition;
+use crate::definition::phase::{Faults, Phase};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Column, Dictionary, Key, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::change::apply::duplicate_entry;
+use crate::expr::{EvalContext, Warnings};
 use crate::mdl::Hold;
 use crate::row_codec::RowView;
 
@@ -33,6 +36,7 @@ impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
         let schema = self.schema_of(&alter.name)?;
         online::check_words(&alter.online)?;
+        self.look_at_text_of_alter(alter)?;
         let moves = self.moves_of(alter, &schema)?;
         let holds = self.take_for_alter(alter, &schema, &moves).await?;
         let table = self.db.dictionary().table(&schema, &alter.name.table)?;
@@ -41,7 +45,6 @@ impl Session {
             online::check_rename(&alter.online)?;
         }
         let mut work = Alteration::of(&table);
-        check_charsets(&alter.actions)?;
         check_validation(&alter.actions)?;
         self.work_out(alter, &schema, &table, &mut work)?;
         work.moves = moves;
@@ -61,6 +64,36 @@ impl Session {
         }
         let info = format!("Records: {affected}  Duplicates: 0  Warnings: {}", self.state.warnings.count());
         Ok(Outcome { affected, info, ..Outcome::default() })
+    }
+
+    /// What is wrong with the columns and options written is told before the table is looked for.
+    fn look_at_text_of_alter(&self, alter: &AlterTable) -> SqlResult<()> {
+        let quiet = Warnings::default();
+        let mut faults = Faults::default();
+        let before =
+            || definition::Options { collation: Collation::DEFAULT, auto_increment: 0, comment: "".into() };
+        self.with_eval(&[], |eval| {
+            let eval = EvalContext { settings: eval.settings, warnings: &quiet, ..*eval };
+            for action in &alter.actions {
+                match action {
+                    AlterAction::AddColumn { column, .. } | AlterAction::ChangeColumn { column, .. } => {
+                        definition::look_at_column(column, &mut faults, &eval);
+                    }
+                    AlterAction::Option(option) => {
+                        let option = std::slice::from_ref(option);
+                        let place = (&*alter.name.table, false);
+                        definition::options(option, before(), place, &mut faults, &eval);
+                    }
+                    AlterAction::ConvertCharset { charset, collation } => {
+                        let known = definition::column::names_known(charset.as_deref(), collation.as_deref());
+                        faults.take(Phase::Names, known);
+                    }
+                    _ => {}
+                }
+            }
+        });
+        faults.take(Phase::Options, check_charsets(&alter.actions));
+        faults.before(Phase::Conditions)
     }
 
     /// Takes the table alone, and those that the change concerns besides.
@@ -144,8 +177,12 @@ impl Session {
         work: &mut Alteration,
     ) -> SqlResult<()> {
         let rules = self.foreign_rules();
-        let actions = self.with_eval(&[], |eval| work.begin(&alter.actions, eval))?;
-        let plan = self.with_eval(&[], |eval| ColumnPlan::of(work, &actions, eval))?;
+        let mut faults = Faults::default();
+        let actions = self.with_eval(&[], |eval| work.begin(&alter.actions, &mut faults, eval))?;
+        let plan = self.with_eval(&[], |eval| {
+            faults.take(Phase::Comment, definition::limit::table_comment(&work.definition, eval));
+            ColumnPlan::of(work, &actions, &mut faults, eval)
+        })?;
         let taken = |name: &str| self.is_check_name(schema, &alter.name.table, name);
         let new_checks = work.change_checks(&actions, &plan.gone(&actions), &taken)?;
         work.drop_keys(&actions);
@@ -153,7 +190,8 @@ impl Session {
         work.set_columns(placed);
         keep_columns(table, work)?;
         work.change_keys(&actions)?;
-        work.check_columns()?;
+        work.check_columns(&mut faults);
+        faults.before(Phase::Engine)?;
         self.with_eval(&[], |eval| work.fit_keys(eval))?;
         self.with_eval(&[], |eval| work.add_keys(&actions, eval))?;
         definition::check_automatic(&work.definition)?;
@@ -163,7 +201,8 @@ impl Session {
         definition::check::against_actions(&work.definition)?;
         self.fit_parents(&mut work.definition, work.known, &table.definition.foreign_keys)?;
         definition::generated::check_keys(&work.definition)?;
-        work.late.take().map_or(Ok(()), Err)?;
+        definition::limit::row_width(&work.definition.columns)?;
+        std::mem::take(&mut work.late).first(&work.definition.columns).map_or(Ok(()), Err)?;
         let children = self.db.dictionary().children(schema, table.name());
         work.others = settle_parents(table, &children, work, rules)?;
         work.compare(alter, rules.checks);
@@ -179,6 +218,8 @@ impl Session {
         definition::check::distinct(&new_checks)?;
         online::check(&alter.online, &needs)?;
         self.check_foreign_names(table, work)?;
+        definition::column_count(&work.definition)?;
+        faults.end()?;
         self.with_eval(&[], |eval| definition::limit::comments(&mut work.definition, eval))?;
         definition::check_whole(&work.definition)?;
         let is_new = |key: &Key| key.index == NO_TREE;

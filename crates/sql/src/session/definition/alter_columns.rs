@@ -5,9 +5,12 @@
 //! its column taken by another finds no such column. New columns, and those that move, then get their places in the order written. What
 //! is wrong is said in the order of the old columns, as MySQL says it.
 
+use std::collections::HashSet;
+
 use super::alteration::Alteration;
 use crate::ast::{AlterAction, ColumnDef, ColumnPosition, DefaultClause, Expr, Literal};
-use crate::definition::{self, column, expression::columns_of};
+use crate::definition::phase::{Faults, Phase};
+use crate::definition::{self, column, column::LateFaults, expression::columns_of};
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, DefaultValue};
 use crate::error::{SqlError, SqlResult};
@@ -59,6 +62,7 @@ impl<'a> ColumnPlan<'a> {
     pub fn of(
         work: &mut Alteration,
         actions: &'a [AlterAction],
+        faults: &mut Faults,
         eval: &EvalContext<'_>,
     ) -> SqlResult<ColumnPlan<'a>> {
         let mut plan = ColumnPlan { written: Vec::new(), drops: Vec::new(), changes: Vec::new() };
@@ -87,7 +91,9 @@ impl<'a> ColumnPlan<'a> {
                 return Err(SqlError::invalid_default(&def.name));
             }
             let collation = work.definition.collation;
-            let column = column::column(def, collation, false, &mut work.late, eval)?;
+            let made = column::column(def, collation, false, &mut work.late, eval);
+            let column = faults.take_column(made).unwrap_or_else(|| column::stand_in(def));
+            faults.take(Phase::Columns, definition::limit::column_comment(&column, eval));
             if old_name.is_none() {
                 definition::default::check_added(&column)?;
             }
@@ -237,7 +243,7 @@ fn reads(column: &Column, name: &str) -> bool {
 fn set_default(
     column: &mut Column,
     default: Option<&DefaultClause>,
-    late: &mut Option<SqlError>,
+    late: &mut LateFaults,
     eval: &EvalContext<'_>,
 ) -> SqlResult<()> {
     let literal =
@@ -262,7 +268,7 @@ fn set_default(
         Ok(_) if automatic => {}
         Ok(value) => column.default = value,
         Err(error) if error.code == 1067 && !clause.computed => {
-            late.get_or_insert(error);
+            late.note(&column.name, error);
         }
         Err(error) => return Err(error),
     }
@@ -295,17 +301,17 @@ impl Alteration {
         self.definition.keys.retain(|key| !key.parts.is_empty());
     }
 
-    /// How many columns there are, which are AUTO_INCREMENT, and whether names are given twice.
-    pub(super) fn check_columns(&mut self) -> SqlResult<()> {
+    /// Which columns are AUTO_INCREMENT, and whether names are given twice.
+    pub(super) fn check_columns(&self, faults: &mut Faults) {
         let columns = &self.definition.columns;
-        definition::column_count(&self.definition)?;
-        for (at, column) in columns.iter().enumerate() {
-            definition::automatic_type(column)?;
-            if columns[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
-                return Err(SqlError::duplicate_column(&column.name));
+        let mut known = HashSet::with_capacity(columns.len());
+        for column in columns {
+            faults.take(Phase::Attributes, definition::automatic_type(column));
+            if !known.insert(column.name.to_lowercase()) {
+                faults.note(Phase::Columns, SqlError::duplicate_column(&column.name));
             }
         }
-        definition::one_automatic(&self.definition)
+        faults.take(Phase::Automatic, definition::one_automatic(&self.definition));
     }
 
     /// What keys take of columns whose types are others.

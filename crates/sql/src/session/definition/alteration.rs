@@ -6,6 +6,8 @@ use super::online::{self, Needs};
 use super::rename::Move;
 use crate::ast::{AlterAction, AlterTable, KeyDef, KeyKind, Name, TableOption};
 use crate::collation::Collation;
+use crate::definition::column::LateFaults;
+use crate::definition::phase::Faults;
 use crate::definition::{self, new_keys};
 use crate::dictionary::check::Check;
 use crate::dictionary::table::Definition;
@@ -35,7 +37,7 @@ pub(super) struct Alteration {
     pub(super) missing_column: Option<Box<str>>,
     missing_key: Option<Box<str>>,
     /// A default that does not fit, to be told when nothing else is wrong.
-    pub(super) late: Option<SqlError>,
+    pub(super) late: LateFaults,
     pub(super) rebuild: bool,
     /// A column changes its type so that its values change their bytes.
     pub(super) retyped: bool,
@@ -76,7 +78,7 @@ impl Alteration {
             null_written: Vec::new(),
             missing_column: None,
             missing_key: None,
-            late: None,
+            late: LateFaults::default(),
             rebuild: false,
             retyped: false,
             in_place: false,
@@ -94,11 +96,12 @@ impl Alteration {
     pub(super) fn begin(
         &mut self,
         actions: &[AlterAction],
+        faults: &mut Faults,
         eval: &EvalContext<'_>,
     ) -> SqlResult<Vec<AlterAction>> {
         for action in actions {
             match action {
-                AlterAction::Option(option) => self.set_option(option, eval)?,
+                AlterAction::Option(option) => self.set_option(option, faults, eval),
                 AlterAction::ConvertCharset { charset, collation } => {
                     self.convert_charset(charset.as_deref(), collation.as_deref())?;
                 }
@@ -109,7 +112,7 @@ impl Alteration {
         actions.iter().map(|action| self.resolve_constraint(action)).collect()
     }
 
-    fn set_option(&mut self, option: &TableOption, eval: &EvalContext<'_>) -> SqlResult<()> {
+    fn set_option(&mut self, option: &TableOption, faults: &mut Faults, eval: &EvalContext<'_>) {
         self.sets_counter |= matches!(option, TableOption::AutoIncrement(_));
         let before = definition::Options {
             collation: self.definition.collation,
@@ -117,11 +120,11 @@ impl Alteration {
             comment: self.definition.comment.clone(),
         };
         let name = self.definition.name.clone();
-        let after = definition::options(std::slice::from_ref(option), before, (&name, false), eval)?;
+        let written = std::slice::from_ref(option);
+        let after = definition::options(written, before, (&name, false), faults, eval);
         self.definition.collation = after.collation;
         self.definition.auto_increment = after.auto_increment;
         self.definition.comment = after.comment;
-        Ok(())
     }
 
     /// A CHECK, a unique key or a foreign key, whichever has the name (errors 3940 and 3939).
@@ -252,7 +255,7 @@ impl Alteration {
         }
         let is_foreign = |key: &&KeyDef| matches!(key.kind, KeyKind::Foreign(_));
         self.foreign = written.iter().filter(is_foreign).cloned().collect();
-        new_keys::add_keys(&mut self.definition, &written, eval)?;
+        new_keys::add_keys(&mut self.definition, &written, &|_| Ok(()), eval)?;
         let Some(primary) = self.definition.keys.iter().find(|key| key.primary).cloned() else {
             return Ok(());
         };

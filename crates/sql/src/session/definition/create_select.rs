@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use turnstile_engine::ids::{IndexId, TableId};
+use turnstile_engine::ids::IndexId;
 
 use super::super::Session;
 use super::super::reads::ReadsLock;
@@ -16,8 +16,8 @@ use super::super::statement::{Outcome, PlanKind, RowPlan};
 use super::super::tables::of_statement;
 use super::columns_read;
 use crate::ast::{ColumnName, CreateTable, Expr, OnDuplicate, Query, QueryBody, SelectItem, Statement};
-use crate::collation::Collation;
 use crate::definition;
+use crate::definition::phase::Faults;
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
@@ -47,11 +47,10 @@ impl Session {
         &mut self,
         create: &CreateTable,
         query: &Query,
-        (schema, id): (&str, TableId),
-        default: Collation,
+        place: definition::Place<'_>,
     ) -> SqlResult<Outcome> {
         self.enter_for(&of_statement(&Statement::Select(Box::new(query.clone())))).await?;
-        let made = match self.plan_creation(create, query, (schema, id), default) {
+        let made = match self.plan_creation(create, query, place) {
             Ok(made) => made,
             Err(error) => return self.abandon(error).await,
         };
@@ -74,12 +73,12 @@ impl Session {
         &self,
         create: &CreateTable,
         query: &Query,
-        (schema, id): (&str, TableId),
-        default: Collation,
+        place: definition::Place<'_>,
     ) -> SqlResult<(Definition, Arc<Counters>, RowPlan)> {
         let current = self.state.schema();
         let uses = Uses::default();
         let locks_reads = self.locks_reads(ReadsLock::RepeatableRead);
+        let mut faults = Faults::default();
         let (mut definition, source) = self.with_eval(&[], |eval| {
             let parameters = crate::plan::parameters::Parameters::literals();
             let context = self.plan_context(current.as_deref(), eval, &uses, &parameters, locks_reads);
@@ -87,15 +86,16 @@ impl Session {
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
             let selected = self.selected_columns(&source, query, (current.as_deref(), eval))?;
             self.warn_of_types(selected.iter());
-            let definition = definition::build(create, selected, (schema, id), default, eval)?;
+            let definition = definition::build(create, selected, place, &mut faults, eval)?;
             parameters.take_constants().iter().try_for_each(|one| one.tell(eval))?;
             Ok::<_, SqlError>((definition, source))
         })?;
         if let Some(denied) = self.denied_of(&uses.list()) {
             return Err(denied);
         }
-        let taken = |name: &str| self.is_check_name(schema, "", name);
-        definition::check::add(&mut definition, &create.checks, &taken)?;
+        let taken = |name: &str| self.is_check_name(place.schema, "", name);
+        definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
+        faults.end()?;
         self.check_has_primary(&definition)?;
         self.make_trees(&mut definition)?;
         let width = definition.columns.len();
