@@ -352,7 +352,13 @@ impl Builder<'_> {
             let typed = super::class::of_branch_taken(self.build(&chosen)?);
             return Ok(super::class::coerced(typed, ColumnType::DOUBLE));
         }
-        let typed = super::choice::of_full_width(self.build(expr)?, self.resolver);
+        let typed = self.build(expr)?;
+        Ok(self.bound_as_number(expr, typed, wanted))
+    }
+
+    /// The same of an operand that is bound.
+    pub(super) fn bound_as_number(&self, expr: &ast::Expr, typed: Typed, wanted: Wanted) -> Typed {
+        let typed = super::choice::of_full_width(typed, self.resolver);
         let mut typed = super::class::of_branch_taken(typed);
         if let ast::Expr::Function(call) = expr
             && matches!(&*call.name, "max" | "min" | "any_value")
@@ -360,9 +366,9 @@ impl Builder<'_> {
             typed = untold_text(typed);
         }
         if matches!(typed.expr, Expr::Column(at) if !self.resolver.is_kept(at)) {
-            return Ok(functions::as_number(typed, wanted, source_of(expr)));
+            return functions::as_number(typed, wanted, source_of(expr));
         }
-        Ok(read_silently(functions::as_number(typed, wanted, source_of(expr)), wanted))
+        read_silently(functions::as_number(typed, wanted, source_of(expr)), wanted)
     }
 
     /// Binds what is cast to a whole number: of a text, the one that it begins with.

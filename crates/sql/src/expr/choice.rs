@@ -4,13 +4,14 @@
 use super::build::{Builder, Resolver, boxed};
 use super::condition::exactly;
 use super::infer::{unified_all, unified_type, without_members};
+use super::literal::with_numbers_of_hex;
 use super::own_digits::{cut_average, with_all_of_averages};
 use super::parameter::{Hold, ParameterKind};
 use super::{CompareOp, Expr, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::functions;
+use crate::functions::{self, Wanted};
 use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
@@ -49,34 +50,34 @@ impl Builder<'_> {
         Ok(Typed { expr: Expr::Case { branches, otherwise, kind: kind.column.clone() }, kind })
     }
 
-    /// The comparisons of `CASE operand WHEN ..`.
+    /// The comparisons of `CASE operand WHEN ..`. Each part is bound once: parts may hold such expressions again.
     fn case_of(&mut self, operand: &ast::Expr, branches: &[(ast::Expr, ast::Expr)]) -> SqlResult<Vec<Expr>> {
         let bound = self.build(operand)?;
+        let whens = branches.iter().map(|(when, _)| self.build(when)).collect::<SqlResult<Vec<_>>>()?;
         if bound.kind.column == ColumnType::Json {
             // CASE compares a document as its text.
             let text = ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin };
-            let kind = ExprType { column: text, ..bound.kind };
-            let document = Typed { kind, ..bound };
-            let equal = |this: &mut Self, when| {
-                let when = this.build(when)?;
-                // Beside a number it is the number that it says.
-                if when.kind.column.is_numeric() {
-                    let number = this.number(operand)?;
-                    return Ok(this.compare_typed(CompareOp::Equal, number, when)?.expr);
-                }
-                Ok(this.compare_typed(CompareOp::Equal, document.clone(), when)?.expr)
+            let kind = ExprType { column: text, ..bound.kind.clone() };
+            let document = Typed { kind, expr: bound.expr.clone() };
+            // Beside a number it is the number that it says.
+            let number = match whens.iter().any(|when| when.kind.column.is_numeric()) {
+                true => self.number_of(operand, bound, Wanted::Double)?,
+                false => bound,
             };
-            return branches.iter().map(|(when, _)| equal(self, when)).collect();
+            let equal = |when: Typed| {
+                let beside = if when.kind.column.is_numeric() { &number } else { &document };
+                Ok(self.compare_typed(CompareOp::Equal, beside.clone(), when)?.expr)
+            };
+            return whens.into_iter().map(equal).collect();
         }
         if self.resolver.derives() {
             let written: Vec<&ast::Expr> =
                 std::iter::once(operand).chain(branches.iter().map(|one| &one.0)).collect();
-            let bound = written.iter().map(|one| self.build(one)).collect::<SqlResult<Vec<_>>>()?;
+            let bound: Vec<Typed> = std::iter::once(&bound).chain(&whens).cloned().collect();
             self.settle(Hold::Beside, &written, &bound, Some(ParameterKind::Text));
         }
-        let mut parts = vec![bound];
-        for (when, _) in branches {
-            let when = self.build(when)?;
+        let mut parts = vec![bound.clone()];
+        for when in whens.iter().cloned() {
             // A text is compared with a date as with a text.
             let as_text = when.kind.column.is_temporal() && parts[0].kind.column.is_string();
             let beside_moment = parts[0].kind.column.is_temporal()
@@ -88,11 +89,11 @@ impl Builder<'_> {
             });
         }
         if parts.iter().any(|part| part.kind.column.is_numeric()) {
-            let equal = |(when, _): &(ast::Expr, ast::Expr)| {
-                let (one, other) = self.compared(operand, when)?;
+            let equal = |((written, _), when): (&(ast::Expr, ast::Expr), Typed)| {
+                let (one, other) = self.beside_one_another((operand, written), (bound.clone(), when))?;
                 Ok(self.compare_alike(CompareOp::Equal, one, other)?.expr)
             };
-            return branches.iter().map(equal).collect();
+            return branches.iter().zip(whens).map(equal).collect();
         }
         let (parts, collation) = self.agreed("case", Purpose::Comparison, parts)?;
         let mut parts = parts.into_iter().map(boxed);
@@ -103,6 +104,12 @@ impl Builder<'_> {
             Expr::InList { operand, list, collation, negated: false }
         };
         Ok(parts.map(equal).collect())
+    }
+
+    /// An operand that is bound, as a number. It is bound anew only if a hex literal in it becomes a number.
+    fn number_of(&mut self, expr: &ast::Expr, typed: Typed, wanted: Wanted) -> SqlResult<Typed> {
+        let has_hex = self.hex_number(expr)?.is_some() || with_numbers_of_hex(expr).is_some();
+        if has_hex { self.number_for(expr, wanted) } else { Ok(self.bound_as_number(expr, typed, wanted)) }
     }
 
     /// `COALESCE` and `IFNULL`.
