@@ -9,7 +9,8 @@
 //! s2 times out -> error 1205 only the clock lets it go on
 //! s1: KILL QUERY {s2} -> ok  in braces: the connection id of a session
 //! with NAME=VALUE            first line of a play: a global variable as the command line sets it
-//! the house takes a slot     a slot of the admission gate, as if a long statement ran (`innodb_thread_concurrency` must not be 0)
+//! the house takes a slot     a slot of the admission gate, as if a long statement ran (`innodb_thread_concurrency`
+//!                            must not be 0)
 //! s1: SELECT ... -> queues   it waits to be let in; `sleeps`: it sleeps before it queues
 //! s1 stands -> waiting in InnoDB queue    its state in SHOW ENGINE INNODB STATUS
 //! the gate -> 1 queries inside InnoDB, 1 queries in queue
@@ -18,9 +19,9 @@
 //! s1 vanishes                its client is gone
 //! ```
 //!
-//! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs without threads, so
-//! whether a statement waits is known and not guessed: its waker was not called, and the lock table counts it.
-//! `BLESS=1` writes what came out into the scripts; read the difference before you commit it.
+//! Results are `ok` with the rows affected, `error` with its number, or rows in parentheses. The engine runs without
+//! threads, so whether a statement waits is known and not guessed: its waker was not called, and the lock table counts
+//! it. `BLESS=1` writes what came out into the scripts; read the difference before you commit it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -295,7 +296,8 @@ impl Stage {
         self.database.registry().find(self.ids[name]).unwrap().card.clone()
     }
 
-    /// What a statement waits for: a lock, if the lock table counts as many waits as statements that are not at the gate.
+    /// What a statement waits for: a lock, if the lock table counts as many waits as statements that are not at the
+    /// gate.
     fn describe_wait(&self, name: &str) -> String {
         let place = |name: &str| self.card(name).standing().place();
         match place(name) {

@@ -1,6 +1,6 @@
-//! Every switch of the contention mechanisms, flipped a thousand times at random under full load: nothing hangs, nothing
-//! is lost, no reader sees half a transfer. The switches are whatever SHOW GLOBAL VARIABLES lists and SET GLOBAL accepts, so a
-//! new one is in the test from its first day.
+//! Every switch of the contention mechanisms, flipped a thousand times at random under full load: nothing hangs,
+//! nothing is lost, no reader sees half a transfer. The switches are whatever SHOW GLOBAL VARIABLES lists and SET
+//! GLOBAL accepts, so a new one is in the test from its first day.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};

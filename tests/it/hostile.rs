@@ -1,5 +1,5 @@
-//! Statements that work for long inside one row, against a server with one worker whose watch is asleep: while one runs, others are answered,
-//! also about rows of the same page, and KILL and `max_execution_time` end it.
+//! Statements that work for long inside one row, against a server with one worker whose watch is asleep: while one
+//! runs, others are answered, also about rows of the same page, and KILL and `max_execution_time` end it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -180,7 +180,8 @@ fn no_statement_keeps_a_page_while_it_computes() {
     server.terminate().unwrap();
 }
 
-/// A server that may take so much address space and no more. The C library's arenas would take half of it without using it.
+/// A server that may take so much address space and no more. The C library's arenas would take half of it without using
+/// it.
 fn start_within(scratch: &Scratch, kib: u64, more: &[&str]) -> (ServerProcess, Target) {
     let script = scratch.0.join("within");
     let text = format!(
@@ -267,8 +268,8 @@ fn greedy_statements() -> Vec<String> {
     ]
 }
 
-/// Forty clients of an account without rights ask for all they can at once, in three gigabytes of address space. What takes long is
-/// ended: the test is about memory.
+/// Forty clients of an account without rights ask for all they can at once, in three gigabytes of address space. What
+/// takes long is ended: the test is about memory.
 #[test]
 fn greedy_clients_do_not_end_the_process() {
     let scratch = Scratch::new("greedy");
@@ -322,8 +323,8 @@ fn greedy_clients_do_not_end_the_process() {
     server.terminate().unwrap();
 }
 
-/// Limits above what the address space holds, as an operator sets them who counts on other sessions being idle: the statement for which
-/// there is no room is refused, and what the others hold stays.
+/// Limits above what the address space holds, as an operator sets them who counts on other sessions being idle: the
+/// statement for which there is no room is refused, and what the others hold stays.
 #[test]
 fn a_limit_above_the_address_space_does_not_end_the_process() {
     let scratch = Scratch::new("beyond");

@@ -14,6 +14,8 @@ use source::{Source, sources};
 const FILE_LINES_MAX: usize = 700;
 /// Code lines a function may have.
 const FUNCTION_LINES_MAX: usize = 70;
+/// Columns that a line of comment may have.
+const COMMENT_COLUMNS_MAX: usize = 120;
 
 fn fail_if_any(rule: &str, findings: Vec<String>) {
     assert!(findings.is_empty(), "tidy: {rule}:\n  {}", findings.join("\n  "));
@@ -36,6 +38,11 @@ fn files_stay_small() {
 #[test]
 fn functions_stay_small() {
     check("function sizes", |source| rules::function_sizes(source, FUNCTION_LINES_MAX));
+}
+
+#[test]
+fn comments_are_no_wider_than_code() {
+    check("widths of comments", |source| rules::comment_width(source, COMMENT_COLUMNS_MAX));
 }
 
 #[test]
@@ -108,6 +115,10 @@ fn limits_bite() {
     let source = Source::new("crates/engine/src/page/x.rs", &long);
     assert!(!rules::function_sizes(&source, 70).is_empty());
     assert!(!rules::file_size(&source, 70).is_empty());
+    let comment = format!("//! x\nfn f() {{}}\n    /// {}\n", "ä".repeat(113));
+    let wide = Source::new("crates/engine/src/page/x.rs", &comment);
+    assert_eq!(rules::comment_width(&wide, 120), ["crates/engine/src/page/x.rs:3: 121 columns, at most 120"]);
+    assert!(rules::comment_width(&wide, 121).is_empty());
     let upward = Source::new("crates/engine/src/page/x.rs", "//! x\nuse crate::txn::Txn;\n");
     assert!(!rules::room_ranks(&upward).is_empty());
     let planned = Source::new("crates/sql/src/expr/x.rs", "//! x\nuse crate::plan::Plan;\n");

@@ -36,7 +36,8 @@ pub struct TxnOptions {
     pub memory: Option<Arc<dyn LockMemory>>,
 }
 
-/// Counts the memory that locks take, for whoever limits it: locks live to the end of their transaction, however many statements it has.
+/// Counts the memory that locks take, for whoever limits it: locks live to the end of their transaction, however many
+/// statements it has.
 pub trait LockMemory: std::fmt::Debug + Send + Sync {
     /// The locks take so many bytes more; `Error::OverMemory` if they may not, with nothing counted.
     fn take(&self, bytes: u64) -> Result<()>;
@@ -202,7 +203,8 @@ pub struct Settings {
     pub deadlock_detect: AtomicBool,
     /// `innodb_print_all_deadlocks`.
     pub print_all_deadlocks: AtomicBool,
-    /// `innodb_purge_batch_size`: undo records that a purge thread goes through in one lane before it turns to the next.
+    /// `innodb_purge_batch_size`: undo records that a purge thread goes through in one lane before it turns to the
+    /// next.
     pub purge_batch_size: AtomicU64,
     /// `innodb_max_purge_size`: most undo records of one purge round, all threads together; 0 for no cap.
     pub max_purge_size: AtomicU64,

@@ -1,7 +1,7 @@
 //! A session's card: what its transactions write about themselves while they run, for people who look. It outlives each
 //! transaction, so that beginning one costs no entry in a shared list: whoever looks walks the sessions and reads
-//! their cards. Everything in it is written by the session alone, relaxed; a reader sees a picture that may be a moment old,
-//! and may see the fields of one transaction beside those of the next.
+//! their cards. Everything in it is written by the session alone, relaxed; a reader sees a picture that may be a moment
+//! old, and may see the fields of one transaction beside those of the next.
 //!
 //! ```text
 //!   field          written when                                     by
@@ -212,8 +212,8 @@ impl SessionCard {
         Operation::ALL.get(usize::from(code)).copied().unwrap_or_default()
     }
 
-    /// The two as a line of SHOW ENGINE INNODB STATUS has them: `fetching rows, thread declared inside InnoDB 383`. Who waits to be
-    /// let in does nothing else.
+    /// The two as a line of SHOW ENGINE INNODB STATUS has them: `fetching rows, thread declared inside InnoDB 383`. Who
+    /// waits to be let in does nothing else.
     pub fn activity(&self) -> String {
         use crate::admission::Place;
         let (doing, place) = (self.operation().text(), self.standing.place());

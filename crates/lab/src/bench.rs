@@ -173,7 +173,8 @@ pub fn largest(numbers: &[usize]) -> usize {
     numbers.iter().copied().max().unwrap_or(0)
 }
 
-/// Whether a file of results can be written where it is to be: asked before the run, not after it. Leaves things as they were.
+/// Whether a file of results can be written where it is to be: asked before the run, not after it. Leaves things as
+/// they were.
 ///
 /// # Errors
 /// A text that says why not.

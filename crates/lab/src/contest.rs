@@ -62,7 +62,8 @@ const SETTINGS: [&str; 17] = [
 /// Connections that a run needs beside its load: watchers, questions, the ones that open while others close.
 const SPARE_CONNECTIONS: usize = 16;
 
-/// Opens everybody who takes part: own servers, targets, the floor last. `most`: the largest number of connections that a load of the run has.
+/// Opens everybody who takes part: own servers, targets, the floor last. `most`: the largest number of connections that
+/// a load of the run has.
 ///
 /// # Errors
 /// When one of our own cannot be started, or a server does not take so many connections.

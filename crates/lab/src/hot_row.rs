@@ -59,7 +59,8 @@ pub fn prepare(client: &mut Client, stock: i64) -> Result<(), ClientError> {
     Ok(())
 }
 
-/// Makes the laboratory's database, if the server has none of that name, and enters it. One that was made here is dropped when the run ends.
+/// Makes the laboratory's database, if the server has none of that name, and enters it. One that was made here is
+/// dropped when the run ends.
 ///
 /// # Errors
 /// Any [`ClientError`].

@@ -27,7 +27,8 @@ pub fn manifest() -> Value {
 /// Seconds since 1970 as a date and time, UTC.
 fn date(seconds: u64) -> String {
     let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    // Days are counted from 1 March of year 0, so that the leap day is the last of its year (H. Hinnant's days_from_civil).
+    // Days are counted from 1 March of year 0, so that the leap day is the last of its year (H. Hinnant's
+    // days_from_civil).
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

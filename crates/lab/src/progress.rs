@@ -48,7 +48,8 @@ impl Progress {
     }
 }
 
-/// How much is done, in what the goal is counted in: a transaction that found nothing left to take is done, but is no part of a stock that was sold.
+/// How much is done, in what the goal is counted in: a transaction that found nothing left to take is done, but is no
+/// part of a stock that was sold.
 fn done(live: &Live, total: u64) -> u64 {
     if total > 0 { live.affected.load(Ordering::Relaxed) } else { live.transactions.load(Ordering::Relaxed) }
 }

@@ -1,12 +1,12 @@
 //! Authentication: who the client is, proved by its answer to the scramble.
 //!
-//! Two plugins. `mysql_native_password` proves knowledge of a SHA-1 double hash. `caching_sha2_password` has a fast path
-//! against a hash that is in memory since the account's last full login, and a full path in which the client sends the
-//! password itself: over TLS or the Unix socket as it is, else encrypted for the server's key
+//! Two plugins. `mysql_native_password` proves knowledge of a SHA-1 double hash. `caching_sha2_password` has a fast
+//! path against a hash that is in memory since the account's last full login, and a full path in which the client sends
+//! the password itself: over TLS or the Unix socket as it is, else encrypted for the server's key
 //! ([`PasswordKey`](crate::password_key::PasswordKey)).
 //!
-//! Who guesses names learns nothing: for a name without an account a stand-in goes through the same exchange, with the same
-//! work, to the same error.
+//! Who guesses names learns nothing: for a name without an account a stand-in goes through the same exchange, with the
+//! same work, to the same error.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! The janitor: a thread that ends connections whose clients have been silent for longer than their `wait_timeout`.
 //!
 //! A session notes when it begins to wait for its client anyway (for SHOW PROCESSLIST), so idleness costs a statement
-//! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of SHOW
-//! ENGINE INNODB STATUS into the log, four times a minute.
+//! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of
+//! SHOW ENGINE INNODB STATUS into the log, four times a minute.
 //! It writes into the log once that the engine has stopped.
-//! Every ten seconds, if the process has much more memory than its buffer pool, what was freed goes back to the machine.
-//! Timeouts within a message, an answer or a login are deadlines
+//! Every ten seconds, if the process has much more memory than its buffer pool, what was freed goes back to the
+//! machine. Timeouts within a message, an answer or a login are deadlines
 //! set where the wait is, since these waits are rare.
 
 use std::io;

@@ -1,8 +1,8 @@
 //! The RSA key pair of `caching_sha2_password`: a client without TLS encrypts its password for it.
 //!
-//! The exchange: the client asks for the public key with a single byte, unless it has the key in a file; it sends its password
-//! with a zero byte behind it, XORed with the scramble over and over, encrypted with RSA-OAEP (SHA-1, as MySQL's clients do).
-//! Decryption takes the same time whatever is wrong with a message
+//! The exchange: the client asks for the public key with a single byte, unless it has the key in a file; it sends its
+//! password with a zero byte behind it, XORed with the scramble over and over, encrypted with RSA-OAEP (SHA-1, as
+//! MySQL's clients do). Decryption takes the same time whatever is wrong with a message
 //! ([why this library](../../../docs/decisions/0006-rsa-of-passwords.md)).
 
 use std::fs;

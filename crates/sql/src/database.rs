@@ -160,8 +160,8 @@ impl Database {
         Ok(db)
     }
 
-    /// The first contents of a fresh data directory: root without password, from the same machine only. The server's own database is also
-    /// put into a directory of a version that let it be dropped.
+    /// The first contents of a fresh data directory: root without password, from the same machine only. The server's
+    /// own database is also put into a directory of a version that let it be dropped.
     async fn install(&self, fresh: bool) -> SqlResult<()> {
         if self.dictionary.schema_collation(SERVERS_OWN).is_none() {
             self.add_schema(SERVERS_OWN).await?;
@@ -197,7 +197,8 @@ impl Database {
         &self.gate_waits
     }
 
-    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes meanwhile.
+    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes
+    /// meanwhile.
     pub(crate) fn definitions(&self) -> &Arc<Gate> {
         &self.definitions
     }
@@ -297,7 +298,8 @@ impl Database {
         Arc::strong_count(&self.prepared) as u64 - 1
     }
 
-    /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is none left.
+    /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is none
+    /// left.
     pub(crate) fn prepared_place(&self) -> SqlResult<Arc<()>> {
         let most = match self.globals.named("max_prepared_stmt_count") {
             Value::UInt(most) => most,
@@ -355,8 +357,8 @@ impl Database {
         write_rows(&self.engine, &rows).await.map(drop)
     }
 
-    /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has the name of one of them: whoever
-    /// gives a name holds it ([`crate::mdl::names`]), so that this is never so.
+    /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has the name
+    /// of one of them: whoever gives a name holds it ([`crate::mdl::names`]), so that this is never so.
     pub(crate) async fn save_tables(&self, definitions: &[&Definition]) -> SqlResult<TxnId> {
         for one in definitions {
             let changes = |id: TableId| definitions.iter().any(|other| other.id == id);

@@ -425,8 +425,8 @@ impl Decimal {
         Decimal::checked(self.is_negative() != other.is_negative(), scale, quotient)
     }
 
-    /// The average of `count` numbers of which this is the sum: the quotient as [`Self::div`] gives it, with some guard digits behind it
-    /// if it is short, so that it can be read as the nearest double too.
+    /// The average of `count` numbers of which this is the sum: the quotient as [`Self::div`] gives it, with some guard
+    /// digits behind it if it is short, so that it can be read as the nearest double too.
     pub fn average(&self, count: u64, more: u8) -> Option<Result<Decimal, Overflow>> {
         let count = Decimal::from(count);
         Some(match self.div(&count, more)? {

@@ -153,8 +153,8 @@ const LIGHT_ON_TEXT: &[&str] = &[
     "bytes",
 ];
 
-/// Whether a call costs no more than a small multiple of what its arguments are long, so that it may be worked out while a page is latched.
-/// What is not named here is taken for heavy.
+/// Whether a call costs no more than a small multiple of what its arguments are long, so that it may be worked out
+/// while a page is latched. What is not named here is taken for heavy.
 pub(crate) fn is_light(name: &str) -> bool {
     let tables = [numeric::FUNCTIONS, date::FUNCTIONS, clock::FUNCTIONS, info::FUNCTIONS, address::FUNCTIONS];
     LIGHT_ON_TEXT.contains(&name) || tables.iter().any(|table| table.iter().any(|entry| entry.name == name))

@@ -1,11 +1,13 @@
 //! Documents: parsing, the normal form that columns keep, and what can be done to a document.
 //!
-//! A document is a text in values and in rows: the normal form, with members ordered by the length of their names and then by their
-//! bytes, the last of members of one name, `, ` and `: ` between parts. It is a [`Value::Str`](crate::value::Value::Str) if the text
-//! says all of it, and marked text in a [`Value::Json`](crate::value::Value::Json) if it holds a scalar whose kind a text does not
-//! tell: DECIMAL, an unsigned number that BIGINT would hold, a date, bytes ([`write`](mod@write) describes the marks). Whoever looks
-//! into a document parses it ([`read`]) and writes it again. What it takes in memory is charged where it grows: neither a document nor a
-//! copy, a key or a text of one is to be had without a `Held`, which looks for KILL as well. SQL NULL is no document; the document `null` is one.
+//! A document is a text in values and in rows: the normal form, with members ordered by the length of their names and
+//! then by their bytes, the last of members of one name, `, ` and `: ` between parts. It is a
+//! [`Value::Str`](crate::value::Value::Str) if the text says all of it, and marked text in a
+//! [`Value::Json`](crate::value::Value::Json) if it holds a scalar whose kind a text does not tell: DECIMAL, an
+//! unsigned number that BIGINT would hold, a date, bytes ([`write`](mod@write) describes the marks). Whoever looks into
+//! a document parses it ([`read`]) and writes it again. What it takes in memory is charged where it grows: neither a
+//! document nor a copy, a key or a text of one is to be had without a `Held`, which looks for KILL as well. SQL NULL is
+//! no document; the document `null` is one.
 
 pub mod document;
 pub mod order;
@@ -75,7 +77,8 @@ pub fn check_names(document: &Json) -> SqlResult<()> {
     }
 }
 
-/// JSON_CONTAINS: an array contains each of its parts and any selection of them, an object any selection of its members.
+/// JSON_CONTAINS: an array contains each of its parts and any selection of them, an object any selection of its
+/// members.
 pub(crate) fn contains(target: &Json, candidate: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     match (target, candidate) {
         (Json::Array(parts), Json::Array(wanted)) => contains_all(parts, wanted, held),
@@ -94,7 +97,8 @@ pub(crate) fn contains(target: &Json, candidate: &Json, held: &mut Held<'_>) -> 
     }
 }
 
-/// Whether two documents are one. What their keys take is given back at once: it is much for strings only, which are compared as they are.
+/// Whether two documents are one. What their keys take is given back at once: it is much for strings only, which are
+/// compared as they are.
 fn equal(one: &Json, other: &Json, held: &mut Held<'_>) -> SqlResult<bool> {
     if let (Json::String(text), Json::String(wanted)) = (one, other) {
         held.pass(text.len().min(wanted.len()))?;

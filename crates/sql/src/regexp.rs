@@ -1,5 +1,5 @@
-//! Regular expressions with ICU's syntax, as MySQL 8 has them, in one of three ways. Who searches is told of the work of the last two, so
-//! that KILL ends them.
+//! Regular expressions with ICU's syntax, as MySQL 8 has them, in one of three ways. Who searches is told of the work
+//! of the last two, so that KILL ends them.
 //!
 //! | what | how |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Where results go. A statement's execution writes into a [`ResultSink`], which buffers; the server's sink encodes rows
-//! straight into the connection's send buffer, in text or binary form. The sink never blocks: when it says
+//! Where results go. A statement's execution writes into a [`ResultSink`], which buffers; the server's sink encodes
+//! rows straight into the connection's send buffer, in text or binary form. The sink never blocks: when it says
 //! [`ResultSink::should_flush`], the session awaits [`flush`] between two batches of rows, which is how a slow client
 //! holds back a fast scan.
 //!
@@ -72,8 +72,9 @@ pub struct ColumnMeta {
     pub packet: KeptPacket,
 }
 
-/// The bytes that describe a column to clients, kept from the second time on that they are made: most plans that run twice run often, and
-/// what runs once shall not pay for keeping. They depend on the collation that a client's results have, of which one is kept.
+/// The bytes that describe a column to clients, kept from the second time on that they are made: most plans that run
+/// twice run often, and what runs once shall not pay for keeping. They depend on the collation that a client's results
+/// have, of which one is kept.
 #[derive(Default)]
 pub struct KeptPacket {
     made_before: AtomicBool,

@@ -1,10 +1,11 @@
 //! CRC-32C of bytes, the checksum of pages, log groups and control blocks.
 //!
-//! Long runs of bytes are the `crc32c` crate's, which works three lanes at a time. A statement writes two groups of some sixty
-//! bytes, and there the crate's splitting by alignment costs more than the sum itself (flash sale, callgrind: 570 of 14,700
-//! instructions a statement), so bytes up to `SHORT` are taken eight at a time where they lie.
+//! Long runs of bytes are the `crc32c` crate's, which works three lanes at a time. A statement writes two groups of
+//! some sixty bytes, and there the crate's splitting by alignment costs more than the sum itself (flash sale,
+//! callgrind: 570 of 14,700 instructions a statement), so bytes up to `SHORT` are taken eight at a time where they lie.
 //!
-//! Why `unsafe`: a function that uses the processor's CRC instruction may only be called after asking whether it has it.
+//! Why `unsafe`: a function that uses the processor's CRC instruction may only be called after asking whether it has
+//! it.
 
 /// Bytes up to which one lane is enough.
 const SHORT: usize = 256;

@@ -7,8 +7,8 @@
 //! - a file created, renamed or removed is so for certain only after [`Disk::sync_dir`];
 //! - after a **failed** sync nothing is known about any byte since the last good one. Never sync again and believe it.
 //!
-//! Only [`DiskFile::allocate`] says that the disk is full, by a type of its own. File systems that allocate late report want of space at the
-//! sync, and that is a failed sync like any other.
+//! Only [`DiskFile::allocate`] says that the disk is full, by a type of its own. File systems that allocate late report
+//! want of space at the sync, and that is a failed sync like any other.
 
 use rustix::fs::{FallocateFlags, FlockOperation};
 use std::fs::{File, OpenOptions};
@@ -96,8 +96,8 @@ pub trait DiskFile: Send + Sync {
     /// Extends the file to at least this length by zeros that really occupy the disk, so that a later write there
     /// needs no space. A full disk is reported now and leaves the length as it was.
     fn allocate(&self, len: u64) -> Result<(), AllocateError>;
-    /// Claims the file against every other process that claims it, until it is closed. `ResourceBusy` if one has it. A disk that no other process can
-    /// see has nothing to do.
+    /// Claims the file against every other process that claims it, until it is closed. `ResourceBusy` if one has it. A
+    /// disk that no other process can see has nothing to do.
     fn claim(&self) -> io::Result<()> {
         Ok(())
     }

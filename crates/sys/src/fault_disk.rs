@@ -1,5 +1,5 @@
-//! A disk in memory that behaves as badly as a real one may, reproducibly from its seed: at a crash, unsynced writes are
-//! lost, torn at sectors or reordered, unsynced names come and go; operations fail on request; space runs out.
+//! A disk in memory that behaves as badly as a real one may, reproducibly from its seed: at a crash, unsynced writes
+//! are lost, torn at sectors or reordered, unsynced names come and go; operations fail on request; space runs out.
 //!
 //! ```text
 //!   write ──> cache (what reads see) + pending list ──sync──> durable image
@@ -8,12 +8,12 @@
 //! ```
 //! Of several unsynced writes to one sector a beginning survives, never a later one without an earlier: the cache holds
 //! one copy of a sector, so what the device got at any moment contains all writes before that moment.
-//! A **failed** sync is modelled as Linux has it: the cache keeps showing the data, some of it has reached the device, and
-//! the rest is never written by any later sync.
-//! A process that **dies** leaves the cache as it is: what it had written and not synced is still pending, and the next process
-//! reads it without knowing. [`FaultKind::Killed`] lets it die in the middle of an operation.
-//! Names follow a journal, as on ext4: [`Disk::sync_dir`] makes all changes durable; syncing a new file makes its creation
-//! (and what was done before it) durable; at a crash a beginning of the rest survives.
+//! A **failed** sync is modelled as Linux has it: the cache keeps showing the data, some of it has reached the device,
+//! and the rest is never written by any later sync.
+//! A process that **dies** leaves the cache as it is: what it had written and not synced is still pending, and the next
+//! process reads it without knowing. [`FaultKind::Killed`] lets it die in the middle of an operation.
+//! Names follow a journal, as on ext4: [`Disk::sync_dir`] makes all changes durable; syncing a new file makes its
+//! creation (and what was done before it) durable; at a crash a beginning of the rest survives.
 
 mod image;
 
@@ -33,8 +33,8 @@ pub enum FaultKind {
     NoSpace,
     /// A sync fails for want of space, as on a file system that allocates late; all else goes on.
     NoSpaceAtSync,
-    /// The process dies here, whatever was asked for: a write may have done a part of its work, nothing else is done any more.
-    /// [`FaultDisk::kill`] is what the next process finds.
+    /// The process dies here, whatever was asked for: a write may have done a part of its work, nothing else is done
+    /// any more. [`FaultDisk::kill`] is what the next process finds.
     Killed,
 }
 
@@ -159,8 +159,8 @@ impl FaultDisk {
         })
     }
 
-    /// Kills the process only: the operating system keeps what was written, synced or not. Every later operation on this
-    /// value fails; the returned one goes on.
+    /// Kills the process only: the operating system keeps what was written, synced or not. Every later operation on
+    /// this value fails; the returned one goes on.
     pub fn kill(&self) -> FaultDisk {
         let mut state = self.state();
         state.off = true;
@@ -192,7 +192,8 @@ impl FaultDisk {
         self.plant(nth, true, kind);
     }
 
-    /// Has the process die in the `nth` changing operation from now on of files whose name contains `part` (1 is the next).
+    /// Has the process die in the `nth` changing operation from now on of files whose name contains `part` (1 is the
+    /// next).
     pub fn die_in(&self, part: &str, nth: u64) {
         self.state().death = Some((part.to_string(), nth.max(1)));
     }

@@ -1,10 +1,11 @@
 //! The process's heap as the machine sees it: how much memory is resident, and giving back what was freed.
 //!
-//! The allocator keeps freed memory for the next one who asks. After one huge answer or transaction that may be gigabytes which the rest of the
-//! machine goes without; so somebody has to say now and then that it is enough. Measured: 17 ms for 340 MB that go back, 0.25 ms when
-//! nothing does.
+//! The allocator keeps freed memory for the next one who asks. After one huge answer or transaction that may be
+//! gigabytes which the rest of the machine goes without; so somebody has to say now and then that it is enough.
+//! Measured: 17 ms for 340 MB that go back, 0.25 ms when nothing does.
 //!
-//! Why `unsafe`: the call is the C library's, and has no safe name. It takes no pointer and may be called from any thread at any time.
+//! Why `unsafe`: the call is the C library's, and has no safe name. It takes no pointer and may be called from any
+//! thread at any time.
 
 use std::fs;
 

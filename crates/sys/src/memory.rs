@@ -1,5 +1,5 @@
-//! How much memory this process may use: what the machine has, what its control group allows, and its address space limit,
-//! whichever is least; and whether there is room for more of it now.
+//! How much memory this process may use: what the machine has, what its control group allows, and its address space
+//! limit, whichever is least; and whether there is room for more of it now.
 
 use std::fs;
 use std::hint::black_box;
@@ -15,11 +15,13 @@ pub fn limit_bytes() -> Option<u64> {
     [machine, group, space].into_iter().flatten().min()
 }
 
-/// Whether the allocator has room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides, whichever is less.
+/// Whether the allocator has room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides,
+/// whichever is less.
 ///
-/// An allocation that fails ends the process, so what can be refused asks here before. Where memory is given out beyond what there is
-/// (no limit of the address space, overcommitment), the answer is yes. Room that two threads ask for at once may be there for one: the
-/// part besides is for them, for copies that are dropped at once, and for what nobody asks for.
+/// An allocation that fails ends the process, so what can be refused asks here before. Where memory is given out beyond
+/// what there is (no limit of the address space, overcommitment), the answer is yes. Room that two threads ask for at
+/// once may be there for one: the part besides is for them, for copies that are dropped at once, and for what nobody
+/// asks for.
 pub fn has_room(bytes: u64) -> bool {
     static BESIDES: OnceLock<u64> = OnceLock::new();
     let besides = *BESIDES.get_or_init(|| limit_bytes().map_or(0, |limit| (limit / 8).min(512 << 20)));

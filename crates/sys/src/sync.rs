@@ -42,7 +42,8 @@ mod chosen {
     }
 
     impl Sleeper {
-        /// Sleeps until [`Sleeper::rouse`] was called since the last sleep; may end early. Only for the thread that made it.
+        /// Sleeps until [`Sleeper::rouse`] was called since the last sleep; may end early. Only for the thread that
+        /// made it.
         pub fn sleep(&self) {
             thread::park();
         }
@@ -89,7 +90,8 @@ mod chosen {
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.0.try_lock().ok()
         }
-        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says no.
+        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says
+        /// no.
         pub fn is_locked(&self) -> bool {
             false
         }
@@ -128,7 +130,8 @@ mod chosen {
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.0.try_lock().ok()
         }
-        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says no.
+        /// Whether somebody holds it. The answer is old when it comes, and a model, which could only try, always says
+        /// no.
         pub fn is_locked(&self) -> bool {
             false
         }

@@ -6,8 +6,9 @@
 //!   (none) ──create──► live ──start_drop──► dropping ──drop_step … ──► (none), or "dropped" if it was the greatest id
 //! ```
 //!
-//! Ids are never used twice, because undo records and locks of a dropped index may outlive it: a new id is one above the greatest in the directory,
-//! and a dropped index with the greatest id leaves its entry behind ("dropped") until a greater one exists.
+//! Ids are never used twice, because undo records and locks of a dropped index may outlive it: a new id is one above
+//! the greatest in the directory, and a dropped index with the greatest id leaves its entry behind ("dropped") until a
+//! greater one exists.
 
 use super::adaptive_hash::AdaptiveHash;
 use super::{Tree, damaged, drop_index};
@@ -188,8 +189,9 @@ impl IndexDirectory {
         Ok(lsn)
     }
 
-    /// Frees one more page of an index that is being dropped. `chain_of` tells which overflow chain a value refers to, if the index has such values;
-    /// `None` spares the reading of its leaves. Call until `Done`; after a miss or a crash, call again.
+    /// Frees one more page of an index that is being dropped. `chain_of` tells which overflow chain a value refers to,
+    /// if the index has such values; `None` spares the reading of its leaves. Call until `Done`; after a miss or a
+    /// crash, call again.
     pub fn drop_step(
         &self,
         index: IndexId,

@@ -1,5 +1,5 @@
-//! How large a tree is, without reading all of it: the pages above the leaves tell how many leaves there are, and some leaves how
-//! many records lie in them.
+//! How large a tree is, without reading all of it: the pages above the leaves tell how many leaves there are, and some
+//! leaves how many records lie in them.
 
 use super::descend::child_at;
 use super::{LEVELS_MAX, Tree, damaged};

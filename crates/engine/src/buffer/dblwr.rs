@@ -15,11 +15,12 @@
 //! | second write or sync | whole | old, new or torn | pages that are not whole in place |
 //! | later | whole | new | nothing |
 //!
-//! A process that is killed, or whose sync has failed, leaves one more thing: what the next one reads, here and in place, may be in the
-//! operating system's cache only. A page that looks whole in place may still be torn by a power cut, once the next batch is written over its
-//! copy. So [`DoubleWrite::restore`] believes nothing it reads: it writes the batch again and syncs it, here first and then, page by page, in
-//! place, before anything else writes. That is the same batch as before, so the table holds for a power cut during it, and a second kill
-//! repeats it. If the batch here is not whole, its pages were not touched in place, and those of the batch before were synced there.
+//! A process that is killed, or whose sync has failed, leaves one more thing: what the next one reads, here and in
+//! place, may be in the operating system's cache only. A page that looks whole in place may still be torn by a power
+//! cut, once the next batch is written over its copy. So [`DoubleWrite::restore`] believes nothing it reads: it writes
+//! the batch again and syncs it, here first and then, page by page, in place, before anything else writes. That is the
+//! same batch as before, so the table holds for a power cut during it, and a second kill repeats it. If the batch here
+//! is not whole, its pages were not touched in place, and those of the batch before were synced there.
 
 use super::flush::BATCH_PAGES;
 use super::pool::page_offset;
@@ -128,8 +129,8 @@ impl DoubleWrite {
         self.buffer[OFF_CRC..OFF_CRC + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// Puts right every page of the last batch that is torn in place, and makes all of the batch durable, see the top. Run before anything else reads
-    /// the data file or writes to it.
+    /// Puts right every page of the last batch that is torn in place, and makes all of the batch durable, see the top.
+    /// Run before anything else reads the data file or writes to it.
     pub(crate) fn restore(&mut self, data: &dyn DiskFile) -> Result<Restored> {
         let failed = |error: std::io::Error| Error::Stopped(format!("restoring torn pages: {error}"));
         self.file.read_at(&mut self.buffer, 0).map_err(failed)?;

@@ -2,12 +2,12 @@
 //!
 //! | field | written by | read by |
 //! |---|---|---|
-//! | `pins` | the protocol of `turnstile_sys::pin_count`; only the evictor takes a frame, and only the installer settles it | everyone |
+//! | `pins` | `turnstile_sys::pin_count`; the evictor alone takes a frame, the installer alone settles it | everyone |
 //! | `page_no` | the owner of the frame while it is vacant (not resident) | everyone; trust it only with a pin |
 //! | `chain` | the holder of the page table shard | lookups, as a hint |
 //! | `heat` | anyone, without care for lost updates | the evictor |
-//! | `kind` | who installs the frame, or holds its exclusive latch | waits for the latch, to be counted in the right class |
-//! | `oldest` | a writer under the exclusive latch sets it; the flusher, under the shared latch, clears it | checkpoint |
+//! | `kind` | who installs the frame, or holds its exclusive latch | waits for the latch, to count in its class |
+//! | `oldest` | set under the exclusive latch; cleared by the flusher, under the shared latch | checkpoint |
 //! | `flushing` | the flusher | checkpoint |
 //! | `latch` | guards | guards |
 //! | page bytes | holder of the exclusive latch, or the owner of the vacant frame | holder of a latch |
@@ -195,8 +195,8 @@ struct Memory {
     first_page: *mut u8,
 }
 
-/// The largest alignment for which the standard library asks the operating system for zeroed memory; beyond it, it writes the
-/// zeros itself, and a pool of gigabytes is resident before its first page is read.
+/// The largest alignment for which the standard library asks the operating system for zeroed memory; beyond it, it
+/// writes the zeros itself, and a pool of gigabytes is resident before its first page is read.
 const LAZY_ALIGN: usize = 16;
 
 impl Frames {

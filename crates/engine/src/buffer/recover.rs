@@ -22,9 +22,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 const WORKERS: usize = 4;
 /// Redo bytes dealt to a worker at a time while all pages fit the pool.
 const PARCEL_BYTES_MIN: usize = 256 << 10;
-/// Once pages have to leave, a parcel is this large. A worker sorts it by page, so each page is brought into memory once
-/// per parcel: twice the size is half the reads and writes. At most two parcels of each worker exist at a time, one being
-/// filled and one being applied, which bounds recovery's memory at a quarter of a gigabyte beside the pool.
+/// Once pages have to leave, a parcel is this large. A worker sorts it by page, so each page is brought into memory
+/// once per parcel: twice the size is half the reads and writes. At most two parcels of each worker exist at a time,
+/// one being filled and one being applied, which bounds recovery's memory at a quarter of a gigabyte beside the pool.
 const PARCEL_BYTES_MAX: usize = 32 << 20;
 /// Parcels a worker may have waiting: none, it takes them from the dealer's hand.
 const PARCELS_WAITING: usize = 0;

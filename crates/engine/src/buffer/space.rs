@@ -92,7 +92,8 @@ fn find_unused(bitmap: &PageView, group: u32, from: u32, capacity: u32) -> Optio
     None
 }
 
-/// Unused pages of the group that begins at `first` and has this bitmap. An error if one in use lies at or behind the end of the file.
+/// Unused pages of the group that begins at `first` and has this bitmap. An error if one in use lies at or behind the
+/// end of the file.
 fn count_unused(bitmap: &PageView, first: u32, capacity: u32) -> Result<u32> {
     let mut unused = 0;
     for page in first..first + GROUP_PAGES {
@@ -125,8 +126,9 @@ impl Space {
         Self::of(SpaceState::of_file(pages))
     }
 
-    /// Reads the bitmaps of an existing file, which had room for so many pages before recovery wrote to it. A bitmap that is lost would give pages away
-    /// that are in use, and a file that was cut off would be taken for one that was never longer: both are refused.
+    /// Reads the bitmaps of an existing file, which had room for so many pages before recovery wrote to it. A bitmap
+    /// that is lost would give pages away that are in use, and a file that was cut off would be taken for one that was
+    /// never longer: both are refused.
     pub(crate) fn open(pool: &Pool, pages: u64) -> Result<Self> {
         let mut state = SpaceState::of_file(pages);
         while bitmap_page(state.groups).0 < state.capacity || state.groups == 0 {

@@ -103,8 +103,9 @@ impl Storage {
         Ok(())
     }
 
-    /// Opens the database in the directory, recovering it if it was not closed; creates it if there is none. A log without a data file is one whose data
-    /// file was lost, unless the file that a creation begins with is there: creating would write over what is left.
+    /// Opens the database in the directory, recovering it if it was not closed; creates it if there is none. A log
+    /// without a data file is one whose data file was lost, unless the file that a creation begins with is there:
+    /// creating would write over what is left.
     pub fn open(disk: Arc<dyn Disk>, config: &StorageConfig) -> Result<Arc<Storage>> {
         if disk.exists(DATA_FILE).map_err(opening)? {
             return Ok(Self::recover(disk, config)?.0);

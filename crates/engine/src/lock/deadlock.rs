@@ -1,14 +1,16 @@
-//! Deadlock detection: no thread, no scan of queues; a search begins where a wait begins, and goes from waiter to holder.
+//! Deadlock detection: no thread, no scan of queues; a search begins where a wait begins, and goes from waiter to
+//! holder.
 //!
 //! ```text
 //!   W0 begins to wait ── holds nothing? ─────────────── no search: nobody can wait for W0
 //!                     ── its blockers all run? ──────── no search: the chain ends here
-//!                     └─ else: depth first from W0 along "waits for", one shard mutex at a time, under the search mutex,
-//!                        until W0 is met again; every edge of the cycle is then read a second time; who has written least loses
+//!                     └─ else: depth first from W0 along "waits for", one shard mutex at a time, under the search
+//!                        mutex, until W0 is met again; every edge of the cycle is then read a second time;
+//!                        who has written least loses
 //! ```
-//! Why every cycle is found, once, and nothing else is: README, "Deadlocks". In short: each member of a cycle entered its queue
-//! before it looked, so the last to look sees all; searches take turns, and the first breaks the cycle; an edge that is
-//! there at both readings was there in between, when all the others were too.
+//! Why every cycle is found, once, and nothing else is: README, "Deadlocks". In short: each member of a cycle entered
+//! its queue before it looked, so the last to look sees all; searches take turns, and the first breaks the cycle; an
+//! edge that is there at both readings was there in between, when all the others were too.
 
 use super::owner::{LockCount, TxnLocks};
 use super::shard::Shard;
@@ -205,8 +207,9 @@ impl LockTable {
         Some(DeadlockRecord { at: SystemTime::now(), members, victim })
     }
 
-    /// Switches detection on or off (`innodb_deadlock_detect`). Switched on, it looks once from everybody who waits, for the
-    /// cycles that closed meanwhile: whoever began to wait before the switch is in a queue now, whoever comes later sees it.
+    /// Switches detection on or off (`innodb_deadlock_detect`). Switched on, it looks once from everybody who waits,
+    /// for the cycles that closed meanwhile: whoever began to wait before the switch is in a queue now, whoever comes
+    /// later sees it.
     pub fn set_detection(&self, on: bool) {
         if !self.settings.deadlock_detect.swap(on, Ordering::SeqCst) && on {
             self.detect_all();

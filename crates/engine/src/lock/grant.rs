@@ -1,16 +1,18 @@
 //! Letting waiters go: hand-off, invitation, passing.
 //!
-//! A lock that was held for long is *handed over*: the releaser makes the waiter a holder, first come first served. A lock that was
-//! held for a moment is *offered*: the first waiters are woken to take it themselves, and until they come, other short
-//! requests may have it in between. Handing a microsecond's lock to a session whose worker sleeps would make
-//! everybody wait for that worker. How long a waiter can be passed over is bounded, and then it is handed the lock.
+//! A lock that was held for long is *handed over*: the releaser makes the waiter a holder, first come first served. A
+//! lock that was held for a moment is *offered*: the first waiters are woken to take it themselves, and until they
+//! come, other short requests may have it in between. Handing a microsecond's lock to a session whose worker sleeps
+//! would make everybody wait for that worker. How long a waiter can be passed over is bounded, and then it is handed
+//! the lock.
 //!
-//! Best of all is a *relay*: if the thread that lets go will run the next owner itself ([`turnstile_sys::relay`]), then a short
-//! waiter is handed the lock at once, in its order, and nobody waits for a worker. So the holder works off the queue, each
-//! statement as the transaction it is.
+//! Best of all is a *relay*: if the thread that lets go will run the next owner itself ([`turnstile_sys::relay`]), then
+//! a short waiter is handed the lock at once, in its order, and nobody waits for a worker. So the holder works off the
+//! queue, each statement as the transaction it is.
 //!
-//! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and has not come. Whoever is invited
-//! comes (or its future is dropped), and each way that ends leads to another `settle`, here or at the release.
+//! Invariant, whenever the shard's mutex is free: if some waiter could go, then some waiter is invited and has not
+//! come. Whoever is invited comes (or its future is dropped), and each way that ends leads to another `settle`, here or
+//! at the release.
 
 use super::mode::{BITS, CLASSES, classes};
 use super::shard::{NONE, Shard, Woken};
@@ -50,8 +52,8 @@ impl Manner {
 }
 
 impl Shard {
-    /// Lets go all who can: each is handed the lock or offered it. To be called after anything that takes a hold or a waiter
-    /// away.
+    /// Lets go all who can: each is handed the lock or offered it. To be called after anything that takes a hold or a
+    /// waiter away.
     pub fn settle(&mut self, entry: u32, manner: Manner, woken: &mut Woken) {
         if self.entry(entry).waiters() == 0 {
             return;

@@ -1,8 +1,9 @@
 //! Modes and the matrix: what a lock holds, what it must wait for.
 //!
-//! A lock on a name is kept as *bits*, one set per transaction and name, so that a transaction that holds a gap and later the
-//! record has one hold with two bits. A request is a [`Want`]: the bits it will hold, and the bits of others it must wait
-//! for. The whole compatibility matrix of InnoDB is the column `conflicts` of the table below and nothing else:
+//! A lock on a name is kept as *bits*, one set per transaction and name, so that a transaction that holds a gap and
+//! later the record has one hold with two bits. A request is a [`Want`]: the bits it will hold, and the bits of others
+//! it must wait for. The whole compatibility matrix of InnoDB is the column `conflicts` of the table below and nothing
+//! else:
 //!
 //! ```text
 //!   request                holds        waits for others' ...
@@ -11,7 +12,7 @@
 //!   S gap, X gap           GS / GX      nothing                a gap lock only keeps inserts out
 //!   S next-key             RS GS        RX                     record and the gap before it
 //!   X next-key             RX GX        RS RX
-//!   insert intention       nothing      GS GX                  a question, not a claim: once granted it leaves no trace
+//!   insert intention       nothing      GS GX                  a question, not a claim: granted, it leaves no trace
 //!   on the supremum        the record part falls away: next-key and record there mean gap
 //!   table IS IX S X AI     own bit      X | S X | IX X AI | all | S X AI
 //! ```
@@ -118,9 +119,9 @@ impl Want {
         }]
     }
 
-    /// Whether a request by one who holds `own` on this name *converts*: it waits for other holders only and goes before those
-    /// who hold nothing. Either they wait for its hold anyway (waiting behind them would be a deadlock), or its own hold would
-    /// seem to block it. A gap alone is no head start towards the record.
+    /// Whether a request by one who holds `own` on this name *converts*: it waits for other holders only and goes
+    /// before those who hold nothing. Either they wait for its hold anyway (waiting behind them would be a deadlock),
+    /// or its own hold would seem to block it. A gap alone is no head start towards the record.
     pub(super) fn converts(self, own: u8, is_table: bool) -> bool {
         let head_start = if is_table { u8::MAX } else { self.conflicts | RECORD_S | RECORD_X };
         own & head_start != 0

@@ -1,9 +1,9 @@
-//! `TxnLocks`: what the lock table knows of one transaction. Shared by reference between the transaction, the table's nodes
-//! and whoever waits; it carries no pointer back to the transaction.
+//! `TxnLocks`: what the lock table knows of one transaction. Shared by reference between the transaction, the table's
+//! nodes and whoever waits; it carries no pointer back to the transaction.
 //!
 //! ```text
 //!   field            written by                              read by
-//!   inner            owner; granter; who passes a gap on     owner; deadlock search (its wait)     short mutex, innermost
+//!   inner            owner; granter; who passes a gap on     owner; deadlock search (its wait): innermost mutex
 //!   lock_count       with `inner` locked                     deadlock pre-check (after a fence)
 //!   held_bytes       with `inner` locked                     owner, who has it counted
 //!   filter           with `inner` and the name's shard       requests of the owner, under the name's shard mutex
@@ -73,8 +73,8 @@ pub struct TxnLocks {
 }
 
 impl TxnLocks {
-    /// Locks of a transaction that begins. `start_sequence` grows with every transaction (the younger of two has the greater);
-    /// `session` is the connection's number, for people who look.
+    /// Locks of a transaction that begins. `start_sequence` grows with every transaction (the younger of two has the
+    /// greater); `session` is the connection's number, for people who look.
     pub fn new(start_sequence: u64, session: u64) -> Arc<Self> {
         Arc::new(TxnLocks {
             inner: Mutex::new(Inner::default()),
@@ -92,8 +92,8 @@ impl TxnLocks {
         })
     }
 
-    /// Makes the locks of a finished transaction those of a new one. `None` if somebody still looks at the old one (a snapshot,
-    /// a search): then make a new one.
+    /// Makes the locks of a finished transaction those of a new one. `None` if somebody still looks at the old one (a
+    /// snapshot, a search): then make a new one.
     pub fn recycle(self: &mut Arc<Self>, start_sequence: u64, session: u64) -> Option<()> {
         let locks = Arc::get_mut(self)?;
         let inner = locks.inner.get_mut();
@@ -133,7 +133,8 @@ impl TxnLocks {
     pub fn set_txn_id(&self, id: TxnId) {
         self.txn_id.store(id.0, Ordering::Relaxed);
     }
-    /// Undo records written so far, by which the victim of a deadlock is chosen. Set by the owner whenever it has written one.
+    /// Undo records written so far, by which the victim of a deadlock is chosen. Set by the owner whenever it has
+    /// written one.
     pub fn set_undo_records(&self, count: u64) {
         self.undo_records.store(count, Ordering::Relaxed);
     }
@@ -162,9 +163,9 @@ impl TxnLocks {
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes.load(Ordering::Relaxed)
     }
-    /// Whether its locks are short: it is an autocommit statement that runs right now and will release them before it waits
-    /// for anything. The owner sets it when such a statement starts and must clear it before any other wait than a lock wait
-    /// (which does so itself).
+    /// Whether its locks are short: it is an autocommit statement that runs right now and will release them before it
+    /// waits for anything. The owner sets it when such a statement starts and must clear it before any other wait than
+    /// a lock wait (which does so itself).
     pub fn is_transient(&self) -> bool {
         self.transient.load(Ordering::Relaxed)
     }

@@ -1,8 +1,9 @@
 //! One wait: a value in a queue, a cell that is completed once, a future that looks at clock and interrupt.
 //!
 //! Who takes the waiter out of the queue decides how the wait ends, and the queue is under the shard's mutex; so grant,
-//! timeout, kill and deadlock cannot all win, and the cell is completed exactly once. The future never decides by itself: when
-//! the clock or the interrupt says stop, it asks the table to take it out, and believes what the cell says.
+//! timeout, kill and deadlock cannot all win, and the cell is completed exactly once. The future never decides by
+//! itself: when the clock or the interrupt says stop, it asks the table to take it out, and believes what the cell
+//! says.
 
 use super::mode::Want;
 use super::owner::TxnLocks;

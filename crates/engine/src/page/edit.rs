@@ -242,8 +242,9 @@ pub fn append_records<E: PageEdit + ?Sized>(
 /// A record to be appended: its key, and its value in two parts.
 pub type NewRecord<'r> = (&'r [u8], [&'r [u8]; 2]);
 
-/// Appends new records behind the last one. The keys ascend and are above those already there, and `contiguous_free` has room for
-/// [`record_size`] and [`SLOT_SIZE`] of each. One write of record bytes, one of slots, however many they are.
+/// Appends new records behind the last one. The keys ascend and are above those already there, and `contiguous_free`
+/// has room for [`record_size`] and [`SLOT_SIZE`] of each. One write of record bytes, one of slots, however many they
+/// are.
 pub fn append<'r, E: PageEdit + ?Sized>(page: &mut E, records: impl Iterator<Item = NewRecord<'r>>) {
     let (count, start, garbage) = heap(page);
     let mut bytes = Vec::with_capacity(page.view().contiguous_free());

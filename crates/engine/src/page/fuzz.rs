@@ -20,8 +20,8 @@ impl PageEdit for Image {
     }
 }
 
-/// Puts `data` into a page: the first byte says how many of the rest go to its end, where the slots are, and whether the
-/// header's counts are made to fit, so that a fuzzer finds pages that pass.
+/// Puts `data` into a page: the first byte says how many of the rest go to its end, where the slots are, and whether
+/// the header's counts are made to fit, so that a fuzzer finds pages that pass.
 fn image(data: &[u8]) -> Option<Image> {
     let (&[shape, slots], rest) = data.split_first_chunk::<2>()?;
     let mut bytes = Box::new([0; PAGE_SIZE]);

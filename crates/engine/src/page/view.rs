@@ -42,7 +42,8 @@ pub fn record_size(key_len: usize, value_len: usize) -> usize {
     RECORD_HEADER + key_len + value_len
 }
 
-/// The first eight bytes as a number that compares as they do; a shorter key counts as followed by zeros, so equal numbers decide nothing.
+/// The first eight bytes as a number that compares as they do; a shorter key counts as followed by zeros, so equal
+/// numbers decide nothing.
 #[inline]
 fn prefix_of(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {

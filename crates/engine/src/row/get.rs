@@ -1,8 +1,8 @@
 //! Reading one row by its primary key.
 //!
-//! A consistent read first tries without a read view: if the newest version is by a transaction below the registry's low
-//! water it is committed for everybody, and a view opened now would show it. Only transactions that need one view for several
-//! reads, and rows that are being changed, pay for a view.
+//! A consistent read first tries without a read view: if the newest version is by a transaction below the registry's
+//! low water it is committed for everybody, and a view opened now would show it. Only transactions that need one view
+//! for several reads, and rows that are being changed, pay for a view.
 
 use crate::api::{Isolation, LockWait, Read, RowLock, TableDef};
 use crate::btree::{Position, Tree};
@@ -46,8 +46,8 @@ impl Txn {
         Ok(row)
     }
 
-    /// Locks one row by its primary key and shows it to `accept`, which says whether it is wanted; it then is returned. READ COMMITTED
-    /// gives the lock of one that is not wanted back.
+    /// Locks one row by its primary key and shows it to `accept`, which says whether it is wanted; it then is returned.
+    /// READ COMMITTED gives the lock of one that is not wanted back.
     pub async fn get_wanted(
         &mut self,
         table: &TableDef,
@@ -83,7 +83,8 @@ impl Txn {
         }
     }
 
-    /// As [`Txn::get_with`], as a plain call. `None`: something has to be waited for (a page, a ticket, a long row), and `visit` has seen nothing.
+    /// As [`Txn::get_with`], as a plain call. `None`: something has to be waited for (a page, a ticket, a long row),
+    /// and `visit` has seen nothing.
     pub fn get_now(
         &mut self,
         table: &TableDef,

@@ -1,7 +1,8 @@
 //! INSERT of one row.
 //!
 //! 1. lock the key, exclusive, holding no latch; lock the values of unique secondary keys likewise
-//! 2. look for duplicates: the locks make the answer stand (whoever changes a unique value holds its lock until it ends)
+//! 2. look for duplicates: the locks make the answer stand (whoever changes a unique value holds its lock until it
+//!    ends)
 //! 3. write a long payload to its overflow chain
 //! 4. the row: insert intention on the gap, leaf and undo in one mini-transaction
 //! 5. the secondary entries, each a mini-transaction of its own

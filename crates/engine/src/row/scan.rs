@@ -1,8 +1,8 @@
 //! Consistent scans: a leaf at a time, no locks.
 //!
-//! A batch takes what one leaf has, then drops its latch. On the clustered tree the visitor sees rows under the latch; on a
-//! secondary tree the entries are gathered first and rows are looked up afterwards, because two trees are never latched at once.
-//! The scan remembers the last key, not a page, so splits and merges between batches do not matter.
+//! A batch takes what one leaf has, then drops its latch. On the clustered tree the visitor sees rows under the latch;
+//! on a secondary tree the entries are gathered first and rows are looked up afterwards, because two trees are never
+//! latched at once. The scan remembers the last key, not a page, so splits and merges between batches do not matter.
 //!
 //! An entry whose writer the reader sees is settled: unmarked, the row has that key; marked, it has not. For any other
 //! entry the visible version of the row decides, by comparing its secondary key.
@@ -56,7 +56,8 @@ impl Scan {
         self.semi_consistent = false;
     }
 
-    /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it, and locks no gap around it.
+    /// The range is one value of a unique index, without NULL: a locking scan ends with the row that has it, and locks
+    /// no gap around it.
     pub fn seek_one_value(&mut self) {
         self.one_value = !self.spec.reverse;
     }

@@ -29,8 +29,8 @@ pub enum Seen {
     Nothing,
 }
 
-/// Refuses a version or an entry by an id that was never handed out: taken for one by a transaction to come, it would be hidden from
-/// every reader without a word.
+/// Refuses a version or an entry by an id that was never handed out: taken for one by a transaction to come, it would
+/// be hidden from every reader without a word.
 #[inline]
 pub(crate) fn check_writer(kernel: &Kernel, id: TxnId) -> Result<()> {
     if kernel.registry.was_given(id) { Ok(()) } else { Err(never_given(kernel, id)) }

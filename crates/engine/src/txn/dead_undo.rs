@@ -1,20 +1,22 @@
 //! Undo records that nobody can reach any more although purge has not come to them: those of versions between views.
 //!
-//! Whoever leaves versions out of a row's chain (see `prune.rs` in the row room) cuts their undo records off: the chain no longer
-//! leads there, and since it is done under the leaf's exclusive latch, no reader is on its way either. The records are noted here.
-//! A transaction of which nothing else is left is no longer history, and an undo page of nothing but such records is freed out of
-//! the middle of its lane. So a hot row under an old view needs a few pages of undo, not all it ever wrote.
+//! Whoever leaves versions out of a row's chain (see `prune.rs` in the row room) cuts their undo records off: the chain
+//! no longer leads there, and since it is done under the leaf's exclusive latch, no reader is on its way either. The
+//! records are noted here. A transaction of which nothing else is left is no longer history, and an undo page of
+//! nothing but such records is freed out of the middle of its lane. So a hot row under an old view needs a few pages of
+//! undo, not all it ever wrote.
 //!
 //! | field | meaning | guarded by |
 //! |---|---|---|
-//! | `Notes.records` | offset and writer of each record of a page that was cut off, in the order in which it was | the shard's mutex |
+//! | `Notes.records` | offset and writer of each record of a page that was cut off, in that order | the shard's mutex |
 //! | `Notes.transactions` | how many of them were all that their transaction had written | the shard's mutex |
 //! | `Notes.look_at` | number of notes at which the page is worth a look | the shard's mutex |
-//! | `ready` | pages worth a look, perhaps more than once, perhaps freed meanwhile: who looks asks the bitmap | its mutex |
+//! | `ready` | pages worth a look, perhaps twice, perhaps freed meanwhile: who looks asks the bitmap | its mutex |
 //! | `transactions` | sum of `Notes.transactions` | changes under a shard's mutex |
 //!
-//! A note is a record's place and its writer. Ids are never used twice, so a note can outlive its page without harm. After a
-//! restart there are no views, so nothing of this needs to be on disk. While no view is open nothing here is touched.
+//! A note is a record's place and its writer. Ids are never used twice, so a note can outlive its page without harm.
+//! After a restart there are no views, so nothing of this needs to be on disk. While no view is open nothing here is
+//! touched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A lane is created when a transaction wants to write and no lane is free, and then lives for ever: there are as many
-//! as there ever were transactions writing at the same time. Free lanes are taken last in, first out, so that few are warm.
+//! as there ever were transactions writing at the same time. Free lanes are taken last in, first out, so that few are
+//! warm.
 
 use std::sync::Arc;
 
@@ -59,7 +60,8 @@ fn slot_offset(number: usize) -> usize {
     HEADER_SIZE + number % LANES_PER_PAGE * 4
 }
 
-/// A page that is something else, zeros for instance, would be taken for the end of a lane, and whoever wrote behind it for somebody who has ended.
+/// A page that is something else, zeros for instance, would be taken for the end of a lane, and whoever wrote behind it
+/// for somebody who has ended.
 fn expect_kind(page: &PageView, kind: PageKind) -> Result<()> {
     if page.kind() == Some(kind) {
         return Ok(());
@@ -151,8 +153,8 @@ impl Lanes {
         Ok(lane.hold())
     }
 
-    /// The lanes in which a purge round with this limit has something to do, and how many ended transactions they hold. Looks
-    /// at no page: the cost is a few instructions for each lane there is.
+    /// The lanes in which a purge round with this limit has something to do, and how many ended transactions they hold.
+    /// Looks at no page: the cost is a few instructions for each lane there is.
     pub fn with_work(&self, limit: CommitNo) -> (Vec<Arc<Lane>>, u64) {
         let (mut lanes, mut transactions) = (Vec::new(), 0);
         for lane in self.all.read().iter() {

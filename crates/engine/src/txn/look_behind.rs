@@ -5,9 +5,9 @@
 //!                         | looked at, nothing has closed  | this look       | the next one
 //! ```
 //!
-//! One look goes over all lanes, a turn in each after the other, over as many rounds as it takes; the place in a lane is `looked_at` of its state.
-//! When it is through, nothing that ended below `to` has a version that no view needs, but for views that have closed since it
-//! began. So the next one begins with the oldest of these, or at `to`.
+//! One look goes over all lanes, a turn in each after the other, over as many rounds as it takes; the place in a lane
+//! is `looked_at` of its state. When it is through, nothing that ended below `to` has a version that no view needs, but
+//! for views that have closed since it began. So the next one begins with the oldest of these, or at `to`.
 //!
 //! | field | meaning |
 //! |---|---|

@@ -1,17 +1,18 @@
 //! How purge's threads share a round, and what a round tells whoever looks.
 //!
 //! ```text
-//!   coordinator:  limit, lanes with work --> job --> works too --> waits until nobody works --> looks behind old views, delay
+//!   coordinator:  limit, lanes with work --> job --> works too --> waits until nobody works
+//!                 --> looks behind old views, delay
 //!   helpers:      asleep ------- called --> take a lane, one batch of it, put it back, ... --> asleep
 //! ```
 //!
-//! A lane is in the hands of one thread at a time: taking it takes it off the job. So threads share nothing but this list,
-//! and two of them meet only where any two transactions may: at leaves and at the space map. A helper is called only if there is enough to do,
-//! for on a machine that keeps up a wake-up costs more than what it would take over.
+//! A lane is in the hands of one thread at a time: taking it takes it off the job. So threads share nothing but this
+//! list, and two of them meet only where any two transactions may: at leaves and at the space map. A helper is called
+//! only if there is enough to do, for on a machine that keeps up a wake-up costs more than what it would take over.
 //!
 //! | field | who changes it | invariant |
 //! |---|---|---|
-//! | `Job.lanes` | whoever takes a lane or puts it back | lanes of this round that may have more to purge; none is in two hands |
+//! | `Job.lanes` | whoever takes a lane or puts it back | lanes that may have more to purge; none is in two hands |
 //! | `Job.limit` | coordinator, between rounds | every view sees transactions below it |
 //! | `Job.left` | whoever takes a batch | records that this round may still go through; `u64::MAX`: no cap |
 //! | `Job.calls` | coordinator; a helper that comes | helpers called and not come |
@@ -108,8 +109,8 @@ impl PurgeCrew {
         round
     }
 
-    /// Lays the round's work out, of about `transactions`, and calls helpers if there is much of it. `left`: records of the whole round;
-    /// `batch`: of one turn with a lane.
+    /// Lays the round's work out, of about `transactions`, and calls helpers if there is much of it. `left`: records of
+    /// the whole round; `batch`: of one turn with a lane.
     pub fn lay_out(
         &self,
         lanes: Vec<Arc<Lane>>,

@@ -1,8 +1,8 @@
 //! `innodb_max_purge_lag`: while purge is behind, statements that change rows wait a moment before they begin.
 //!
-//! Purge works the delay out once a round; a statement reads one number. The wait is part of the admission wait: it comes before
-//! the statement has latched, locked or written anything, and it is a deadline at the timer, so it holds no thread. A transaction that
-//! has written, or holds a lock, is let through: others would have to wait with it.
+//! Purge works the delay out once a round; a statement reads one number. The wait is part of the admission wait: it
+//! comes before the statement has latched, locked or written anything, and it is a deadline at the timer, so it holds
+//! no thread. A transaction that has written, or holds a lock, is let through: others would have to wait with it.
 
 use std::future::poll_fn;
 use std::sync::atomic::Ordering;

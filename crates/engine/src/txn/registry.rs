@@ -96,8 +96,8 @@ impl Inner {
 }
 
 impl Registry {
-    /// A registry that will hand out ids from `first_id`, once [`Registry::extend`] has said how far, and commit numbers from
-    /// `first_commit_no`.
+    /// A registry that will hand out ids from `first_id`, once [`Registry::extend`] has said how far, and commit
+    /// numbers from `first_commit_no`.
     pub fn new(first_id: TxnId, first_commit_no: CommitNo) -> Self {
         Registry {
             inner: RankedMutex::new(
@@ -126,7 +126,8 @@ impl Registry {
         self.oldest_low_water.store(oldest, Ordering::Release);
     }
 
-    /// A new id, put into the active set. None: the durable mark must be raised first, and then [`Registry::extend`] called.
+    /// A new id, put into the active set. None: the durable mark must be raised first, and then [`Registry::extend`]
+    /// called.
     pub fn enter(&self) -> Option<TxnId> {
         let mut inner = self.inner.lock();
         let id = inner.next_id;
@@ -151,7 +152,8 @@ impl Registry {
         inner.id_end = inner.id_end.max(end.0);
     }
 
-    /// Puts a transaction found at restart, whose id is below the next one, back into the active set. Only before anybody else enters.
+    /// Puts a transaction found at restart, whose id is below the next one, back into the active set. Only before
+    /// anybody else enters.
     pub fn enter_again(&self, id: TxnId) {
         let mut inner = self.inner.lock();
         debug_assert!(id.0 < inner.next_id);
@@ -162,8 +164,8 @@ impl Registry {
         self.low_water.store(low, Ordering::Release);
     }
 
-    /// Whether the id was handed out, in this life or one before. Who has found it on a page, under the page's latch, is told the
-    /// truth: its owner entered before it latched the page.
+    /// Whether the id was handed out, in this life or one before. Who has found it on a page, under the page's latch,
+    /// is told the truth: its owner entered before it latched the page.
     #[inline]
     pub fn was_given(&self, id: TxnId) -> bool {
         id.0 < self.next.load(Ordering::Acquire)
@@ -243,8 +245,8 @@ impl Registry {
         self.inner.lock().cuts.front().map(|cut| cut.commit_limit)
     }
 
-    /// For whoever has looked for versions between views at all that transactions below `looked` have replaced: from which
-    /// commit number to which there may be more. All below the second have left.
+    /// For whoever has looked for versions between views at all that transactions below `looked` have replaced: from
+    /// which commit number to which there may be more. All below the second have left.
     pub fn begin_look(&self, CommitNo(looked): CommitNo) -> Option<(CommitNo, CommitNo)> {
         let mut inner = self.inner.lock();
         let (from, to) = (looked.min(inner.closed_from), inner.commit_limit());
@@ -252,7 +254,8 @@ impl Registry {
         (from < to.0).then_some((CommitNo(from), to))
     }
 
-    /// Transactions with a smaller id have ended and are seen by every open view. As of the last [`Registry::purge_limit`].
+    /// Transactions with a smaller id have ended and are seen by every open view. As of the last
+    /// [`Registry::purge_limit`].
     pub fn seen_by_all(&self) -> TxnId {
         let inner = self.inner.lock();
         let active = inner.active.first().copied().unwrap_or(inner.next_id);
@@ -265,7 +268,8 @@ impl Registry {
         self.oldest_low_water.load(Ordering::Acquire) <= id.0
     }
 
-    /// The oldest open view, if it does not see `id`. While the caller keeps it, purge passes nothing that it does not see.
+    /// The oldest open view, if it does not see `id`. While the caller keeps it, purge passes nothing that it does not
+    /// see.
     pub fn oldest_hiding(&self, id: TxnId) -> Option<Arc<Cut>> {
         let inner = self.inner.lock();
         inner.cuts.iter().find(|cut| is_open(cut)).filter(|cut| !cut.sees(id)).cloned()

@@ -1,13 +1,13 @@
 //! A transaction: what it holds, how it begins, ends and is abandoned. The verbs on rows are in the row room.
 //!
 //! ```text
-//!   begin ---- first change: id, lane ---> writes ----> commit: reserve number, mark in the lane, leave the active set,
+//!   begin ---- first change: id, lane ---> writes ----> commit: reserve number, mark in the lane, leave the set,
 //!     |                                      |                  release locks; the caller waits for the log
 //!     +---- reads: view, locks               +--------> rollback: undo newest first, mark, leave, release
 //! ```
 //!
-//! The order at commit is what makes early release safe: whoever sees this transaction's rows, or gets its locks, commits
-//! at a later LSN, so it is never acknowledged before this one is durable.
+//! The order at commit is what makes early release safe: whoever sees this transaction's rows, or gets its locks,
+//! commits at a later LSN, so it is never acknowledged before this one is durable.
 
 use std::sync::Arc;
 
@@ -95,8 +95,8 @@ impl Txn {
         self.view.as_ref().is_none_or(|cut| cut.sees(id))
     }
 
-    /// The statement that begins reads more than once, and all of it is to be of one moment: that of its first read, which comes after
-    /// a wait for admission.
+    /// The statement that begins reads more than once, and all of it is to be of one moment: that of its first read,
+    /// which comes after a wait for admission.
     pub fn fix_moment(&mut self) {
         self.one_moment = true;
     }
@@ -142,7 +142,8 @@ impl Txn {
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
         match (self.carried.is_some(), state) {
             (true, TxnState::Committed) => self.deliver_counter()?,
-            // The number of a row that was refused is used up all the same; that nobody has it is no reason to keep the locks.
+            // The number of a row that was refused is used up all the same; that nobody has it is no reason to keep the
+            // locks.
             (true, TxnState::RolledBack) => drop(self.deliver_counter()),
             _ => {}
         }
@@ -190,8 +191,8 @@ impl Drop for Txn {
 }
 
 impl Kernel {
-    /// Ends a writing transaction in its lane and in the active set, and takes its hold; without a hold there is nothing to
-    /// end. On an error the hold stays and nothing has changed.
+    /// Ends a writing transaction in its lane and in the active set, and takes its hold; without a hold there is
+    /// nothing to end. On an error the hold stays and nothing has changed.
     pub(crate) fn end_writer(
         &self,
         id: TxnId,

@@ -6,7 +6,8 @@
 //!  transaction header: | len u16 | 1 | txn_id 6 | state u8 | commit_no u64 | flags u8 |              19 bytes
 //!  record:             | len u16 | kind u8 | flags u8 | txn_id 6 | prev 6 | index u32 | key_len u16 | key | rest
 //!     kind 2 insert:     rest = new_chain u32
-//!     kind 3 update:     rest = new_chain u32 | old record flags u8 | old leaf value (txn_id 6, roll_ptr 6, kind, payload)
+//!     kind 3 update:     rest = new_chain u32 | old record flags u8 | old leaf value
+//!                               (txn_id 6, roll_ptr 6, kind, payload)
 //!     kind 4 entry added (or un-marked) in a secondary tree; kind 5 entry marked deleted: no rest
 //! ```
 //!

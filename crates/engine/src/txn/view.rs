@@ -59,8 +59,8 @@ impl Sight {
         }
     }
 
-    /// Whether what `id` says about a secondary entry is all that this reader need know. Not so for the reader's own words: a
-    /// partial rollback leaves its id on entries that are again what somebody else made them.
+    /// Whether what `id` says about a secondary entry is all that this reader need know. Not so for the reader's own
+    /// words: a partial rollback leaves its id on entries that are again what somebody else made them.
     #[inline]
     pub fn settles(&self, id: TxnId) -> bool {
         match self {

@@ -83,8 +83,8 @@ impl ControlFile {
         self.current
     }
 
-    /// Writes the slot that counts once more, so that it is on disk before the other one is written over: it may have been
-    /// read from the operating system's memory after its own sync failed.
+    /// Writes the slot that counts once more, so that it is on disk before the other one is written over: it may have
+    /// been read from the operating system's memory after its own sync failed.
     pub(super) fn write_again(&mut self) -> io::Result<()> {
         let place = (self.current.sequence % 2) * SLOT_SPACING;
         self.file.write_at(&encode(&self.current), place)?;

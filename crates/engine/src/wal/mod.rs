@@ -123,8 +123,8 @@ impl Wal {
     }
 
     /// Appends one group, which recovery will apply whole or not at all, and returns its start and end. Never waits for
-    /// the disk. Once the log has stopped, the bytes are dropped and only the positions go on: no flush to them succeeds.
-    /// An empty body appends nothing.
+    /// the disk. Once the log has stopped, the bytes are dropped and only the positions go on: no flush to them
+    /// succeeds. An empty body appends nothing.
     ///
     /// # Panics
     /// If the body is longer than [`REDO_GROUP_MAX_BYTES`](crate::limits::REDO_GROUP_MAX_BYTES).
@@ -176,15 +176,15 @@ impl Wal {
         self.shared.flushed.has_waiters()
     }
 
-    /// Syncs for those who wait, if anybody does; then they are woken, also of a failure. If another thread is syncing, it
-    /// leaves them to that one and returns at once. True: somebody has left his waiters to this call; it is to be repeated before the
-    /// thread sleeps. For the host of [`Drive::Inline`]; with [`Drive::Thread`] it does nothing.
+    /// Syncs for those who wait, if anybody does; then they are woken, also of a failure. If another thread is syncing,
+    /// it leaves them to that one and returns at once. True: somebody has left his waiters to this call; it is to be
+    /// repeated before the thread sleeps. For the host of [`Drive::Inline`]; with [`Drive::Thread`] it does nothing.
     pub fn flush_waiters(&self) -> bool {
         self.drive() == Drive::Inline && self.pending_waiters() && self.shared.sync_for_waiters()
     }
 
-    /// What a host does at the end of a turn. If syncs are `slow` they are the thread's from now on, else the host's: [`Wal::flush_waiters`], which says what
-    /// is returned.
+    /// What a host does at the end of a turn. If syncs are `slow` they are the thread's from now on, else the host's:
+    /// [`Wal::flush_waiters`], which says what is returned.
     pub fn end_turn(&self, slow: bool) -> bool {
         let drive = if slow { Drive::Thread } else { Drive::Inline };
         if self.drive() != drive {

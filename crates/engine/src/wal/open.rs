@@ -47,7 +47,8 @@ impl Wal {
     }
 
     /// Opens the log of a database and finds its end; [`Wal::reader`] then gives what recovery must apply. A capacity
-    /// other than that of the files takes effect if there is nothing to recover, else at the next open after a clean end.
+    /// other than that of the files takes effect if there is nothing to recover, else at the next open after a clean
+    /// end.
     pub fn open(disk: Arc<dyn Disk>, capacity_bytes: u64) -> Result<Arc<Wal>> {
         Self::open_sized(disk, capacity_bytes.max(REDO_CAPACITY_MIN_BYTES))
     }

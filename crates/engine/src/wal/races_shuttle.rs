@@ -1,8 +1,9 @@
-//! Group commit under every schedule that shuttle thinks of: the real log with its leader, its waiters and its thread, over a disk in memory.
-//! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib wal::races_shuttle`.
+//! Group commit under every schedule that shuttle thinks of: the real log with its leader, its waiters and its thread,
+//! over a disk in memory. `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib wal::races_shuttle`.
 //!
-//! Each thread is a worker that commits once or twice: append, wait, and at the end of its turn what the host does there. Afterwards nothing but a wake-up
-//! brings it back. So a lost one is a deadlock, which shuttle reports. After a crash every group that was acknowledged must be there.
+//! Each thread is a worker that commits once or twice: append, wait, and at the end of its turn what the host does
+//! there. Afterwards nothing but a wake-up brings it back. So a lost one is a deadlock, which shuttle reports. After a
+//! crash every group that was acknowledged must be there.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -64,7 +65,8 @@ fn commit(wal: &Wal, body: &[u8], pace: Pace) -> Result<()> {
     })
 }
 
-/// Commits of all workers, then a crash. The number of acknowledged groups that are gone, and of those that were refused.
+/// Commits of all workers, then a crash. The number of acknowledged groups that are gone, and of those that were
+/// refused.
 fn commits(pace: Pace, prepare: impl Fn(&FaultDisk)) -> (usize, usize) {
     commits_beside(pace, prepare, None)
 }
@@ -139,8 +141,9 @@ fn a_failed_disk_refuses_and_nobody_sleeps_on() {
     }
 }
 
-/// The flusher stops the log when a page cannot be written, at any moment of anybody's turn. Others go on to append. It needs many steps in one of a
-/// worker's gaps, which schedules by priority (`check_pct`) give it and random ones hardly ever do.
+/// The flusher stops the log when a page cannot be written, at any moment of anybody's turn. Others go on to append. It
+/// needs many steps in one of a worker's gaps, which schedules by priority (`check_pct`) give it and random ones hardly
+/// ever do.
 fn stop_from_outside(wal: &Wal) {
     wal.stop("a page could not be written");
     wal.append(&[7; 20]);

@@ -1,5 +1,5 @@
-//! Reads the log back from a checkpoint, group by group, and tells a torn tail, which is where the log ends, from damage
-//! to what was synced, which is an error with its place.
+//! Reads the log back from a checkpoint, group by group, and tells a torn tail, which is where the log ends, from
+//! damage to what was synced, which is an error with its place.
 //!
 //! At the first position without a valid group the log ends, unless the stream is known to have been synced further:
 //! because the control file says so, because a mark read on the way said so, or because a valid mark found *behind* the

@@ -13,8 +13,8 @@ use std::io;
 use std::sync::Arc;
 use turnstile_sys::disk::{Disk, DiskFile};
 
-/// Writes end at a multiple of this many bytes, filled up with zeros: the operating system then never has to read a block
-/// of a recycled segment before it can change it.
+/// Writes end at a multiple of this many bytes, filled up with zeros: the operating system then never has to read a
+/// block of a recycled segment before it can change it.
 pub(super) const BLOCK: u64 = 4096;
 
 /// Shape of the ring.
@@ -136,8 +136,8 @@ impl Segments {
         Ok(())
     }
 
-    /// Writes what is read in this range once more. After a failed sync the operating system may show bytes that it will
-    /// never write by itself.
+    /// Writes what is read in this range once more. After a failed sync the operating system may show bytes that it
+    /// will never write by itself.
     pub(super) fn write_again(&mut self, from: u64, to: u64) -> io::Result<()> {
         let mut at = from / BLOCK * BLOCK;
         let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! What a seed does more and what it does not do at all: each operation gets a weight, and some get none, so that seeds differ
-//! in kind and rare combinations come up.
+//! What a seed does more and what it does not do at all: each operation gets a weight, and some get none, so that seeds
+//! differ in kind and rare combinations come up.
 
 use turnstile_sys::rng::Rng;
 

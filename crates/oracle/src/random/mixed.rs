@@ -1,4 +1,5 @@
-//! Equal values of several types, which DISTINCT, groups and set operations make one only once each is of their common type.
+//! Equal values of several types, which DISTINCT, groups and set operations make one only once each is of their common
+//! type.
 
 use super::query::Member;
 use super::{Kind, Maker, Query, Visible};

@@ -1,5 +1,5 @@
-//! What the kernel tells a group: events of its sockets, and the bell that ends its sleep. The only file of the scheduler that
-//! makes system calls; the model has another in its place (`events_shuttle.rs`).
+//! What the kernel tells a group: events of its sockets, and the bell that ends its sleep. The only file of the
+//! scheduler that makes system calls; the model has another in its place (`events_shuttle.rs`).
 
 use std::io;
 use std::os::fd::OwnedFd;

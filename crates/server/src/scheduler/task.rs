@@ -124,7 +124,8 @@ pub fn enter_group(group: usize) {
     WOKEN.with(|woken| woken.borrow_mut().group = group);
 }
 
-/// Moves what this thread has woken into `ready`, and what gave way into `yielded`; then says which task is polled next.
+/// Moves what this thread has woken into `ready`, and what gave way into `yielded`; then says which task is polled
+/// next.
 pub fn take_woken(ready: &mut Vec<u32>, yielded: &mut impl Extend<u32>, next: u32) {
     WOKEN.with(|woken| {
         let mut woken = woken.borrow_mut();

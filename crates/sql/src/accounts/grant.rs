@@ -1,4 +1,5 @@
-//! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW GRANTS shows.
+//! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW GRANTS
+//! shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -291,7 +292,8 @@ impl Session {
     }
 }
 
-/// The statements that would make an account's privileges, and its roles, each with whether it is held WITH ADMIN OPTION.
+/// The statements that would make an account's privileges, and its roles, each with whether it is held WITH ADMIN
+/// OPTION.
 pub fn grants(
     account: &Account,
     roles: &BTreeSet<(bool, AccountName)>,

@@ -213,8 +213,8 @@ impl Account {
         self.global.has(wanted) || database.is_some_and(|database| self.on(database).has(wanted))
     }
 
-    /// What it holds on a database: besides what it holds on everything, what the most specific pattern that fits gives it.
-    /// Patterns of its active roles are among them.
+    /// What it holds on a database: besides what it holds on everything, what the most specific pattern that fits gives
+    /// it. Patterns of its active roles are among them.
     pub fn on(&self, database: &str) -> Privileges {
         let fitting = self.databases.iter().filter(|(pattern, _)| matches(pattern, database));
         // Of equal ones the first: `min_by_key` keeps it.
@@ -222,8 +222,8 @@ impl Account {
         closest.map_or(self.global, |(_, granted)| self.global.with(*granted))
     }
 
-    /// What it holds on every database that a pattern of GRANT means. Of other patterns only the same one counts: whether one
-    /// pattern covers another is not worked out.
+    /// What it holds on every database that a pattern of GRANT means. Of other patterns only the same one counts:
+    /// whether one pattern covers another is not worked out.
     pub fn on_pattern(&self, pattern: &str) -> Privileges {
         match plain_name(pattern) {
             Some(name) => self.on(&name),
@@ -316,8 +316,8 @@ impl Accounts {
             .cloned()
     }
 
-    /// An account for who has none: its login looks and takes like that of an account with a password, by a plugin that stays
-    /// the same for a name. Whoever uses it must not let its client in.
+    /// An account for who has none: its login looks and takes like that of an account with a password, by a plugin that
+    /// stays the same for a name. Whoever uses it must not let its client in.
     pub fn stand_in(&self, user: &str) -> Arc<Account> {
         let decoy = self.decoy();
         let mut account = Account::new(AccountName::new(user, ""));

@@ -128,8 +128,8 @@ impl Privileges {
     /// Edition from which on the right to hand a dynamic privilege on is its own; before, GRANT OPTION was that too.
     pub const EDITION_OF_HANDING_ON: u8 = 3;
 
-    /// The right to hand on those of these that are dynamic. Each has its own, which lies in the bit that is so many above it; GRANT OPTION is
-    /// for the others.
+    /// The right to hand on those of these that are dynamic. Each has its own, which lies in the bit that is so many
+    /// above it; GRANT OPTION is for the others.
     pub fn handed_on(self) -> Privileges {
         const BITS_ABOVE: u32 = 16;
         Privileges((self.0 & Privileges::DYNAMIC.0) << BITS_ABOVE)
@@ -227,7 +227,8 @@ impl Privileges {
         if text.is_empty() { "USAGE".into() } else { text }
     }
 
-    /// The dynamic ones among them that can be handed on, or those that cannot, as GRANT would take them; empty if there are none.
+    /// The dynamic ones among them that can be handed on, or those that cannot, as GRANT would take them; empty if
+    /// there are none.
     pub fn list_dynamic(self, handed_on: bool) -> String {
         let known = PRIVILEGES_LIST.iter().map(|(name, one, _)| (*name, *one));
         let listed = known.filter(|(_, one)| Privileges::DYNAMIC.has(*one) && self.has(*one));

@@ -1,4 +1,5 @@
-//! What a session's account may do at one moment. An account that has been dropped or renamed away may do nothing: absent means no.
+//! What a session's account may do at one moment. An account that has been dropped or renamed away may do nothing:
+//! absent means no.
 
 use std::sync::Arc;
 
@@ -81,7 +82,8 @@ impl Rights {
     }
 }
 
-/// A session's rights, looked up again when an account has changed, and what they come to for the database asked about last.
+/// A session's rights, looked up again when an account has changed, and what they come to for the database asked about
+/// last.
 #[derive(Debug, Default)]
 pub struct KnownRights {
     /// [`Accounts::version`] of the look; 0 for none yet.
@@ -89,7 +91,8 @@ pub struct KnownRights {
     rights: Rights,
     /// Database asked about last, and what is held there.
     last: Option<(Box<str>, Privileges)>,
-    /// Number of the [`UseList`](crate::plan::uses::UseList) that these rights have last been found to allow; 0 for none.
+    /// Number of the [`UseList`](crate::plan::uses::UseList) that these rights have last been found to allow; 0 for
+    /// none.
     passed: u64,
 }
 
@@ -105,7 +108,8 @@ impl KnownRights {
         self.version
     }
 
-    /// Remembers that the rights of this look do. Nothing if there was another look meanwhile: part of the list may have been asked about before.
+    /// Remembers that the rights of this look do. Nothing if there was another look meanwhile: part of the list may
+    /// have been asked about before.
     pub fn note_passed(&mut self, version: u64, number: u64) {
         if version == self.version {
             self.passed = number;

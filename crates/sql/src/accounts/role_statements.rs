@@ -1,4 +1,5 @@
-//! Statements about roles: which there are, who holds them, which are active in a session; and the roles in SHOW GRANTS.
+//! Statements about roles: which there are, who holds them, which are active in a session; and the roles in SHOW
+//! GRANTS.
 
 use std::collections::{BTreeMap, BTreeSet};
 

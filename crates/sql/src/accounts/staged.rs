@@ -1,4 +1,5 @@
-//! The accounts that one statement changes: staged first, then made durable in one transaction and seen together, or not at all.
+//! The accounts that one statement changes: staged first, then made durable in one transaction and seen together, or
+//! not at all.
 //!
 //! Staging is the only way to change an account, and a stage holds the gate of all accounts from its beginning to its
 //! end: what a statement has read nobody else changes before it has written. So one place asks whether an account may

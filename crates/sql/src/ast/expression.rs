@@ -158,7 +158,8 @@ pub enum Quantifier {
 /// Where a system variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableScope {
-    /// No scope written: in an expression the session's value if there is one, else the global one; in SET the session's.
+    /// No scope written: in an expression the session's value if there is one, else the global one; in SET the
+    /// session's.
     Default,
     /// `@@session.x`, `@@local.x`, SET SESSION x
     Session,

@@ -1,4 +1,5 @@
-//! Tailorings: what a language's collation changes of its base, read out of `tailorings.bin` (layout: `tables/generate_collations.py`).
+//! Tailorings: what a language's collation changes of its base, read out of `tailorings.bin` (layout:
+//! `tables/generate_collations.py`).
 
 use std::sync::OnceLock;
 
@@ -35,8 +36,8 @@ impl Tailoring {
         &all[usize::from(nth)]
     }
 
-    /// The weights of the text's first character, or of the contraction the text begins with, and its bytes; `None` if the base
-    /// decides.
+    /// The weights of the text's first character, or of the contraction the text begins with, and its bytes; `None` if
+    /// the base decides.
     pub(super) fn find(&self, character: char, text: &[u8]) -> Option<(Levels, usize)> {
         if let Some(list) = self.contractions.get(&character)
             && let Some((whole, levels)) = list.iter().find(|(whole, _)| text.starts_with(whole.as_bytes()))

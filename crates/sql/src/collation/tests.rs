@@ -92,7 +92,8 @@ fn weights_agree_with_comparison() {
     }
 }
 
-/// Keys, which go through all weights, agree with comparisons, which take short ways through ASCII and common beginnings.
+/// Keys, which go through all weights, agree with comparisons, which take short ways through ASCII and common
+/// beginnings.
 #[test]
 fn ascii_is_no_exception() {
     let pieces = [
@@ -212,7 +213,8 @@ fn last_hangul_syllables() {
     }
 }
 
-/// What MySQL 9.7 says to WEIGHT_STRING in Japanese and Chinese: hashes over blocks of code points and over pairs of characters, and texts.
+/// What MySQL 9.7 says to WEIGHT_STRING in Japanese and Chinese: hashes over blocks of code points and over pairs of
+/// characters, and texts.
 #[test]
 fn eastern_weights_are_those_of_mysql() {
     let pairs: Vec<char> = ['\u{300}'..'\u{34F}', '\u{3000}'..'\u{3200}', '\u{FF61}'..'\u{FFA0}']

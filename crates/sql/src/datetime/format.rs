@@ -30,8 +30,8 @@ pub(crate) fn day_name(weekday: u32) -> &'static str {
     DAYS[weekday as usize % 7]
 }
 
-/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date is asked, or `out` takes no
-/// more.
+/// DATE_FORMAT. `hours` is the hour of a TIME, which may exceed 23. `None` if a name or week of a zero date is asked,
+/// or `out` takes no more.
 pub fn format_by_pattern(
     moment: DateTime,
     hours: Option<u32>,

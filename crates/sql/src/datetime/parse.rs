@@ -98,7 +98,8 @@ impl Reader<'_> {
         (self.at > start).then_some((number, self.at - start))
     }
 
-    /// A number of a time of day: 64 bits, beyond which it begins again, as in MySQL. `None` if that is more than 32 bits.
+    /// A number of a time of day: 64 bits, beyond which it begins again, as in MySQL. `None` if that is more than 32
+    /// bits.
     fn clock_number(&mut self) -> Option<u32> {
         let start = self.at;
         let mut number = 0u64;

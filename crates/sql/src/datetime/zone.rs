@@ -1,7 +1,8 @@
-//! Session time zones: fixed offsets and the named zones of the IANA database, which the binary brings along (`jiff`). SYSTEM is UTC
-//! until [`adopt_system_zone`] takes the machine's.
+//! Session time zones: fixed offsets and the named zones of the IANA database, which the binary brings along (`jiff`).
+//! SYSTEM is UTC until [`adopt_system_zone`] takes the machine's.
 //!
-//! A wall clock reading that occurs twice means the earlier moment; one that is skipped means the moment of the change, as MySQL has it.
+//! A wall clock reading that occurs twice means the earlier moment; one that is skipped means the moment of the change,
+//! as MySQL has it.
 
 use std::fmt;
 use std::sync::OnceLock;

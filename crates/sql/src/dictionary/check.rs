@@ -2,8 +2,8 @@
 //!
 //! A [`Check`] is a name and a tree; the tree goes to disk as its canonical text
 //! (`definition/expression.rs`), which means the same under every `sql_mode`. A [`BoundCheck`] is made of it when
-//! a table is made ready for use, and is what is evaluated for every row that is inserted, changed or copied by ALTER TABLE. Only
-//! enforced constraints are bound, so a table without them pays for looking at an empty list.
+//! a table is made ready for use, and is what is evaluated for every row that is inserted, changed or copied by ALTER
+//! TABLE. Only enforced constraints are bound, so a table without them pays for looking at an empty list.
 
 use super::DefaultValue;
 use super::encoding::{Damaged, Reader, Writer};
@@ -67,8 +67,8 @@ pub fn bind(definition: &Definition) -> Vec<BoundCheck> {
     enforced.map(bound).collect()
 }
 
-/// Binds an expression of a definition to its columns. Settings of the session do not matter: what depends on them is not in a
-/// canonical text.
+/// Binds an expression of a definition to its columns. Settings of the session do not matter: what depends on them is
+/// not in a canonical text.
 pub fn bind_expression(expr: &ast::Expr, definition: &Definition) -> SqlResult<crate::expr::Typed> {
     crate::expr::bind(expr, &mut Columns(definition), &EvalSettings::default())
 }

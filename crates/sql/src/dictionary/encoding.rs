@@ -13,8 +13,8 @@ use crate::value::{EnumNames, EnumValue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged;
 
-/// Changes when keys of a collation are written in another order than before. In edition 0 the PAD SPACE collations had no mark behind
-/// spaces and some had the order of others; its keys of the other collations are the same.
+/// Changes when keys of a collation are written in another order than before. In edition 0 the PAD SPACE collations had
+/// no mark behind spaces and some had the order of others; its keys of the other collations are the same.
 const COLLATION_EDITION: u32 = 1;
 
 type Read<T> = Result<T, Damaged>;

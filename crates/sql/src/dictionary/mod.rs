@@ -1,5 +1,5 @@
-//! The data dictionary: databases, tables and accounts. It is held in memory and kept as rows of the engine's dictionary
-//! index, where a change is an ordinary durable transaction.
+//! The data dictionary: databases, tables and accounts. It is held in memory and kept as rows of the engine's
+//! dictionary index, where a change is an ordinary durable transaction.
 //!
 //! | row key | row |
 //! |---|---|
@@ -155,7 +155,8 @@ impl Dictionary {
         found.tables.get(name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
     }
 
-    /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself perhaps among them.
+    /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself perhaps
+    /// among them.
     pub fn children(&self, schema: &str, name: &str) -> Vec<Arc<Table>> {
         let contents = self.contents.read();
         let Some(names) = contents.children.get(&(Box::from(schema), Box::from(name))) else {

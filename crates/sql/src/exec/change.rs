@@ -288,7 +288,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Several tables: all frames first, with what sub-queries say before anything is changed; then every target row once.
+    /// Several tables: all frames first, with what sub-queries say before anything is changed; then every target row
+    /// once.
     async fn change_joined(&mut self, plan: &ChangePlan, done: &mut Changed) -> SqlResult<()> {
         let mut kept = Kept::new(self.eval, None);
         self.frames(&plan.select, &mut kept).await?;

@@ -60,7 +60,8 @@ pub fn append_of(
 /// What the key of a text takes while it grows: weights of two bytes for each, in room that doubles.
 const KEY_COPIES: usize = 4;
 
-/// Appends the key of a value; whether there is memory for that of a large one is asked first. Who keeps the key charges it.
+/// Appends the key of a value; whether there is memory for that of a large one is asked first. Who keeps the key
+/// charges it.
 pub fn append_held(
     value: &Value,
     collation: Collation,

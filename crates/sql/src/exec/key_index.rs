@@ -1,7 +1,8 @@
 //! Keys in memory and the numbers they have: groups, rows of DISTINCT, rows of a hash join.
 //!
-//! A hash table that grows moves all it has at once, which takes half a second for eight million keys, and nobody else runs meanwhile on that
-//! worker. So beyond [`WHOLE_KEYS`] the keys are spread over [`PARTS`] tables that grow one by one.
+//! A hash table that grows moves all it has at once, which takes half a second for eight million keys, and nobody else
+//! runs meanwhile on that worker. So beyond [`WHOLE_KEYS`] the keys are spread over [`PARTS`] tables that grow one by
+//! one.
 
 use std::hash::BuildHasher;
 

@@ -1,6 +1,6 @@
 //! Sorting many rows without keeping other sessions waiting: runs are sorted one by one, then merged pair by pair, and
-//! after every few hundred rows the statement looks whether its slice is over. Long keys are merged from the first row on: comparing two of
-//! them may take as long as a run of short ones, and KILL ends it in the middle.
+//! after every few hundred rows the statement looks whether its slice is over. Long keys are merged from the first row
+//! on: comparing two of them may take as long as a run of short ones, and KILL ends it in the middle.
 
 use std::cmp::Ordering;
 

@@ -27,7 +27,8 @@ pub(super) fn apply(
     }
     if left.is_null() || right.is_null() {
         let real = matches!(op, Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo);
-        // Both operands of a sum of doubles are read, and told of if they are no numbers, before one is found to be NULL.
+        // Both operands of a sum of doubles are read, and told of if they are no numbers, before one is found to be
+        // NULL.
         for text in [left, right].into_iter().filter(|value| real && value.is_string()) {
             to_double(text, context)?;
         }

@@ -1,5 +1,6 @@
-//! Constants beside columns of years, dates and times. MySQL stores such a constant into the column before it compares, so that
-//! it is the year, the date or the time that the column would keep; what the column would refuse is compared as it is.
+//! Constants beside columns of years, dates and times. MySQL stores such a constant into the column before it compares,
+//! so that it is the year, the date or the time that the column would keep; what the column would refuse is compared as
+//! it is.
 //!
 //! | column | constant | is |
 //! |---|---|---|
@@ -162,7 +163,8 @@ fn time_of_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlRe
     Ok(Value::Time(time.map_or_else(Time::default, |(time, _)| time)))
 }
 
-/// A constant beside a column of times among several values: a moment's time of day, the time that a literal says; anything else as it is.
+/// A constant beside a column of times among several values: a moment's time of day, the time that a literal says;
+/// anything else as it is.
 pub(super) fn time_of_literal(typed: Typed) -> Typed {
     let kind = &typed.kind.column;
     let time = ColumnType::Time { fsp: 6 };

@@ -1,5 +1,5 @@
-//! BETWEEN among texts, dates and times that are not all dates. Each bound is compared with the operand apart, both read as moments; what is
-//! none is the zero date, with a warning that calls it by the value beside it.
+//! BETWEEN among texts, dates and times that are not all dates. Each bound is compared with the operand apart, both
+//! read as moments; what is none is the zero date, with a warning that calls it by the value beside it.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,6 @@
-//! The candidates of IN whose types differ from the operand's. MySQL reads those that are known beforehand once, as what all of them have in
-//! common with the operand, and tells of every one that is no such value, whether or not an earlier one is equal.
+//! The candidates of IN whose types differ from the operand's. MySQL reads those that are known beforehand once, as
+//! what all of them have in common with the operand, and tells of every one that is no such value, whether or not an
+//! earlier one is equal.
 //!
 //! | operand | candidates | read as |
 //! |---|---|---|

@@ -1,17 +1,18 @@
-//! Constants that a strict change compares with columns. MySQL stores such a constant into a field of the column's type while it
-//! resolves the statement, so that a change whose condition says no date, no time or no number is refused before any row is looked at,
-//! wherever the comparison stands and however many rows there are.
+//! Constants that a strict change compares with columns. MySQL stores such a constant into a field of the column's type
+//! while it resolves the statement, so that a change whose condition says no date, no time or no number is refused
+//! before any row is looked at, wherever the comparison stands and however many rows there are.
 //!
 //! | column | constant that is refused | told as |
 //! |---|---|---|
-//! | DATE, DATETIME, TIMESTAMP | a text or a number that says no date; beside one value or between numbers | value of the column |
+//! | DATE, DATETIME, TIMESTAMP | what says no date, beside one value or between numbers | value of the column |
 //! | DATETIME, TIMESTAMP | one of several numbers | value of the type |
 //! | DATE, TIME | one of several texts (and numbers beside a TIME) | truncated |
 //! | TIME | a text or a number that says no time | value of the column |
 //! | YEAR, whole numbers, FLOAT, DOUBLE | a literal text that spells no number | truncated DOUBLE |
 //! | DECIMAL | a literal text that spells no number, an empty one too | truncated DECIMAL |
 //!
-//! Other misfits (one of several texts beside a number, a text between dates, a variable) are found when a row is compared.
+//! Other misfits (one of several texts beside a number, a text between dates, a variable) are found when a row is
+//! compared.
 
 use super::class::{is_column, is_document, is_moment, is_settled, is_time};
 use super::{EvalContext, Expr, NoRow, SqlMode, Typed, Warnings};
@@ -53,9 +54,9 @@ pub struct ComparedConstant {
     pair: bool,
 }
 
-/// The constants among the operands of a comparison that are stored into the type of the column beside them. `name` gives the
-/// name of the column at a place of the row, and none for what is no column of a table; `given` says whether parameters are values
-/// of a prepared statement.
+/// The constants among the operands of a comparison that are stored into the type of the column beside them. `name`
+/// gives the name of the column at a place of the row, and none for what is no column of a table; `given` says whether
+/// parameters are values of a prepared statement.
 pub fn compared_constants(
     meeting: Meeting,
     operands: &[&Typed],
@@ -162,8 +163,8 @@ impl ComparedConstant {
         self.misfit(context).map_or(Ok(()), Err)
     }
 
-    /// Tells of a constant that is no value of the column's type, unless that is told when a row is compared. A text that says no date
-    /// and stands alone beside a column of dates fails the statement, unless it is a parameter.
+    /// Tells of a constant that is no value of the column's type, unless that is told when a row is compared. A text
+    /// that says no date and stands alone beside a column of dates fails the statement, unless it is a parameter.
     pub fn tell(&self, context: &EvalContext<'_>) -> SqlResult<()> {
         if self.told == Told::Truncated {
             return Ok(());

@@ -270,8 +270,8 @@ pub trait SessionView: Sync {
     fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>>;
     /// Next number of the session's generator, 0 <= x < 1.
     fn random(&self) -> f64;
-    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the executor know when it
-    /// is time to give way.
+    /// An evaluation has worked through so many bytes: fails if the statement is to end (KILL), and lets the executor
+    /// know when it is time to give way.
     fn work(&self, _bytes: usize) -> SqlResult<()> {
         Ok(())
     }
@@ -299,7 +299,8 @@ pub trait SessionView: Sync {
     fn memory(&self) -> Option<&Arc<Account>> {
         None
     }
-    /// Next number of the sequence of the RAND(seed) at a place of the statement; `begin` is that sequence where it begins.
+    /// Next number of the sequence of the RAND(seed) at a place of the statement; `begin` is that sequence where it
+    /// begins.
     fn random_in_sequence(&self, place: usize, begin: RandomSequence) -> f64;
 }
 
@@ -596,8 +597,8 @@ impl<'a> EvalContext<'a> {
         if bytes < LARGE_BYTES { Ok(()) } else { self.session.work(bytes) }
     }
 
-    /// Works on values of so many bytes in code that cannot fail by itself but beats ([`crate::pulse`]); fails if the statement ended
-    /// meanwhile.
+    /// Works on values of so many bytes in code that cannot fail by itself but beats ([`crate::pulse`]); fails if the
+    /// statement ended meanwhile.
     #[inline]
     pub(crate) fn watched<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> SqlResult<T> {
         if bytes < LARGE_BYTES { Ok(work()) } else { self.watched_long(bytes, work) }
@@ -623,7 +624,8 @@ impl<'a> EvalContext<'a> {
         self.watched(left.stored_len() + right.stored_len(), || compare(left, right, collation))
     }
 
-    /// One small step of an evaluation is done (a call, a comparison with one entry of a list): many of them are work too.
+    /// One small step of an evaluation is done (a call, a comparison with one entry of a list): many of them are work
+    /// too.
     #[inline]
     pub(crate) fn step(&self) -> SqlResult<()> {
         let steps = STEPS.with(|cell| cell.replace(cell.get().wrapping_add(1)));

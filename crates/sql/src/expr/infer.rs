@@ -34,8 +34,8 @@ pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
     }
 }
 
-/// The type of what is computed with or made one of several values: a literal of ten digits, which is announced as longer than an INT,
-/// has no more digits than it shows.
+/// The type of what is computed with or made one of several values: a literal of ten digits, which is announced as
+/// longer than an INT, has no more digits than it shows.
 pub(crate) fn counted(typed: &Typed) -> ColumnType {
     match (&typed.expr, &typed.kind.column) {
         (
@@ -377,7 +377,8 @@ pub(crate) fn signed(mut kind: ColumnType) -> ColumnType {
     kind
 }
 
-/// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a column, MIN and MAX have members.
+/// What an operation makes of a type: members of ENUM and SET become texts, which sort as texts. Only a column, MIN and
+/// MAX have members.
 fn text_of_members(kind: &ColumnType) -> ColumnType {
     match kind {
         ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. } => {

@@ -159,8 +159,8 @@ fn string_value(bytes: &[u8], settings: &EvalSettings) -> Value {
     }
 }
 
-/// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which only result columns
-/// would show. With `in_place` it is that literal again.
+/// A parameter that stands for a whole number or a string: typed as the literal is, but for the length, which only
+/// result columns would show. With `in_place` it is that literal again.
 pub fn literal_parameter(at: usize, context: &EvalContext<'_>, in_place: bool) -> Option<Typed> {
     let value = context.parameters.get(at)?;
     let kind = match value {
@@ -179,7 +179,8 @@ pub fn literal_parameter(at: usize, context: &EvalContext<'_>, in_place: bool) -
     Some(Typed { expr, kind: ExprType::new(kind, false).with_traits(traits) })
 }
 
-/// IF or CASE with the hex literals that it may give as numbers: what it is where a number is wanted. None where there are none.
+/// IF or CASE with the hex literals that it may give as numbers: what it is where a number is wanted. None where there
+/// are none.
 pub(super) fn with_numbers_of_hex(expr: &ast::Expr) -> Option<ast::Expr> {
     let chooses = match expr {
         ast::Expr::Case { .. } => true,

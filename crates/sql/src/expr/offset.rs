@@ -1,5 +1,6 @@
-//! Texts with an offset from UTC beside dates. MySQL reads a constant text beside a date once, and then not its offset. Only a literal
-//! beside a column of moments in a condition is kept as the column would keep it: as the moment in the session's time zone.
+//! Texts with an offset from UTC beside dates. MySQL reads a constant text beside a date once, and then not its offset.
+//! Only a literal beside a column of moments in a condition is kept as the column would keep it: as the moment in the
+//! session's time zone.
 
 use super::build::Builder;
 use super::class::{is_column, is_document, is_settled};

@@ -35,7 +35,8 @@ fn inet6_aton(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     }
 }
 
-/// An address; numbers of the fourth version may have zeros before them, and `::` may stand for one group of zeros or for none.
+/// An address; numbers of the fourth version may have zeros before them, and `::` may stand for one group of zeros or
+/// for none.
 fn address(text: &str) -> Option<IpAddr> {
     if let Some(address) = dotted(text) {
         return Some(IpAddr::V4(address));

@@ -1,5 +1,6 @@
-//! AES_ENCRYPT and AES_DECRYPT: AES of the key length and mode that `block_encryption_mode` names, with a key that is folded to that
-//! length or derived by HKDF or PBKDF2 (SHA-512). The ciphers are the library's; nothing of them is written here.
+//! AES_ENCRYPT and AES_DECRYPT: AES of the key length and mode that `block_encryption_mode` names, with a key that is
+//! folded to that length or derived by HKDF or PBKDF2 (SHA-512). The ciphers are the library's; nothing of them is
+//! written here.
 
 use std::num::NonZeroU32;
 

@@ -1,6 +1,6 @@
-//! JSON functions. A document is passed as its text: an argument that is meant as a document is parsed, whatever its type; one that is
-//! meant as a value becomes a document when the call is bound ([`as_value`]), so that a text is a string and a number a number.
-//! What MySQL's manual says of each is done by [`crate::json`].
+//! JSON functions. A document is passed as its text: an argument that is meant as a document is parsed, whatever its
+//! type; one that is meant as a value becomes a document when the call is bound ([`as_value`]), so that a text is a
+//! string and a number a number. What MySQL's manual says of each is done by [`crate::json`].
 
 use super::result_bytes::build_text;
 use super::{Entry, bigint, entry, json_scalar, text_long};
@@ -502,7 +502,8 @@ fn json_overlaps(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     Ok(Value::boolean(json::overlaps(&one, &other, &mut held)?))
 }
 
-/// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL value is `null`.
+/// JSON_SET and its like: document, then paths and values in turn. A NULL document or path gives NULL; a NULL value is
+/// `null`.
 fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let change = match call.name {
         "json_insert" => Change::Insert,

@@ -460,7 +460,8 @@ fn conv_of_bits(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     Ok(convert_base(number.as_bytes(), 10, to).map_or(Value::Null, Value::from))
 }
 
-/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with, as CONV from base 10.
+/// What BIN and OCT write: whole numbers as they are, of everything else the whole number its text begins with, as CONV
+/// from base 10.
 fn in_base_of_ten(value: &Value, base: u64, context: &EvalContext<'_>) -> SqlResult<Value> {
     let number = match value {
         Value::Int(_) | Value::UInt(_) => to_u64_bits(value, context)?,

@@ -1,5 +1,5 @@
-//! How many digits the whole numbers of functions have at most, as they are announced: what keeps such a number, and what computes with
-//! it, goes by that.
+//! How many digits the whole numbers of functions have at most, as they are announced: what keeps such a number, and
+//! what computes with it, goes by that.
 
 use crate::ast::{IntervalUnit, IntervalUnit as U};
 use crate::expr::{Expr, Typed};
@@ -93,8 +93,8 @@ pub(super) fn bytes_of_codes(arguments: &[Typed]) -> ColumnType {
     super::bytes_type(u32::try_from(arguments.len()).unwrap_or(u32::MAX).saturating_mul(4))
 }
 
-/// SUBSTRING: what is behind the place, or before it from the end, and no more than is asked for. A place that is not known may be the
-/// first.
+/// SUBSTRING: what is behind the place, or before it from the end, and no more than is asked for. A place that is not
+/// known may be the first.
 pub(super) fn part_behind(arguments: &[Typed]) -> ColumnType {
     let Some(first) = arguments.first().filter(|first| first.kind.column != ColumnType::Null) else {
         return super::text_like_first(arguments);

@@ -1,5 +1,5 @@
-//! Foreign keys as tables: REFERENTIAL_CONSTRAINTS, INNODB_FOREIGN, INNODB_FOREIGN_COLS, and their lines in KEY_COLUMN_USAGE and
-//! TABLE_CONSTRAINTS.
+//! Foreign keys as tables: REFERENTIAL_CONSTRAINTS, INNODB_FOREIGN, INNODB_FOREIGN_COLS, and their lines in
+//! KEY_COLUMN_USAGE and TABLE_CONSTRAINTS.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
-//! The lock table as rows: data_locks and data_lock_waits of MySQL 8, INNODB_LOCKS and INNODB_LOCK_WAITS of 5.7, and the
-//! view of sys that people read.
+//! The lock table as rows: data_locks and data_lock_waits of MySQL 8, INNODB_LOCKS and INNODB_LOCK_WAITS of 5.7, and
+//! the view of sys that people read.
 //!
-//! Engine keys are translated back: index numbers into names by the dictionary, key bytes into column values by the key codec.
-//! Strings are kept as collation weights, which cannot be turned back, so a key is shown as bytes from its first string on.
+//! Engine keys are translated back: index numbers into names by the dictionary, key bytes into column values by the key
+//! codec. Strings are kept as collation weights, which cannot be turned back, so a key is shown as bytes from its first
+//! string on.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -55,8 +56,8 @@ impl Deref for Picture {
     }
 }
 
-/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the lock, or the
-/// table of an intention.
+/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the
+/// lock, or the table of an intention.
 pub fn lock_id(id: LockId) -> String {
     match id.shard {
         IMPLIED => format!("{}:t{}", id.transaction, id.node),

@@ -1,8 +1,8 @@
-//! Tables of information_schema, performance_schema and sys, and some of `mysql`: computed from memory whenever they are read. No table takes a
-//! latch that a statement needs for longer than it takes to copy a few hundred entries.
+//! Tables of information_schema, performance_schema and sys, and some of `mysql`: computed from memory whenever they
+//! are read. No table takes a latch that a statement needs for longer than it takes to copy a few hundred entries.
 //!
-//! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written line by line from
-//! where it lies ([`write()`], [`crate::cell`]); catalogs and the like are lists of values.
+//! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written
+//! line by line from where it lies ([`write()`], [`crate::cell`]); catalogs and the like are lists of values.
 
 use std::sync::Arc;
 
@@ -115,8 +115,8 @@ pub enum VirtualTable {
     MysqlEmpty(usize),
 }
 
-/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h` TIME; upper
-/// case may be NULL.
+/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h`
+/// TIME; upper case may be NULL.
 type Shape = (&'static str, &'static [(&'static str, char)]);
 
 const SHAPES: &[(VirtualTable, Shape)] = &[
@@ -518,7 +518,8 @@ impl VirtualTable {
                 && OF_PERFORMANCE_SCHEMA.iter().any(|one| one.eq_ignore_ascii_case(name))
     }
 
-    /// Fails if the account may not read the table: the engine's views ask for PROCESS. Of the others [`Session`] has asked for SELECT.
+    /// Fails if the account may not read the table: the engine's views ask for PROCESS. Of the others [`Session`] has
+    /// asked for SELECT.
     ///
     /// [`Session`]: crate::Session
     pub fn check_access(self, session: &SessionState) -> SqlResult<()> {
@@ -540,8 +541,8 @@ impl VirtualTable {
         }
     }
 
-    /// Its columns: name, type, may be NULL. As in MySQL texts of information_schema are of the character set utf8mb3, and names
-    /// of databases and tables differ by case.
+    /// Its columns: name, type, may be NULL. As in MySQL texts of information_schema are of the character set utf8mb3,
+    /// and names of databases and tables differ by case.
     pub fn columns(self) -> Vec<(&'static str, ColumnType, bool)> {
         let of_names = self.schema() == "information_schema";
         let of_server = self.schema() == "mysql";

@@ -22,7 +22,8 @@ use crate::variables::{Scope, VARIABLES};
 
 type Rows = Vec<Vec<Value>>;
 
-/// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max` characters are shown.
+/// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max` characters are
+/// shown.
 pub fn processlist(
     db: &Database,
     session: &SessionState,
@@ -109,8 +110,8 @@ pub fn statement_state(text: &[u8]) -> &'static str {
     found.map_or("executing", |(_, stage)| stage)
 }
 
-/// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches and mutexes, in
-/// picoseconds. Who enters at once or after a few looks is not timed, so it is not counted here either.
+/// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches and
+/// mutexes, in picoseconds. Who enters at once or after a few looks is not timed, so it is not counted here either.
 pub fn latch_waits() -> Rows {
     const PS_PER_NS: u64 = 1000;
     let line = |class: &'static LatchClass| {

@@ -1,5 +1,5 @@
-//! Columns of the tables that show sessions, transactions, locks and counters: of information_schema, performance_schema
-//! and sys, in the order of MySQL 8.
+//! Columns of the tables that show sessions, transactions, locks and counters: of information_schema,
+//! performance_schema and sys, in the order of MySQL 8.
 
 use super::{Shape, VirtualTable};
 

@@ -1,4 +1,5 @@
-//! JSON_STORAGE_SIZE: the bytes that MySQL's binary form of a document takes. Ours is text; what is told is what MySQL tells.
+//! JSON_STORAGE_SIZE: the bytes that MySQL's binary form of a document takes. Ours is text; what is told is what MySQL
+//! tells.
 
 use super::bytes_of_opaque;
 use super::document::{Json, Kind, Object};

@@ -1,5 +1,6 @@
-//! Statements of MySQL that do not exist here, told apart from mistakes: error 1235 names the feature, and what MySQL does not know either
-//! (forms that it has dropped with the words MASTER and SLAVE among them) is a mistake at the word that is wrong.
+//! Statements of MySQL that do not exist here, told apart from mistakes: error 1235 names the feature, and what MySQL
+//! does not know either (forms that it has dropped with the words MASTER and SLAVE among them) is a mistake at the word
+//! that is wrong.
 
 use super::{Failure, Parser};
 use crate::lexer::{Keyword, TokenKind};

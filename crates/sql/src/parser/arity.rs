@@ -1,5 +1,5 @@
-//! How many arguments the functions take whose calls the grammar itself knows: another number is no call at all (1064), where that of
-//! any other function is only wrong (1582).
+//! How many arguments the functions take whose calls the grammar itself knows: another number is no call at all (1064),
+//! where that of any other function is only wrong (1582).
 
 use super::{Parse, Parser};
 use crate::ast::Expr;

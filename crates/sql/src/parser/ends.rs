@@ -1,5 +1,6 @@
-//! Where a text of statements begins and ends. As in MySQL, blanks before a statement are not part of it (its lines are counted behind
-//! them), nor are blanks and semicolons at the end of the whole text; comments are, and a statement of comments alone does nothing.
+//! Where a text of statements begins and ends. As in MySQL, blanks before a statement are not part of it (its lines are
+//! counted behind them), nor are blanks and semicolons at the end of the whole text; comments are, and a statement of
+//! comments alone does nothing.
 
 /// The white space of C's locale.
 fn is_blank(byte: u8) -> bool {

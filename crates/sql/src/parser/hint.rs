@@ -23,7 +23,8 @@ pub enum Hint {
     Wrong(Box<str>),
 }
 
-/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are accepted with a warning.
+/// Hints that advise the optimizer. None of them changes what a statement returns or does, so they are accepted with a
+/// warning.
 const ADVICE: &[&str] = &[
     "BKA",
     "BNL",

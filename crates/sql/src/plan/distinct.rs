@@ -8,7 +8,8 @@ use super::same::same;
 use super::select::Item;
 use super::{aggregate, walk};
 
-/// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions replaced.
+/// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions
+/// replaced.
 pub fn check(block: &Block<'_, '_>, order: &[ast::Expr], items: &[Item]) -> SqlResult<()> {
     for (nth, expr) in order.iter().enumerate() {
         if let Some(column) = unselected(block, expr, items) {

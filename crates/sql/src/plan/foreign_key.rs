@@ -1,7 +1,8 @@
-//! What a change of a table's rows asks of tables at the other end of foreign keys, found when the change is planned: parents that
-//! must be there, children that must not, and how far a cascade can reach.
+//! What a change of a table's rows asks of tables at the other end of foreign keys, found when the change is planned:
+//! parents that must be there, children that must not, and how far a cascade can reach.
 //!
-//! A table without foreign keys, and a change that touches no column of one, has no [`ForeignPlan`] and pays nothing for rows.
+//! A table without foreign keys, and a change that touches no column of one, has no [`ForeignPlan`] and pays nothing
+//! for rows.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use crate::dictionary::foreign_key::positions;
 use crate::dictionary::{Action, Dictionary, ForeignKey, Table};
 use crate::mdl::Mode;
 
-/// Most levels of a cascade, the statement's own table among them; what is further away is not reached before error 3008.
+/// Most levels of a cascade, the statement's own table among them; what is further away is not reached before
+/// error 3008.
 pub const DEPTH_MAX: usize = 15;
 
 /// What a change asks of other tables.

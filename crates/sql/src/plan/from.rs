@@ -1,5 +1,5 @@
-//! FROM: tables enter the scope in the order written; joins become a list of steps to make, outer joins keep their right
-//! side together.
+//! FROM: tables enter the scope in the order written; joins become a list of steps to make, outer joins keep their
+//! right side together.
 
 use std::sync::Arc;
 
@@ -243,7 +243,8 @@ fn derived(
     Ok(joined)
 }
 
-/// A derived table without groups, DISTINCT, LIMIT or a union is a view of what it reads, and its columns keep their names.
+/// A derived table without groups, DISTINCT, LIMIT or a union is a view of what it reads, and its columns keep their
+/// names.
 pub fn is_plain_view(query: &ast::Query) -> bool {
     let ast::QueryBody::Select(select) = &query.body else { return false };
     let aggregated = |item: &ast::SelectItem| match item {

@@ -1,7 +1,7 @@
 //! ONLY_FULL_GROUP_BY: what a grouped block selects must be the same for all rows of a group.
 //!
-//! A column is determined if it is grouped by, or if the grouped columns (with those that WHERE sets equal to a constant)
-//! contain a whole primary or unique NOT NULL key of its table.
+//! A column is determined if it is grouped by, or if the grouped columns (with those that WHERE sets equal to a
+//! constant) contain a whole primary or unique NOT NULL key of its table.
 
 use std::collections::HashSet;
 
@@ -160,8 +160,8 @@ fn is_of_group(expr: &ast::Expr) -> bool {
     matches!(expr, ast::Expr::Function(call) if aggregate::is_aggregate(call) || aggregate::takes_any(call))
 }
 
-/// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY, all columns of a
-/// DISTINCT, a unique key of its only table.
+/// Sets of columns of a query's result of which no two rows have the same values: the keys of its GROUP BY, all columns
+/// of a DISTINCT, a unique key of its only table.
 fn unique_columns(plan: &SelectPlan) -> Vec<Vec<usize>> {
     let item_of = |position: usize| {
         plan.items.iter().position(
@@ -207,8 +207,8 @@ fn position(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<usize> {
     block.scope.find_here(name).ok().flatten().map(|found| found.position)
 }
 
-/// An equality, with the tables (by position in the scope) on whose columns alone it tells something: those that an outer join
-/// fills with NULLs. Without such it speaks of both its sides.
+/// An equality, with the tables (by position in the scope) on whose columns alone it tells something: those that an
+/// outer join fills with NULLs. Without such it speaks of both its sides.
 struct Equality {
     condition: ast::Expr,
     optional: Option<(usize, usize)>,

@@ -1,5 +1,5 @@
-//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame, which is filled
-//! before what reads it is evaluated.
+//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame, which is
+//! filled before what reads it is evaluated.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ impl Block<'_, '_> {
             true => self.level_by_binding(call)?,
             false => self.scope.aggregate_level(call),
         };
-        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest one around this block
-        // that may have it, else to this block. COUNT(*) belongs to the nearest block that may have it.
+        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest one around
+        // this block that may have it, else to this block. COUNT(*) belongs to the nearest block that may have it.
         let levels: Vec<usize> = match level {
             Some(level) => (level > 0).then_some(level).into_iter().chain(1..level).collect(),
             None if self.scope.aggregates.get() == AggregateUse::Refused => (1..=self.scope.level).collect(),
@@ -54,8 +54,8 @@ impl Block<'_, '_> {
         self.own_aggregate(call)
     }
 
-    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries. What aggregates inside
-    /// these read is theirs. None if it reads no column.
+    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries. What
+    /// aggregates inside these read is theirs. None if it reads no column.
     fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<Option<usize>> {
         let before = self.scope.aggregates.replace(AggregateUse::Nested);
         let arguments = self.scope.arguments.replace(Some(None));
@@ -99,8 +99,8 @@ impl Block<'_, '_> {
         Ok(place)
     }
 
-    /// Plans a query inside this block. Each time it gives up for something that this block can compute, that gets a place and
-    /// the query is planned again.
+    /// Plans a query inside this block. Each time it gives up for something that this block can compute, that gets a
+    /// place and the query is planned again.
     pub(super) fn plan_inner(&mut self, query: &ast::Query, reach: Reach) -> SqlResult<QueryPlan> {
         self.plan_inner_in(self.context, query, reach)
     }
@@ -154,7 +154,8 @@ impl Block<'_, '_> {
         self.place(expr, true)
     }
 
-    /// A statement's columns whose table such a sub-query of the select list reads are announced as nullable, as MySQL does.
+    /// A statement's columns whose table such a sub-query of the select list reads are announced as nullable, as MySQL
+    /// does.
     fn note_loosened(&self, plan: &QueryPlan) {
         let QueryPlan::Select(inner) = plan else { return };
         if self.context.depth > 1 || self.scope.clause.get() != "field list" || inner.group.is_none() {

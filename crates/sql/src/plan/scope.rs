@@ -8,13 +8,13 @@
 //!   table       table         aggregate  sub-query    column of the query around this one
 //! ```
 //!
-//! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets a place for
-//! it that is filled before the inner block runs. Which names of the block around are seen is its [`Reach`]: a derived table
-//! does not see its neighbours.
+//! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets a place
+//! for it that is filled before the inner block runs. Which names of the block around are seen is its [`Reach`]: a
+//! derived table does not see its neighbours.
 //!
-//! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer block's rows, or
-//! an alias of its select list. It then notes what it wants and gives up; the outer block makes a place for it and plans the
-//! inner one again ([`Block::plan_inner`](super::block::Block::plan_inner)).
+//! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer block's
+//! rows, or an alias of its select list. It then notes what it wants and gives up; the outer block makes a place for it
+//! and plans the inner one again ([`Block::plan_inner`](super::block::Block::plan_inner)).
 
 use std::cell::{Cell, RefCell};
 
@@ -67,7 +67,8 @@ pub struct ScopeTable {
     pub facts: Facts,
     /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
     pub own_names: Vec<Box<str>>,
-    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is one.
+    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is
+    /// one.
     pub keeps_names: bool,
     /// An outer join may fill its columns with NULL, as the query is written.
     pub optional: bool,
@@ -196,7 +197,8 @@ pub enum Reach {
     Inside,
     /// Those of the blocks around the next one: a derived table.
     Beyond,
-    /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the block it stands in.
+    /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the block it
+    /// stands in.
     From(usize),
 }
 
@@ -251,7 +253,8 @@ pub struct Scope<'p> {
     pub sight: Cell<Option<(usize, usize)>>,
     /// Whether aggregates are allowed now.
     pub aggregates: Cell<AggregateUse>,
-    /// While an aggregate's arguments are bound: the level of the innermost block whose columns they have been seen to read.
+    /// While an aggregate's arguments are bound: the level of the innermost block whose columns they have been seen to
+    /// read.
     pub arguments: Cell<Option<Option<usize>>>,
     /// Aliases that inner blocks may read.
     pub aliases: RefCell<Vec<Alias>>,
@@ -259,7 +262,8 @@ pub struct Scope<'p> {
     pub items_bound: Cell<usize>,
     /// Aggregates that have a place, for inner blocks.
     pub known_aggregates: RefCell<Vec<(FunctionCall, Resolved)>>,
-    /// Columns that an aggregating sub-query of the select list reads beside its aggregates: their tables' columns are announced as nullable.
+    /// Columns that an aggregating sub-query of the select list reads beside its aggregates: their tables' columns are
+    /// announced as nullable.
     pub loosened: RefCell<Vec<usize>>,
     wanted: RefCell<Option<Wanted>>,
     width: Cell<usize>,
@@ -328,7 +332,8 @@ impl<'p> Scope<'p> {
         Ok(found)
     }
 
-    /// Tells the aggregate around, if there is one, of a column that it reads. Columns of blocks inside it are not its own.
+    /// Tells the aggregate around, if there is one, of a column that it reads. Columns of blocks inside it are not its
+    /// own.
     fn note_argument(&self, position: usize) {
         let mut scope = self;
         while scope.arguments.get().is_none() {
@@ -454,7 +459,8 @@ impl<'p> Scope<'p> {
         self.parent?.scope.level_of_place(there).map(|level| level + 1)
     }
 
-    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may stand there now.
+    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may stand there
+    /// now.
     pub fn outer_aggregate(&self, call: &FunctionCall, level: usize) -> SqlResult<Option<Resolved>> {
         if let Some(further) = level.checked_sub(1) {
             let Some(outside) = self.parent else { return Ok(None) };

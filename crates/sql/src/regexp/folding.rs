@@ -1,5 +1,6 @@
-//! Letters that ignoring case makes several letters of (Unicode's full case folding): `ß` is `ss`, `ﬁ` is `fi`. As in ICU, a string of
-//! letters in a pattern matches what has the same letters when both are folded; a lone letter that folds to one matches one letter.
+//! Letters that ignoring case makes several letters of (Unicode's full case folding): `ß` is `ss`, `ﬁ` is `fi`. As in
+//! ICU, a string of letters in a pattern matches what has the same letters when both are folded; a lone letter that
+//! folds to one matches one letter.
 
 use std::sync::OnceLock;
 
@@ -89,8 +90,8 @@ impl Run<'_> {
         out.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
     }
 
-    /// What stands between two places. A letter that folds across the middle splits it; so the pattern grows with the square of
-    /// the letters only.
+    /// What stands between two places. A letter that folds across the middle splits it; so the pattern grows with the
+    /// square of the letters only.
     fn append_chain(&self, begin: usize, end: usize, out: &mut String) {
         if end - begin < 2 {
             return self.letters[begin..end].iter().for_each(|letter| Run::append_letter(*letter, out));

@@ -1,5 +1,5 @@
-//! From ICU's syntax to that of our libraries, which is nearly the same. What is wrong with a pattern is found here, so that it gets
-//! MySQL's error number.
+//! From ICU's syntax to that of our libraries, which is nearly the same. What is wrong with a pattern is found here, so
+//! that it gets MySQL's error number.
 
 use super::{Options, folding};
 use crate::error::{SqlError, SqlResult};

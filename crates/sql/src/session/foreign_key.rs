@@ -1,11 +1,12 @@
 //! Metadata gates of the tables at the other end of foreign keys.
 //!
-//! A statement takes the gates of the tables it names, is planned, and then takes those that its plan asks for besides: parents and
-//! children that are read `Read`, children that a cascade may change `Write`. If a definition has changed meanwhile it is planned again.
-//! So when it runs, what the plan says of all these tables is true, as rule 1 of this crate asks.
+//! A statement takes the gates of the tables it names, is planned, and then takes those that its plan asks for besides:
+//! parents and children that are read `Read`, children that a cascade may change `Write`. If a definition has changed
+//! meanwhile it is planned again. So when it runs, what the plan says of all these tables is true, as rule 1 of this
+//! crate asks.
 //!
-//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's gate exclusively. So the children that a
-//! plan has found are all there are for as long as it holds the parent's gate.
+//! Whoever gives a table a new child (CREATE TABLE, ALTER TABLE ... ADD) holds the parent's gate exclusively. So the
+//! children that a plan has found are all there are for as long as it holds the parent's gate.
 
 use turnstile_engine::session_card::WaitingFor;
 

@@ -1,5 +1,5 @@
-//! What statements need. Every kind of statement says it in [`of_statement`], in matches without a wildcard: a new kind does not
-//! compile before it has said so. `rights.rs` asks for it before the statement does anything.
+//! What statements need. Every kind of statement says it in [`of_statement`], in matches without a wildcard: a new kind
+//! does not compile before it has said so. `rights.rs` asks for it before the statement does anything.
 //!
 //! Statements that read or change rows say it by their tables ([`super::tables`]).
 

@@ -35,8 +35,8 @@ impl Session {
     }
 }
 
-/// Whether a statement changes data, definitions or accounts, or says that it is going to. Listed in full, so that a new kind of
-/// statement is decided on.
+/// Whether a statement changes data, definitions or accounts, or says that it is going to. Listed in full, so that a
+/// new kind of statement is decided on.
 fn writes(statement: &Statement) -> bool {
     match statement {
         Statement::Insert(_)

@@ -1,7 +1,8 @@
 //! SET: system variables, user variables, character sets, transaction characteristics, passwords. Also KILL.
 //!
-//! Whether all items may be set at all, as far as their names, scopes and the rights to global values say, is known before the
-//! first value is worked out; then the values are worked out and checked in their order, and set when none is wrong.
+//! Whether all items may be set at all, as far as their names, scopes and the rights to global values say, is known
+//! before the first value is worked out; then the values are worked out and checked in their order, and set when none
+//! is wrong.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -224,7 +225,8 @@ impl Session {
         }
     }
 
-    /// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong together, and one is to go.
+    /// What MySQL says of an `sql_mode`: strictness and the modes about zero dates and division belong together, and
+    /// one is to go.
     fn warn_of_modes(&self, name: &str, value: &Value) {
         const TOGETHER: [&str; 3] = ["NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ERROR_FOR_DIVISION_BY_ZERO"];
         if name != "sql_mode" {
@@ -401,8 +403,8 @@ fn definition_of(name: &str) -> SqlResult<&'static Definition> {
     Ok(&VARIABLES[at])
 }
 
-/// Fails if an item names a variable that there is not, or its value reads one that there is not so: that is told before
-/// anything else.
+/// Fails if an item names a variable that there is not, or its value reads one that there is not so: that is told
+/// before anything else.
 fn is_known(item: &SetItem) -> SqlResult<()> {
     match item {
         SetItem::SystemVariable { name, value, .. } => {
@@ -528,7 +530,8 @@ pub fn apply_globals(db: &crate::Database, globals: &Globals) {
     db.read_only_changed();
 }
 
-/// Whether a path leads to a file of the data directory that is no log: a log's lines at the end of a data file would damage it.
+/// Whether a path leads to a file of the data directory that is no log: a log's lines at the end of a data file would
+/// damage it.
 fn is_file_of_ours(datadir: &str, place: &Path) -> bool {
     let place = std::fs::canonicalize(place).unwrap_or_else(|_| place.into());
     let folder = place.parent().and_then(|folder| std::fs::canonicalize(folder).ok());

@@ -1,5 +1,5 @@
-//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the first column, WHERE any. What monitoring tools
-//! ask for all the time is in `show_live.rs`.
+//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the first column, WHERE any. What
+//! monitoring tools ask for all the time is in `show_live.rs`.
 
 use std::sync::Arc;
 
@@ -479,7 +479,8 @@ impl Session {
         Ok(table)
     }
 
-    /// AS and a stored hash: its text, or, if `print_identified_with_as_hex` says so and it has unprintable bytes, its digits.
+    /// AS and a stored hash: its text, or, if `print_identified_with_as_hex` says so and it has unprintable bytes, its
+    /// digits.
     fn secret_text(&self, secret: &[u8]) -> SqlResult<String> {
         use crate::expr::SessionView;
         if secret.is_empty() {

@@ -118,7 +118,8 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
     finder.found
 }
 
-/// Whether a name in a list of targets may mean this table. Databases are not looked at: rather one too many is written.
+/// Whether a name in a list of targets may mean this table. Databases are not looked at: rather one too many is
+/// written.
 fn names(target: &TableName, factor: &TableFactor) -> bool {
     target.table == *factor.alias.as_ref().unwrap_or(&factor.name.table)
 }

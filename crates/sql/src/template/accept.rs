@@ -7,7 +7,8 @@ use crate::ast::{
 use crate::plan::walk;
 use crate::value::Value;
 
-/// Calls `visit` for the expressions of a statement's clauses. What is not visited (joins, sub-queries) is not acceptable either.
+/// Calls `visit` for the expressions of a statement's clauses. What is not visited (joins, sub-queries) is not
+/// acceptable either.
 fn clauses_mut(statement: &mut Statement, visit: &mut dyn FnMut(&mut Expr)) {
     match statement {
         Statement::Select(query) => {

@@ -1,4 +1,5 @@
-//! What becomes a key, and which texts become templates. That both ways give the same is shown in `tests/it/templates.rs`.
+//! What becomes a key, and which texts become templates. That both ways give the same is shown in
+//! `tests/it/templates.rs`.
 #![allow(clippy::unwrap_used)]
 
 use super::{Scan, Template};

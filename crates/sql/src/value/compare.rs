@@ -135,7 +135,8 @@ fn compare_doubles(left: &Value, right: &Value) -> Ordering {
     order_of_doubles(quiet_double(left), quiet_double(right))
 }
 
-/// Orders doubles. What is no number, which only a client's parameter can be, is less than all numbers and equal to none.
+/// Orders doubles. What is no number, which only a client's parameter can be, is less than all numbers and equal to
+/// none.
 pub fn order_of_doubles(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| right.is_nan().cmp(&left.is_nan()))
 }

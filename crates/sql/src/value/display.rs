@@ -186,8 +186,8 @@ pub fn is_shown_by_column(kind: &ColumnType) -> bool {
     }
 }
 
-/// A value of one column whose definition is changed: text where it becomes text and only the column knew how it was written. Bits become
-/// the number that they are.
+/// A value of one column whose definition is changed: text where it becomes text and only the column knew how it was
+/// written. Bits become the number that they are.
 pub fn between_columns(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
     match value {
         Value::Double(_) | Value::UInt(_) | Value::Decimal(_)
@@ -208,8 +208,8 @@ pub fn in_own_bytes(value: Value, from: &ColumnType, to: &ColumnType) -> Value {
     }
 }
 
-/// Whether a value is stored in a column of this type as the text that its own column shows: in TEXT and BLOB, as in MySQL, where
-/// shorter texts take the number without zeros and with all its digits.
+/// Whether a value is stored in a column of this type as the text that its own column shows: in TEXT and BLOB, as in
+/// MySQL, where shorter texts take the number without zeros and with all its digits.
 pub fn takes_shown(to: &ColumnType) -> bool {
     to.is_blob() && *to != ColumnType::Json
 }

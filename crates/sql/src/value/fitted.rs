@@ -1,13 +1,13 @@
-//! A double in few characters: what a short text column keeps of one. As MySQL writes it: with as many digits as fit, plain or with an
-//! exponent, whichever shows more of them.
+//! A double in few characters: what a short text column keeps of one. As MySQL writes it: with as many digits as fit,
+//! plain or with an exponent, whichever shows more of them.
 
 use super::format_double;
 
 /// Significant digits that tell every double from every other.
 const DIGITS_MAX: usize = 17;
 
-/// The text of a number in at most `width` characters, and whether it tells the number. What has no room for even one digit is cut
-/// where it is stored.
+/// The text of a number in at most `width` characters, and whether it tells the number. What has no room for even one
+/// digit is cut where it is stored.
 pub(super) fn fitted_double(number: f64, width: usize) -> (String, bool) {
     let whole = format_double(number);
     if whole.len() <= width || !number.is_finite() {

@@ -1,5 +1,5 @@
-//! What setting a variable does here: the promise that the table makes for each of them, and that SET, the command line and the
-//! reference page keep.
+//! What setting a variable does here: the promise that the table makes for each of them, and that SET, the command line
+//! and the reference page keep.
 
 use super::switches::is_vain;
 use super::{Definition, Kind};
@@ -15,13 +15,13 @@ pub enum Effect {
     Start(&'static str),
     /// It reports a fact. SET is refused (1238); an option that says otherwise is not taken, and the log says so.
     Fixed,
-    /// A choice that MySQL has and this server has not: its default says what is so here, and is accepted; any other value is
-    /// refused (1231), at start too.
+    /// A choice that MySQL has and this server has not: its default says what is so here, and is accepted; any other
+    /// value is refused (1231), at start too.
     One,
     /// Likewise, and only the start of the server could have set it.
     Only,
-    /// It is kept and shown and changes nothing. A value other than the default is accepted with a warning, unless it is among
-    /// these (separated by commas; `*`: any), which promise nothing that is not so.
+    /// It is kept and shown and changes nothing. A value other than the default is accepted with a warning, unless it
+    /// is among these (separated by commas; `*`: any), which promise nothing that is not so.
     Inert(&'static str),
 }
 

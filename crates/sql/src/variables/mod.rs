@@ -516,9 +516,9 @@ impl Globals {
         })
     }
 
-    /// Reads what SET PERSIST has kept on this disk, gives it to the globals unless `persisted_globals_load` is OFF, and keeps
-    /// there what is persisted from now on. To be called after options were read, before the server is open. What comes back
-    /// are warnings.
+    /// Reads what SET PERSIST has kept on this disk, gives it to the globals unless `persisted_globals_load` is OFF,
+    /// and keeps there what is persisted from now on. To be called after options were read, before the server is open.
+    /// What comes back are warnings.
     ///
     /// # Errors
     /// A text for the log if the file cannot be read or holds a value that is refused.

@@ -1,5 +1,5 @@
-//! Admission through SQL: who waits for its client or sleeps has no slot, a tired scan lets a point statement in, and the switches can be
-//! flipped under load.
+//! Admission through SQL: who waits for its client or sleeps has no slot, a tired scan lets a point statement in, and
+//! the switches can be flipped under load.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! AUTO_INCREMENT over restarts: after a clean stop, a killed process and a power cut the next value is the one that MySQL 8 gives, whether the
-//! row with the greatest one is still there or not, and whether purge has been there or not.
+//! AUTO_INCREMENT over restarts: after a clean stop, a killed process and a power cut the next value is the one that
+//! MySQL 8 gives, whether the row with the greatest one is still there or not, and whether purge has been there or not.
 
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 
@@ -43,8 +43,8 @@ fn end(disk: &FaultDisk, (db, session): (Arc<Database>, Session), end: End, purg
     }
 }
 
-/// What is done to `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)` with rows 1 to 3, and the value of the row inserted after it. MySQL 9.7 has
-/// told these.
+/// What is done to `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)` with rows 1 to 3, and the value of the row inserted
+/// after it. MySQL 9.7 has told these.
 const CASES: &[(&str, u64)] = &[
     ("", 4),
     ("DELETE FROM t WHERE id = 3", 4),
@@ -142,7 +142,8 @@ fn a_counter_outlives_every_end_of_a_life() {
     }
 }
 
-/// The power is cut at every operation of a disk in turn, while rows come and go at once: what was acknowledged is not given again.
+/// The power is cut at every operation of a disk in turn, while rows come and go at once: what was acknowledged is not
+/// given again.
 #[test]
 fn no_value_of_a_committed_row_is_given_twice() {
     let mut most = 0;
@@ -200,8 +201,9 @@ fn a_hidden_number_is_not_that_of_a_row_that_comes_back() {
     assert_eq!(run(&mut inserting, "SELECT a FROM h ORDER BY a"), "1\n2\n3\n");
 }
 
-/// Statements that leave no row, or not the one they meant, on `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, UNIQUE (v))` with rows 1 to 3,
-/// and the value of the row inserted in the next life. MySQL 9.7 has told these over a clean restart.
+/// Statements that leave no row, or not the one they meant, on
+/// `t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, UNIQUE (v))` with rows 1 to 3, and the value of the row inserted in
+/// the next life. MySQL 9.7 has told these over a clean restart.
 const REFUSED: &[(&str, u64)] = &[
     ("INSERT INTO t (v) VALUES (3)", 5),
     ("INSERT INTO t (v) VALUES (8), (3)", 6),

@@ -1,5 +1,5 @@
-//! An INSERT of many rows, whose literals stay text and whose rows go to the engine in runs, does what the same rows do one way or
-//! another: read as a tree, and inserted one at a time.
+//! An INSERT of many rows, whose literals stay text and whose rows go to the engine in runs, does what the same rows do
+//! one way or another: read as a tree, and inserted one at a time.
 
 use std::fmt::Write;
 

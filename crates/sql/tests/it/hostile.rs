@@ -1,5 +1,5 @@
-//! Statements that ask for more memory or time than anybody should have: each ends with an error, gives way meanwhile, and leaves a
-//! server behind that goes on.
+//! Statements that ask for more memory or time than anybody should have: each ends with an error, gives way meanwhile,
+//! and leaves a server behind that goes on.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};

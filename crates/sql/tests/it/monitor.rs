@@ -1,5 +1,5 @@
-//! The lines and columns that monitoring tools parse: SHOW ENGINE INNODB STATUS line by line, INNODB_METRICS as mysqld_exporter
-//! reads it, SHOW STATUS, and who may look.
+//! The lines and columns that monitoring tools parse: SHOW ENGINE INNODB STATUS line by line, INNODB_METRICS as
+//! mysqld_exporter reads it, SHOW STATUS, and who may look.
 
 use turnstile_sql::accounts::AccountName;
 use turnstile_sql::{Session, SessionInit};

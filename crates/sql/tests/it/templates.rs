@@ -1,8 +1,9 @@
 //! Templates change nothing but the time a statement takes.
 //!
-//! Every statement runs in two databases that begin alike: in one as it is, so that the second text of a shape makes a template and the
-//! later ones use it; in the other with a comment that keeps it out of every cache. What the client gets
-//! must be the same to the last bit of the column descriptions, SHOW WARNINGS after it too, and the tables in the end.
+//! Every statement runs in two databases that begin alike: in one as it is, so that the second text of a shape makes a
+//! template and the later ones use it; in the other with a comment that keeps it out of every cache. What the client
+//! gets must be the same to the last bit of the column descriptions, SHOW WARNINGS after it too, and the tables in the
+//! end.
 
 use std::fmt::Write;
 use std::sync::Arc;

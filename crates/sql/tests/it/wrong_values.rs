@@ -1,5 +1,5 @@
-//! Every system variable refuses wrong values with MySQL's error, and a refused SET changes nothing: driven by the table of
-//! variables, so a new one is tested from its first day.
+//! Every system variable refuses wrong values with MySQL's error, and a refused SET changes nothing: driven by the
+//! table of variables, so a new one is tested from its first day.
 
 use turnstile_sql::Session;
 use turnstile_sql::variables::{Definition, Kind, Scope, VARIABLES};

@@ -56,7 +56,8 @@ pub trait Contestant: Sync {
     fn alone<R>(&self, work: impl FnOnce() -> R) -> R;
 }
 
-/// Runs one contest. `writes` of a hundred operations are writes. Time from the first thread's start to the last one's end.
+/// Runs one contest. `writes` of a hundred operations are writes. Time from the first thread's start to the last one's
+/// end.
 pub fn contest<C: Contestant>(threads: u64, writes: u64) -> Duration {
     let (lock, page) = (C::make(), Page::new());
     let ready = Barrier::new(threads as usize);

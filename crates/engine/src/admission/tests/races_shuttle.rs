@@ -1,5 +1,5 @@
-//! Random schedules over entering, making way, stepping out, sleeping, kills, vanishing clients and changes of the limit. Run with
-//! `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib admission::tests::races_shuttle`.
+//! Random schedules over entering, making way, stepping out, sleeping, kills, vanishing clients and changes of the
+//! limit. Run with `RUSTFLAGS="--cfg shuttle" cargo test -p turnstile-engine --lib admission::tests::races_shuttle`.
 
 use super::*;
 use shuttle::future::block_on;

@@ -1,5 +1,5 @@
-//! Hints: the cells as such, searches by hints against a `BTreeMap` while the tree changes under them, planted mistakes that this must find,
-//! and an index that is dropped under its hints.
+//! Hints: the cells as such, searches by hints against a `BTreeMap` while the tree changes under them, planted mistakes
+//! that this must find, and an index that is dropped under its hints.
 
 use super::harness::*;
 use crate::btree::adaptive_hash::{AdaptiveHash, Cells, Hint, Learned, Mistake, hash_of};
@@ -281,8 +281,8 @@ fn a_busy_page_is_not_waited_for() {
     assert!(waits.is_some());
 }
 
-/// Readers follow hints while the index is dropped and its pages go to a new one with the same keys. They find the old row or are told that
-/// the index is gone.
+/// Readers follow hints while the index is dropped and its pages go to a new one with the same keys. They find the old
+/// row or are told that the index is gone.
 #[test]
 fn an_index_dropped_under_its_hints() {
     let storage = storage_of(200);

@@ -1,4 +1,5 @@
-//! Threads on one tree: writers on their own and on common keys, readers both ways, verified while they run and at the end.
+//! Threads on one tree: writers on their own and on common keys, readers both ways, verified while they run and at the
+//! end.
 
 use super::harness::*;
 use crate::btree::adaptive_hash::AdaptiveHash;

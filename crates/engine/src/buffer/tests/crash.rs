@@ -408,8 +408,9 @@ fn a_restart_after_a_failed_sync_writes_its_pages_again() {
     }
 }
 
-/// A process dies in the middle of a batch: some of its pages are whole, but only in the operating system's cache. The next process writes its first
-/// batch, of other pages, over the copies, and before it has synced the data file the power goes.
+/// A process dies in the middle of a batch: some of its pages are whole, but only in the operating system's cache. The
+/// next process writes its first batch, of other pages, over the copies, and before it has synced the data file the
+/// power goes.
 #[test]
 fn a_batch_cut_by_a_kill_is_on_disk_before_its_copies_are_written_over() {
     // Of each batch: copies written, copies synced, pages written, pages synced.

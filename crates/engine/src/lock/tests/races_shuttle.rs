@@ -101,8 +101,8 @@ fn rings_are_always_broken() {
     });
 }
 
-/// The same through a row, a gap, a table or the AUTO_INCREMENT lock, as the coin falls, and with a waiter who holds nothing
-/// that anybody wants. Somebody may be killed meanwhile: then there may be no victim, but nobody hangs.
+/// The same through a row, a gap, a table or the AUTO_INCREMENT lock, as the coin falls, and with a waiter who holds
+/// nothing that anybody wants. Somebody may be killed meanwhile: then there may be no victim, but nobody hangs.
 #[test]
 fn mixed_rings_are_always_broken() {
     check(3_000, || {

@@ -373,8 +373,8 @@ fn read_only_transactions_cannot_write() {
     assert_eq!(engine.stats().rows_deleted.load(Ordering::Relaxed), 0);
 }
 
-/// A record lock becomes a gap lock when purge removes its row. Its owner counts among the owners of gaps as long as it holds the gap, and no longer:
-/// otherwise every insertion of the rest of the life looks to the right.
+/// A record lock becomes a gap lock when purge removes its row. Its owner counts among the owners of gaps as long as it
+/// holds the gap, and no longer: otherwise every insertion of the rest of the life looks to the right.
 #[test]
 fn who_inherits_a_gap_counts_until_its_end() {
     let (_disk, engine, table) = open(77);

@@ -1,5 +1,5 @@
-//! Versions between views go, whoever holds an old view: chains, history and undo pages stay small under E2's load, and every view goes on
-//! to see exactly what it saw.
+//! Versions between views go, whoever holds an old view: chains, history and undo pages stay small under E2's load, and
+//! every view goes on to see exactly what it saw.
 
 use super::stage::*;
 use crate::api::*;

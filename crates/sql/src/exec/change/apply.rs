@@ -118,8 +118,8 @@ impl Storing<'_> {
         StoreContext { column, row: self.row, nullable: false, strict: false, eval: self.eval }
     }
 
-    /// What a column of a new row holds before anything is assigned to it: its constant default, and in the place of one that is found for
-    /// each row NULL or the type's zero.
+    /// What a column of a new row holds before anything is assigned to it: its constant default, and in the place of
+    /// one that is found for each row NULL or the type's zero.
     pub fn unassigned(&self, table: &Table, column: usize) -> SqlResult<Value> {
         let definition = &table.columns()[column];
         match &definition.default {
@@ -373,7 +373,8 @@ impl Exec<'_> {
         }
     }
 
-    /// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the row for an error's text.
+    /// A row with another primary key was deleted in its old place: inserts it in the new one. Gives back the row for
+    /// an error's text.
     async fn put_moved(
         &mut self,
         table: &Table,
@@ -389,7 +390,8 @@ impl Exec<'_> {
         }
     }
 
-    /// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch: the row is locked, read and left.
+    /// Has the engine change a row as `change` decides. What is heavy is decided outside the page's latch: the row is
+    /// locked, read and left.
     async fn change_by(
         &mut self,
         rewrite: &Rewrite<'_>,

@@ -212,8 +212,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A duplicate comes first: what
-    /// ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no parent for it.
+    /// Inserts the row in the buffers, or does what is to be done if it is there already or has no parent. A duplicate
+    /// comes first: what ON DUPLICATE KEY UPDATE and IGNORE put in the place of the row needs no parent for it.
     async fn insert_encoded(
         &mut self,
         plan: &InsertPlan,
@@ -339,8 +339,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone and counts once;
-    /// as in MySQL only where no other unique key comes after the one that was found.
+    /// True if the row that REPLACE would put in the place of `pk` is that very row. It is then left alone and counts
+    /// once; as in MySQL only where no other unique key comes after the one that was found.
     async fn is_there_already(
         &mut self,
         table: &Table,

@@ -134,9 +134,9 @@ fn long_calls_look_for_kill_while_they_work() {
     }
 }
 
-/// Functions that with these arguments go through them once, with little to do for each byte, read their beginning only or build a result
-/// that is short: the call itself has noted its arguments. Of these `regexp_like` has a limit of its own (3699), `space` looks once its
-/// result is long, and a digest's statement looks while it is parsed.
+/// Functions that with these arguments go through them once, with little to do for each byte, read their beginning only
+/// or build a result that is short: the call itself has noted its arguments. Of these `regexp_like` has a limit of its
+/// own (3699), `space` looks once its result is long, and a digest's statement looks while it is parsed.
 const READ_ONCE: &[&str] = &[
     "aes_decrypt",
     "aes_encrypt",
@@ -257,7 +257,8 @@ fn long_comparisons_end_when_they_are_killed() {
     }
 }
 
-/// Tone marks of a Thai text move all that is behind them: it takes a minute for a text of this length, unless KILL ends it.
+/// Tone marks of a Thai text move all that is behind them: it takes a minute for a text of this length, unless KILL
+/// ends it.
 #[test]
 fn a_text_of_tone_marks_can_be_ended() {
     let text = Value::from("\u{0E48}".repeat(1 << 20));

@@ -21,7 +21,8 @@ pub(super) fn parents(named: &[TableName]) -> impl Iterator<Item = Claim> {
 }
 
 impl Session {
-    /// Holds names until the statement ends, besides the tables that it holds. What a look finds out about them from then on stays so.
+    /// Holds names until the statement ends, besides the tables that it holds. What a look finds out about them from
+    /// then on stays so.
     pub(super) async fn claim(&mut self, mut claims: Vec<Claim>, holds: &[Hold]) -> SqlResult<()> {
         in_order(&mut claims);
         for (name, mode) in claims {

@@ -219,7 +219,8 @@ fn is_shortened(from: &ColumnType, to: &ColumnType) -> bool {
     }
 }
 
-/// What a value of one type becomes on its way into BIT, which takes the number of a text, and into JSON, which takes the text of a number.
+/// What a value of one type becomes on its way into BIT, which takes the number of a text, and into JSON, which takes
+/// the text of a number.
 fn as_copied(value: Value, from: &ColumnType, to: &ColumnType, storing: &Storing<'_>) -> SqlResult<Value> {
     match (&value, to) {
         (Value::Null, _) => Ok(value),

@@ -70,7 +70,8 @@ fn says_no_day(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
     })
 }
 
-/// A text whose parts are those of a moment, on a day that is none, as the 30th of February; a number with more digits than any moment.
+/// A text whose parts are those of a moment, on a day that is none, as the 30th of February; a number with more digits
+/// than any moment.
 fn is_beyond(value: &Value, context: &StoreContext<'_>) -> SqlResult<bool> {
     if value.is_string() {
         let rules = DateRules { invalid: true, ..DateRules::LENIENT };
