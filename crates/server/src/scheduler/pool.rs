@@ -183,8 +183,8 @@ impl Pool {
         }
     }
 
-    /// A thread of the group works for long inside a poll and says so: another goes on with the group's other sessions at once. False: there
-    /// are `thread_pool_max_threads` already.
+    /// A thread of the group works for long inside a poll and says so: another goes on with the group's other sessions
+    /// at once. False: there are `thread_pool_max_threads` already.
     pub(super) fn relieve(self: &Arc<Self>, group: &Arc<Group>) -> bool {
         group.relieved.fetch_add(1, Ordering::Relaxed);
         if group.core.is_locked() || group.coming.load(Ordering::Acquire) > 0 {

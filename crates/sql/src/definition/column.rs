@@ -267,7 +267,8 @@ pub fn stand_in(written: &ast::ColumnDef) -> Column {
     }
 }
 
-/// That defaults do not fit the types of their columns: said when nothing else is wrong, and in the order of the columns.
+/// That defaults do not fit the types of their columns: said when nothing else is wrong, and in the order of the
+/// columns.
 #[derive(Debug, Default)]
 pub struct LateFaults(Vec<(Box<str>, SqlError)>);
 
@@ -286,8 +287,8 @@ impl LateFaults {
     }
 }
 
-/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL. `late`: that a default does not fit its
-/// type is said when nothing else is wrong with the columns and keys of the statement.
+/// A column from its definition. `in_primary`: it belongs to the primary key, and so is NOT NULL. `late`: that a
+/// default does not fit its type is said when nothing else is wrong with the columns and keys of the statement.
 pub fn column(
     written: &ast::ColumnDef,
     collation: Collation,

@@ -1,5 +1,5 @@
-//! What table options say, and what becomes of those that ask for something else than this engine does: each of them works, warns
-//! or is refused.
+//! What table options say, and what becomes of those that ask for something else than this engine does: each of them
+//! works, warns or is refused.
 
 use super::phase::Faults;
 use crate::ast::TableOption;

@@ -798,7 +798,8 @@ pub(crate) fn source_of(expr: &ast::Expr) -> &str {
     }
 }
 
-/// A document as a condition: true unless it is the number 0. Anything else is its own condition, a long text the number it begins with.
+/// A document as a condition: true unless it is the number 0. Anything else is its own condition, a long text the
+/// number it begins with.
 pub fn document_holds(typed: Typed) -> Typed {
     if typed.kind.column != ColumnType::Json {
         return read_silently(typed, Wanted::Double);

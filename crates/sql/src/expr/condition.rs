@@ -1,5 +1,5 @@
-//! From syntax to bound comparisons: operators, BETWEEN, IN, LIKE and REGEXP. Texts that are compared agree on a collation here
-//! (`mixing`).
+//! From syntax to bound comparisons: operators, BETWEEN, IN, LIKE and REGEXP. Texts that are compared agree on a
+//! collation here (`mixing`).
 
 use super::build::{Builder, any_nullable, boxed, truth};
 use super::class::{is_moment, is_time, of_branch_taken};

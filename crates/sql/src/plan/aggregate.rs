@@ -108,7 +108,8 @@ fn settle(block: &mut Block<'_, '_>, kind: AggregateKind, arguments: &[ast::Expr
     block.settle(&arguments.iter().collect::<Vec<_>>(), is);
 }
 
-/// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may have other ones than its type.
+/// Gives an aggregate of numbers the digits of its argument's values, and tells whether its own value may have other
+/// ones than its type.
 fn takes_own_digits(kind: AggregateKind, distinct: bool, arguments: &mut [Typed]) -> bool {
     let smallest = matches!(kind, AggregateKind::Min | AggregateKind::Max);
     let exact = smallest || matches!(kind, AggregateKind::Sum | AggregateKind::Average);

@@ -57,7 +57,8 @@ pub fn group_keys(
         if is_aggregated(&expr) {
             return Err(refused());
         }
-        // In an entry of the select list an aggregate may be over rows of this block, and has no value before they are grouped.
+        // In an entry of the select list an aggregate may be over rows of this block, and has no value before they are
+        // grouped.
         if matches!(item.expr, ast::Expr::Literal(_) | ast::Expr::Column(_)) {
             block.scope.aggregates.set(AggregateUse::Nested);
         }

@@ -147,7 +147,8 @@ impl Session {
         Ok(())
     }
 
-    /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next one is spent with it.
+    /// The commit before a statement that is no part of a transaction. What SET TRANSACTION said of the next one is
+    /// spent with it.
     pub(crate) async fn commit_before(&mut self) -> SqlResult<()> {
         self.commit().await?;
         self.next_txn = super::transaction::NextTxn::default();
@@ -402,7 +403,8 @@ impl Session {
         Ok(Some(default))
     }
 
-    /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table of its name.
+    /// Takes the tables at the other end of a new table's foreign keys: its parents, and children that wait for a table
+    /// of its name.
     async fn take_for_create(&mut self, create: &ast::CreateTable, schema: &str) -> SqlResult<Vec<Hold>> {
         let parents = parents_named(create.keys.iter(), schema);
         if create.query.is_some() && !parents.is_empty() {

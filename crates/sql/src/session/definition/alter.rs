@@ -1,7 +1,8 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX.
 //!
 //! The new definition is worked out first. If the rows themselves stay as they are (names, defaults, dropped indexes),
-//! only the dictionary changes, after new indexes were filled from the rows; otherwise all rows are copied into new trees.
+//! only the dictionary changes, after new indexes were filled from the rows; otherwise all rows are copied into new
+//! trees.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -276,7 +277,8 @@ impl Session {
         }
     }
 
-    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns how many rows were looked at.
+    /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns how many
+    /// rows were looked at.
     async fn redefine(&mut self, table: &Table, work: &mut Alteration) -> SqlResult<u64> {
         let built = self.build_indexes(table, work).await?;
         let looked = match self.check_new_foreign_keys(work).await {

@@ -1,9 +1,10 @@
 //! The columns of a table after ALTER TABLE.
 //!
-//! All actions mean the table as it was before the statement, whatever their order: each old column is dropped by the first action that
-//! drops it, else defined anew by the first that does, else has its name or default changed by the first that does. An action that finds
-//! its column taken by another finds no such column. New columns, and those that move, then get their places in the order written. What
-//! is wrong is said in the order of the old columns, as MySQL says it.
+//! All actions mean the table as it was before the statement, whatever their order: each old column is dropped by the
+//! first action that drops it, else defined anew by the first that does, else has its name or default changed by the
+//! first that does. An action that finds its column taken by another finds no such column. New columns, and those that
+//! move, then get their places in the order written. What is wrong is said in the order of the old columns, as MySQL
+//! says it.
 
 use std::collections::HashSet;
 
