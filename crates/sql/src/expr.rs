@@ -67,7 +67,7 @@ pub(crate) use lookup::LOOKED_UP_MIN;
 pub use lookup::Lookup;
 pub(crate) use own_digits::{shown_as_type, shown_average, varies, with_all_of_average, with_own_digits};
 pub(crate) use parameter::misfit_of_parameter;
-pub use parameter::{Hold, ParameterKind};
+pub use parameter::{Hold, MICROS_SCALE, ParameterKind};
 pub(crate) use predicate::{compare_checked, on_one_day};
 pub use source::Source;
 pub(crate) use source::printed_name;

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use turnstile_sql::cell::Cell;
 use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
-use turnstile_sql::datetime::{DateRules, DateTime, Time, parse_date_time, parse_time as parse_clock};
+use turnstile_sql::datetime::{
+    Date, DateRules, DateTime, SECOND_US, Time, parse_date_time, parse_time as parse_clock,
+};
 use turnstile_sql::decimal::Decimal;
 use turnstile_sql::sink::ColumnMeta;
 use turnstile_sql::types::{ColumnType, wire_type};
@@ -260,6 +262,12 @@ fn put_time(out: &mut Vec<u8>, time: Time) {
     }
 }
 
+/// The longest fraction of a second, in microseconds.
+const FRACTION_MAX: u32 = 999_999;
+
+/// Digits of a second that parameters have, whether they are sent or not.
+const FRACTION_DIGITS: u8 = 6;
+
 /// One parameter type as COM_STMT_EXECUTE sends it: wire type and sign.
 pub type ParameterType = (u8, bool);
 
@@ -322,7 +330,7 @@ fn parse_parameter(cursor: &mut Cursor<'_>, wire: u8, unsigned: bool) -> Result<
         }
         wire_type::FLOAT => Value::Double(f64::from(f32::from_bits(cursor.u32()?))),
         wire_type::DOUBLE => Value::Double(f64::from_bits(cursor.u64()?)),
-        wire_type::DATE | wire_type::DATETIME | wire_type::TIMESTAMP => read_date_time(cursor)?,
+        wire_type::DATE | wire_type::DATETIME | wire_type::TIMESTAMP => read_date_time(cursor, wire)?,
         wire_type::TIME => read_time(cursor)?,
         _ => string_value(wire, cursor.lenenc_bytes()?),
     })
@@ -341,8 +349,8 @@ fn string_value(wire: u8, bytes: &[u8]) -> Value {
     }
 }
 
-/// Dates travel as text into the statement: conversion and range checks are then the same for both protocols.
-fn read_date_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
+/// What is no date or time of any calendar stays a text: what takes it says so, as it does of other texts.
+fn read_date_time(cursor: &mut Cursor<'_>, wire: u8) -> Result<Value, Malformed> {
     let mut inner = Cursor::new(cursor.lenenc_bytes()?);
     let (mut parts, mut fraction) = ([0u32; 6], 0);
     if !inner.is_empty() {
@@ -360,22 +368,36 @@ fn read_date_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
         fraction = inner.u32()?;
     }
     let [year, month, day, hour, minute, second] = parts;
-    Ok(Value::text(match (has_time, fraction) {
-        (false, _) => format!("{year:04}-{month:02}-{day:02}"),
-        (true, 0) => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
-        (true, _) => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}"),
-    }))
+    let is_moment = year <= 9999 && month <= 12 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59;
+    let date = Date::from_parts(year, month, day);
+    Ok(match (has_time, fraction) {
+        (_, 0) if is_moment && wire == wire_type::DATE => Value::Date(date),
+        (_, 0..=FRACTION_MAX) if is_moment && wire != wire_type::DATE => {
+            Value::DateTime(DateTime::from_parts(date, hour, minute, second, fraction, FRACTION_DIGITS))
+        }
+        (false, _) => Value::text(format!("{year:04}-{month:02}-{day:02}")),
+        (true, 0) => Value::text(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")),
+        (true, _) => Value::text(format!(
+            "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}"
+        )),
+    })
 }
 
 fn read_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
     let mut inner = Cursor::new(cursor.lenenc_bytes()?);
     if inner.is_empty() {
-        return Ok(Value::text("00:00:00"));
+        return Ok(Value::Time(Time { us: 0, fsp: FRACTION_DIGITS }));
     }
     let sign = if inner.u8()? == 0 { "" } else { "-" };
     let days = u64::from(inner.u32()?);
     let (hour, minute, second) = (u64::from(inner.u8()?), inner.u8()?, inner.u8()?);
     let fraction = if inner.is_empty() { 0 } else { inner.u32()? };
     let hours = days * 24 + hour;
+    if hours < 839 && minute <= 59 && second <= 59 && fraction <= FRACTION_MAX {
+        let seconds = (hours * 60 + u64::from(minute)) * 60 + u64::from(second);
+        let us = seconds as i64 * SECOND_US + i64::from(fraction);
+        let signed = if sign.is_empty() { us } else { -us };
+        return Ok(Value::Time(Time::clamped(signed, FRACTION_DIGITS)));
+    }
     Ok(Value::text(format!("{sign}{hours:02}:{minute:02}:{second:02}.{fraction:06}")))
 }

@@ -131,8 +131,8 @@ fn parameters_of_every_kind_arrive() {
     assert!(matches!(values[1], Value::Int(-1)));
     assert!(matches!(values[2], Value::Null));
     assert!(matches!(values[3], Value::Double(number) if number == 2.5));
-    assert!(matches!(&values[4], Value::Str(text) if &**text == "2024-02-29 01:02:03"));
-    assert!(matches!(&values[5], Value::Str(text) if &**text == "-26:03:04.000000"));
+    assert!(matches!(values[4], Value::DateTime(moment) if moment.to_number() == 20_240_229_010_203));
+    assert!(matches!(values[5], Value::Time(time) if time.us == -93_784_000_000 && time.fsp == 6));
     // The next execution may leave the types out.
     let again = [&[0b0011_1111u8, 0][..]].concat();
     assert_eq!(parse_parameters(&again, 6, &mut types, &[]).unwrap().len(), 6);
@@ -140,6 +140,27 @@ fn parameters_of_every_kind_arrive() {
     for len in 0..message.len() {
         assert!(parse_parameters(&message[..len], 6, &mut Vec::new(), &[]).is_err());
     }
+}
+
+#[test]
+fn what_is_no_date_arrives_as_a_text() {
+    let sent = |wire: u8, bytes: &[u8]| {
+        let message = [&[0u8, 1, wire, 0, bytes.len() as u8][..], bytes].concat();
+        parse_parameters(&message, 1, &mut Vec::new(), &[]).unwrap().remove(0)
+    };
+    let is_text = |value: &Value, wanted: &str| matches!(value, Value::Str(text) if &**text == wanted);
+    assert!(matches!(sent(10, &[0xe8, 7, 2, 29]), Value::Date(date) if date.to_number() == 20_240_229));
+    assert!(matches!(sent(10, &[]), Value::Date(date) if date.to_number() == 0));
+    assert!(matches!(sent(11, &[]), Value::Time(time) if time.us == 0));
+    assert!(is_text(&sent(10, &[0xe8, 7, 13, 29]), "2024-13-29"));
+    assert!(is_text(&sent(12, &[0xe8, 7, 2, 29, 24, 0, 0]), "2024-02-29 24:00:00"));
+    assert!(is_text(&sent(12, &[0xff, 0xff, 2, 29]), "65535-02-29"));
+    assert!(is_text(
+        &sent(12, &[0xe8, 7, 2, 29, 1, 2, 3, 0xff, 0xff, 0xff, 0]),
+        "2024-02-29 01:02:03.16777215"
+    ));
+    assert!(is_text(&sent(11, &[0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]), "103079215081:02:03.000000"));
+    assert!(is_text(&sent(11, &[1, 0, 0, 0, 0, 1, 60, 3]), "-01:60:03.000000"));
 }
 
 #[test]

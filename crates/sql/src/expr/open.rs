@@ -100,11 +100,15 @@ impl Builder<'_> {
                 self.settle_all(&written[..1], Hold::Beside, ParameterKind::Bytes);
                 self.settle_all(&written[1..], Hold::Beside, ParameterKind::Int);
             }
-            op if op.is_of_bits() => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Bytes)),
-            // Beside a date a number is computed with as it is.
-            _ if bound.iter().any(|one| one.kind.column.is_temporal()) => {
-                self.settle_all(&written, Hold::Pinned, ParameterKind::Double);
+            // A date is divided as a moment is: the divisor keeps what is behind its point.
+            ArithmeticOp::IntegerDivide if bound.iter().any(|one| one.kind.column == ColumnType::Date) => {
+                self.settle_all(&written, Hold::Computed, ParameterKind::DateTime);
             }
+            _ if bound.iter().any(|one| one.kind.column.is_temporal()) => {
+                let hold = if op.is_of_bits() { Hold::Bits } else { Hold::Computed };
+                self.settle(hold, &written, bound, Some(ParameterKind::Double));
+            }
+            op if op.is_of_bits() => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Bytes)),
             _ => self.settle(Hold::Beside, &written, bound, Some(ParameterKind::Double)),
         }
     }
@@ -123,7 +127,7 @@ impl Builder<'_> {
     pub(super) fn settle_given(&self, written: &ast::Expr, column: &ColumnType) {
         let kind = ParameterKind::of_column(column);
         let direct = matches!(written, ast::Expr::Parameter(_));
-        self.settle_all(&[written], if direct { Hold::Pinned } else { Hold::Output }, kind);
+        self.settle_all(&[written], if direct { Hold::Stored } else { Hold::Output }, kind);
     }
 
     /// The arguments of a function of the table.

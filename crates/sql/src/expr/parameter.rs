@@ -18,6 +18,12 @@ const FEW_BYTES: u32 = 511;
 /// Announced length of bytes.
 const BYTES_LENGTH: u32 = 65_535;
 
+/// Digits of a number that is computed with a moment or a time.
+const MICROS_PRECISION: u8 = 20;
+
+/// Those of them behind the point.
+pub const MICROS_SCALE: u8 = 6;
+
 /// Class of a parameter's value, as far as types of expressions depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
@@ -47,6 +53,8 @@ pub enum ParameterKind {
     Date,
     /// TIME
     Time,
+    /// A number with six digits behind the point: what is computed with a moment or a time.
+    Micros,
     /// DATETIME and TIMESTAMP
     DateTime,
     /// A text that spells no number, where a whole number is wanted; and so on.
@@ -55,6 +63,8 @@ pub enum ParameterKind {
     NoDecimal,
     /// The same of a DOUBLE.
     NoDouble,
+    /// The same of a number that is computed with a moment or a time.
+    NoMicros,
     /// A value that is no DATE or DATETIME, where one is wanted.
     NoMoment,
     /// The same of a TIME.
@@ -138,6 +148,12 @@ impl ParameterKind {
                 unsigned: false,
                 zerofill: false,
             },
+            ParameterKind::Micros | ParameterKind::NoMicros => ColumnType::Decimal {
+                precision: MICROS_PRECISION,
+                scale: MICROS_SCALE,
+                unsigned: false,
+                zerofill: false,
+            },
             ParameterKind::Date => ColumnType::Date,
             ParameterKind::Time => ColumnType::Time { fsp: 6 },
             ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
@@ -166,10 +182,28 @@ pub enum Hold {
     Weak,
     /// By what it is compared or computed with.
     Beside,
+    /// By a date, a time or a moment that it is computed with: it is a number there.
+    Computed,
+    /// The same by an operator of bits, which takes whole numbers.
+    Bits,
     /// By the other values of which one is given.
     Output,
     /// It is converted to this where it stands, whatever it is.
     Pinned,
+    /// So too, by the column that it is put into.
+    Stored,
+}
+
+impl Hold {
+    /// Whether a value of any kind is converted where it stands.
+    pub fn converts(self) -> bool {
+        matches!(self, Hold::Pinned | Hold::Stored)
+    }
+
+    /// Whether a value of any kind is a number where it stands.
+    pub fn computes(self) -> bool {
+        matches!(self, Hold::Computed | Hold::Bits)
+    }
 }
 
 /// Names of the calls that stand for values which say no moment and no time.
@@ -197,7 +231,16 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
                 return Ok(Value::Null);
             }
             told(&values[0], "DECIMAL", context)?;
-            Ok(Value::Decimal(Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value))
+            let number = Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value;
+            Ok(Value::Decimal(number.round_to(MAX_SCALE)))
+        }),
+        ParameterKind::NoMicros => ("number of parameter", |_, values, context| {
+            if values[0].is_null() {
+                return Ok(Value::Null);
+            }
+            told(&values[0], "DECIMAL", context)?;
+            let number = Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value;
+            Ok(Value::Decimal(number.round_to(MICROS_SCALE)))
         }),
         ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
             if values[0].is_null() {

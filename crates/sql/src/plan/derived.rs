@@ -10,6 +10,7 @@ use std::cell::RefCell;
 
 use smallvec::SmallVec;
 
+use super::computed;
 use crate::datetime::{self, Date, DateRules};
 use crate::decimal::Decimal;
 use crate::expr::{Hold, ParameterKind, clock_of_number, whole_number};
@@ -88,7 +89,8 @@ enum Fit {
 #[inline]
 pub fn given(derived: &[Derived], values: &[Value]) -> Option<Given> {
     let fits = |(one, value): (&Derived, &Value)| {
-        one.hold == Hold::Pinned || value.is_null() || one.kind == ParameterKind::of(value)
+        let is_kind = || !one.hold.computes() && one.kind == ParameterKind::of(value);
+        one.hold.converts() && !is_clock_for_text(one, value) || value.is_null() || is_kind()
     };
     if derived.iter().zip(values).all(fits) { None } else { Some(converted(derived, values)) }
 }
@@ -96,7 +98,7 @@ pub fn given(derived: &[Derived], values: &[Value]) -> Option<Given> {
 /// The kinds of values that are what is expected.
 pub fn expected(derived: &[Derived], values: &[Value]) -> Kinds {
     let kind = |(one, value): (&Derived, &Value)| {
-        if value.is_null() || one.hold != Hold::Pinned { one.kind } else { Kind::of(value) }
+        if value.is_null() || !one.hold.converts() { one.kind } else { Kind::of(value) }
     };
     derived.iter().zip(values).map(kind).collect()
 }
@@ -112,7 +114,7 @@ fn converted(derived: &[Derived], values: &[Value]) -> Given {
             Fit::Same => continue,
             // Of a text that is no number nothing but the text is left.
             Fit::As(kind, _) if anew && (is_misfit(kind) || kind == Kind::OfNull) => (actual, None),
-            Fit::As(_, _) if anew && actual != Kind::Text => (actual, None),
+            Fit::As(_, _) if anew && actual != Kind::Text && !derived[at].hold.computes() => (actual, None),
             Fit::As(kind, value) | Fit::Anew(kind, value) => (kind, value),
         };
         kinds[at] = kind;
@@ -123,14 +125,36 @@ fn converted(derived: &[Derived], values: &[Value]) -> Given {
     Given { kinds, values: changed }
 }
 
+/// Whether a moment or a time is put into a column of texts or bytes.
+fn is_clock_for_text(derived: &Derived, value: &Value) -> bool {
+    derived.hold == Hold::Stored
+        && matches!(derived.kind, Kind::Text | Kind::Bytes)
+        && matches!(value, Value::DateTime(_) | Value::Time(_))
+}
+
 fn is_misfit(kind: ParameterKind) -> bool {
-    matches!(kind, Kind::NoInt | Kind::NoDecimal | Kind::NoDouble | Kind::NoMoment | Kind::NoTime)
+    matches!(
+        kind,
+        Kind::NoInt | Kind::NoDecimal | Kind::NoDouble | Kind::NoMicros | Kind::NoMoment | Kind::NoTime
+    )
 }
 
 fn fit(derived: Derived, value: &Value) -> Fit {
     let actual = Kind::of(value);
-    if derived.hold == Hold::Pinned || actual == Kind::Null || actual == derived.kind {
+    if is_clock_for_text(&derived, value) {
+        return Fit::As(Kind::Text, Some(computed::stored_text(value)));
+    }
+    let as_it_is = derived.hold.converts() || actual == derived.kind && !derived.hold.computes();
+    if as_it_is || actual == Kind::Null {
         return Fit::Same;
+    }
+    if derived.hold.computes() {
+        let whole = derived.kind == Kind::Date || derived.hold == Hold::Bits;
+        return match computed::beside(derived.kind, value, whole) {
+            Some((kind, value)) => Fit::As(kind, Some(value)),
+            None if whole => Fit::As(Kind::NoInt, None),
+            None => Fit::As(Kind::NoMicros, None),
+        };
     }
     if actual == Kind::Text {
         return text_as(derived, value);
@@ -251,7 +275,7 @@ fn number_as(derived: Derived, value: &Value) -> Fit {
 }
 
 /// The number that all of a text spells, blanks around it left out.
-fn spelt_number(text: &[u8]) -> Option<Value> {
+pub(super) fn spelt_number(text: &[u8]) -> Option<Value> {
     let text = text.trim_ascii();
     if !matches!(text.first()?, b'0'..=b'9' | b'+' | b'-' | b'.') {
         return None;

@@ -23,6 +23,7 @@ pub mod access;
 mod aggregate;
 pub mod block;
 pub mod change;
+mod computed;
 pub mod derived;
 mod distinct;
 mod finish;

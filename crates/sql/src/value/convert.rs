@@ -168,7 +168,7 @@ pub fn to_decimal(value: &Value, context: &EvalContext<'_>) -> SqlResult<Decimal
 }
 
 /// TIME and DATETIME as the decimal their digits spell, with `fsp` fraction digits.
-fn temporal_decimal(value: &Value) -> Decimal {
+pub(crate) fn temporal_decimal(value: &Value) -> Decimal {
     let (whole, us, negative, fsp) = match value {
         Value::Time(time) => (time.to_number().unsigned_abs(), time.parts().3, time.us < 0, time.fsp),
         Value::DateTime(moment) => (moment.to_number() as u64, moment.microsecond(), false, moment.fsp),

@@ -1,5 +1,6 @@
 //! Prepared statements through the session's own calls.
 
+use turnstile_sql::datetime::{Date, DateTime, Time};
 use turnstile_sql::{Session, Value};
 
 use super::{Text, block_on, database, run, session};
@@ -176,5 +177,54 @@ fn parameters_have_no_collation_of_their_own() {
             let wanted = if value.is_null() { "0\n" } else { "1\n" };
             assert_eq!(execute(&mut session, id, &[value]), wanted, "{condition}");
         }
+    }
+}
+
+#[test]
+fn dates_and_times_have_their_types() {
+    let db = database();
+    let mut session = session(&db);
+    run(&mut session, "CREATE TABLE d (id INT PRIMARY KEY, da DATE, dt DATETIME, ti TIME, c VARCHAR(40))");
+    run(&mut session, "INSERT INTO d VALUES (1, '2024-01-01', '2024-01-01 10:11:12', '10:11:12', NULL)");
+    let date = Date::from_parts(2024, 1, 1);
+    let moment = Value::DateTime(DateTime::from_parts(date, 10, 11, 12, 250_000, 6));
+    let date = Value::Date(date);
+    let time = Value::Time(Time { us: 36_672_000_000, fsp: 6 });
+    let cases = [
+        ("SELECT ?", &date, "2024-01-01"),
+        ("SELECT ? + 1", &date, "20240102"),
+        ("SELECT ? + 1", &moment, "20240101101113.250000"),
+        ("SELECT ? + 1", &time, "101113.000000"),
+        ("SELECT CONCAT(?, '')", &time, "10:11:12.000000"),
+        ("SELECT FORMAT(?, 0)", &date, "20,240,101"),
+        ("SELECT YEAR(dt) = ? FROM d", &date, "0"),
+        ("SELECT da = ? FROM d", &date, "1"),
+        ("SELECT da < ? FROM d", &moment, "1"),
+        ("SELECT ti = ? FROM d", &time, "1"),
+        ("SELECT dt - ? FROM d", &moment, "-0.250000"),
+        ("SELECT dt - ? FROM d", &date, "20240080861011.000000"),
+        ("SELECT da - ? FROM d", &date, "0"),
+        ("SELECT id FROM d WHERE da = ?", &date, "1"),
+        ("SELECT DATEDIFF(dt, ?) FROM d", &date, "0"),
+    ];
+    for (text, value, wanted) in cases {
+        let (id, ..) = prepare(&mut session, text);
+        assert_eq!(
+            execute(&mut session, id, std::slice::from_ref(value)),
+            format!("{wanted}\n"),
+            "{text} of {value:?}"
+        );
+    }
+    let (id, ..) = prepare(&mut session, "UPDATE d SET c = ?");
+    let half = Value::Time(Time { us: -500_000, fsp: 6 });
+    let stored = [
+        (&moment, "2024-01-01 10:11:12"),
+        (&half, "-00:00:00.5"),
+        (&time, "10:11:12"),
+        (&date, "2024-01-01"),
+    ];
+    for (value, wanted) in stored {
+        assert!(execute(&mut session, id, std::slice::from_ref(value)).starts_with("ok 1"));
+        assert_eq!(run(&mut session, "SELECT c FROM d"), format!("{wanted}\n"));
     }
 }
