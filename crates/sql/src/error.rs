@@ -147,6 +147,7 @@ errors! {
     table_must_have_columns() = 1113 b"42000" "A table must have at least 1 column";
     table_full(table) = 1114 b"HY000" "The table '{table}' is full";
     unknown_character_set(name) = 1115 b"42000" "Unknown character set: '{name}'";
+    too_many_tables(max) = 1116 b"HY000" "Too many tables; MySQL can only use {max} tables in a join";
     too_many_columns() = 1117 b"HY000" "Too many columns";
     row_too_large(max) = 1118 b"42000" "Row size too large. The maximum row size for the used table type, not counting BLOBs, is {max}. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
     wrong_value_count_on_row(row) = 1136 b"21S01" "Column count doesn't match value count at row {row}";

@@ -223,7 +223,7 @@ impl Parser<'_> {
         self.hints();
         self.note_any(&[Keyword::LowPriority], Clause::Priority);
         let ignore = self.eat(Keyword::Ignore);
-        let tables = self.comma_list(Self::table_reference)?;
+        let tables = self.table_references()?;
         self.expect(Keyword::Set)?;
         let assignments = self.assignments()?;
         let condition = self.where_condition()?;
@@ -268,7 +268,7 @@ impl Parser<'_> {
             // DELETE a, b FROM ...
             delete.targets = self.comma_list(Self::delete_target)?;
             self.expect(Keyword::From)?;
-            delete.from = self.comma_list(Self::table_reference)?;
+            delete.from = self.table_references()?;
             delete.condition = self.where_condition()?;
             return Ok(Statement::Delete(Box::new(delete)));
         }
@@ -280,7 +280,7 @@ impl Parser<'_> {
                 delete.targets.push(self.delete_target()?);
             }
             self.expect(Keyword::Using)?;
-            delete.from = self.comma_list(Self::table_reference)?;
+            delete.from = self.table_references()?;
             delete.condition = self.where_condition()?;
             return Ok(Statement::Delete(Box::new(delete)));
         }

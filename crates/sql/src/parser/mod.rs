@@ -280,6 +280,8 @@ struct Parser<'a> {
     parameter_count: u32,
     /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
     hinted: u32,
+    /// Some FROM has more tables than a join may have: told when all has been read, behind what is wrong with the text.
+    has_too_many_tables: bool,
     aside: Aside,
     metering: Metering<'a>,
 }
@@ -300,6 +302,7 @@ impl<'a> Parser<'a> {
             deepest: 0,
             parameter_count: 0,
             hinted: 0,
+            has_too_many_tables: false,
             aside: Aside::default(),
             metering: Metering { meter: None, tokens: 0, token_bytes: TOKEN_BYTES, blocks: 0, refusal: None },
         }
@@ -322,6 +325,9 @@ impl<'a> Parser<'a> {
             }
             _ => return Err(self.unexpected()),
         };
+        if self.has_too_many_tables {
+            return Err(self.refused(SqlError::too_many_tables(table_reference::TABLES_MAX)));
+        }
         let aside = std::mem::take(&mut self.aside);
         let aside = (aside != Aside::default()).then(|| Box::new(aside));
         Ok(Parsed { statement, parameter_count: self.parameter_count, aside, statement_end, next })

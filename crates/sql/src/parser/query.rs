@@ -291,7 +291,7 @@ impl Parser<'_> {
         select.items = self.comma_list(Self::select_item)?;
         let into = if self.at(Keyword::Into) { self.variables_after_into()? } else { Vec::new() };
         if self.eat(Keyword::From) && !self.eat(Keyword::Dual) {
-            select.from = self.comma_list(Self::table_reference)?;
+            select.from = self.table_references()?;
         }
         select.condition = self.where_condition()?;
         if self.eat_all(Keyword::Group, &[Keyword::By])? {

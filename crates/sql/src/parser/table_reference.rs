@@ -7,13 +7,31 @@ use crate::ast::{
 };
 use crate::lexer::{Keyword, TokenKind};
 
+/// Tables of one FROM. Whoever plans or runs a join goes through them one inside the other.
+pub(super) const TABLES_MAX: usize = 61;
+
 /// What stood in parentheses.
 enum Parenthesized {
     Query(Query),
     Tables(TableRef),
 }
 
+/// Tables that are joined to one, itself among them.
+fn tables_of(one: &TableRef) -> usize {
+    match one {
+        TableRef::Join(join) => tables_of(&join.left) + tables_of(&join.right),
+        TableRef::Table(_) | TableRef::Derived { .. } => 1,
+    }
+}
+
 impl Parser<'_> {
+    /// All of a FROM.
+    pub(super) fn table_references(&mut self) -> Parse<Vec<TableRef>> {
+        let tables = self.comma_list(Self::table_reference)?;
+        self.has_too_many_tables |= tables.iter().map(tables_of).sum::<usize>() > TABLES_MAX;
+        Ok(tables)
+    }
+
     /// A table with everything joined to it.
     pub(super) fn table_reference(&mut self) -> Parse<TableRef> {
         self.nested(|parser| {

@@ -157,3 +157,33 @@ fn random_tokens() {
         }
     });
 }
+
+/// Planning and running a join of many thousand tables took minutes and the whole stack. What is wrong with the text comes first.
+#[test]
+fn a_join_has_some_tables_only() {
+    let list = |count: usize, between: &str| {
+        (0..count).map(|nth| format!("t AS a{nth}")).collect::<Vec<_>>().join(between)
+    };
+    let code = |text: String| {
+        parse(text.as_bytes(), ParseOptions::default()).map_or_else(|error| error.code(), |_| 0)
+    };
+    for between in [", ", " JOIN ", " NATURAL JOIN "] {
+        let few = list(61, between);
+        let many = list(62, between);
+        assert_eq!(code(format!("SELECT 1 FROM {few} WHERE a1.i IN (SELECT 1 FROM {few})")), 0);
+        for text in [
+            format!("SELECT 1 FROM {many}"),
+            format!("SELECT 1 FROM ({many})"),
+            format!("SELECT 1 FROM t WHERE i IN (SELECT 1 FROM {many})"),
+            format!("SELECT 1 FROM {few}, (SELECT 1) d"),
+            format!("INSERT INTO t SELECT 1 FROM {many}"),
+            format!("UPDATE {many} SET a1.i = 1"),
+            format!("DELETE a1 FROM {many}"),
+            format!("DELETE FROM a1 USING {many}"),
+        ] {
+            assert_eq!(code(text.clone()), 1116, "{text:.60}");
+            assert_eq!(code(text + " 1"), 1064, "what is wrong with the text comes first");
+        }
+    }
+    assert_eq!(code(format!("SELECT 1 FROM {}", list(100_000, ", "))), 1116);
+}
