@@ -20,6 +20,7 @@ use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::sink::{ColumnMeta, ResultSink};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::SessionSettings;
+use turnstile_sys::relief;
 
 use crate::auth;
 use crate::cursor::{self, CursorSink, OpenCursor};
@@ -28,7 +29,7 @@ use crate::log;
 use crate::scheduler::{Interruptible, Readiness};
 use crate::server::Shared;
 use crate::sink::WireSink;
-use crate::stream::{ReadError, Stream};
+use crate::stream::{LONG_COPY_BYTES, ReadError, Stream};
 use crate::wire::capability::{client, status};
 use crate::wire::command::{Command, parse};
 use crate::wire::handshake::{self, First, OFFERED, Response};
@@ -384,6 +385,9 @@ impl Connection {
                 return Ok(End::Gone);
             }
             if message.capacity() > LOGIN_BYTES_MAX {
+                if message.capacity() >= LONG_COPY_BYTES {
+                    relief::ahead();
+                }
                 message = Vec::new();
             }
         }

@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags};
+use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sql::error::{SqlError, SqlResult};
 use turnstile_sql::memory::Charge;
@@ -32,6 +33,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const READ_BYTES: usize = 64 << 10;
 /// Messages and answers of this length count as the session's memory.
 const LONG_BYTES: usize = 256 << 10;
+/// So many bytes are taken from a client that sends as fast as they are read before others are let in.
+const BYTES_AT_ONCE: usize = 512 << 10;
+/// Copying so much, or giving it back, takes a millisecond or more.
+pub const LONG_COPY_BYTES: usize = 4 << 20;
 /// Room beside the values of a long row: headers of packets and of values.
 const SPLIT_BYTES: usize = 4 << 10;
 /// How often a long message is in memory while its command runs: as it came, whole, as a statement's text or values.
@@ -109,6 +114,8 @@ pub struct Stream {
     tls: Option<Box<rustls::ServerConnection>>,
     input: Vec<u8>,
     read_to: usize,
+    /// Bytes read since it last waited or gave way.
+    at_once: usize,
     sent: usize,
     /// When the client must have taken more of the answer, while the socket is full.
     write_deadline: Option<Deadline>,
@@ -146,6 +153,7 @@ impl Stream {
             tls: None,
             input: Vec::new(),
             read_to: 0,
+            at_once: 0,
             sent: 0,
             write_deadline: None,
             read_patience: PATIENCE,
@@ -249,6 +257,9 @@ impl Stream {
                     if !payload.is_empty() && header[3] != self.writer.sequence {
                         return Err(ReadError::OutOfOrder);
                     }
+                    if len >= LONG_COPY_BYTES {
+                        relief::ahead();
+                    }
                     payload.extend_from_slice(piece);
                     self.writer.sequence = header[3].wrapping_add(1);
                     self.read_to += HEADER_BYTES + len;
@@ -302,11 +313,18 @@ impl Stream {
         }
         let mut deadline = Deadline::after(patience);
         poll_fn(|context| {
+            let mut at_once = 0;
             loop {
                 self.input.clear();
                 self.read_to = 0;
                 match self.try_fill() {
-                    Ok(len) if len > 0 => {}
+                    Ok(len) if len > 0 => {
+                        at_once += len;
+                        if at_once >= BYTES_AT_ONCE {
+                            context.waker().wake_by_ref();
+                            return deadline.poll(context);
+                        }
+                    }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => return deadline.poll(context),
                     _ => return Poll::Ready(()),
                 }
@@ -330,8 +348,12 @@ impl Stream {
         let mut deadline: Option<Deadline> = None;
         let filled = poll_fn(|context| match self.try_fill() {
             Ok(0) => Poll::Ready(Err(ReadError::Closed)),
-            Ok(_) => Poll::Ready(Ok(())),
+            Ok(len) => {
+                self.at_once += len;
+                Poll::Ready(Ok(()))
+            }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.at_once = 0;
                 if !within_message {
                     return Poll::Pending;
                 }
@@ -349,14 +371,14 @@ impl Stream {
         if within_message {
             self.socket.readiness.within_message(false);
         }
+        if self.at_once >= BYTES_AT_ONCE {
+            self.at_once = 0;
+            give_way().await;
+        }
         filled
     }
 
     fn try_fill(&mut self) -> io::Result<usize> {
-        // A client that sends as fast as this reads never lets the poll end.
-        if self.input.len() >= LONG_BYTES {
-            relief::worked();
-        }
         if self.read_to > 0 && self.read_to * 2 >= self.input.len() {
             self.input.drain(..self.read_to);
             self.read_to = 0;
@@ -438,6 +460,9 @@ impl Stream {
     fn try_flush(&mut self) -> io::Result<()> {
         while self.sent < self.writer.output.len() {
             let rest = &self.writer.output[self.sent..];
+            if rest.len() >= LONG_COPY_BYTES {
+                relief::ahead();
+            }
             self.sent += match &mut self.tls {
                 None => self.socket.write(rest)?,
                 Some(tls) => {

@@ -289,6 +289,7 @@ impl Session {
     pub async fn query(&mut self, text: &[u8], out: &mut dyn ResultSink) -> Result<(), SqlError> {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Query, self.db.registry().now_us());
+        text::announce(text);
         self.log_command("Query", text);
         let result = self.query_text(text, out).await;
         self.after_statement(&result);

@@ -21,10 +21,14 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 use turnstile_sys::leader::{Lead, Leader};
 use turnstile_sys::progress::Progress;
+use turnstile_sys::relief;
 use turnstile_sys::sync::atomic::AtomicU64 as Position;
 
 /// Spare buffers larger than this are given back to the allocator.
 const SPARE_BYTES_MAX: usize = 4 << 20;
+
+/// So much takes milliseconds to write.
+const LONG_BATCH_BYTES: usize = 1 << 20;
 
 pub(super) struct Shared {
     pub(super) buffer: LogBuffer,
@@ -216,6 +220,10 @@ impl Shared {
         // Somebody else may have stopped the log after this thread looked.
         let Some((start, mut bytes)) = self.buffer.take(spare) else { return Err(self.stopped_error()) };
         let end = start.0 + bytes.len() as u64;
+        if bytes.len() >= LONG_BATCH_BYTES {
+            // Who only reads need not wait for it.
+            relief::ahead();
+        }
         if !bytes.is_empty() {
             self.write_batch(&mut writer, start, &mut bytes)?;
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::task::{Wake, Waker};
 use turnstile_sys::disk::RealDisk;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
+use turnstile_sys::relief;
 use turnstile_sys::rng::Rng;
 
 /// Small enough that a test goes round the ring several times.
@@ -533,4 +534,26 @@ fn arbitrary_bytes_are_refused_without_a_panic() {
             Err(error) => assert!(matches!(error, Error::Corrupt { .. }), "seed {seed}: {error}"),
         }
     }
+}
+
+#[test]
+fn a_long_write_is_announced() {
+    let asked = std::rc::Rc::new(std::cell::Cell::new(0));
+    let noted = asked.clone();
+    relief::serve(Some(Box::new(move || {
+        noted.set(noted.get() + 1);
+        true
+    })));
+    let wal = Wal::create(shared(&FaultDisk::new(1)), 8 << 20).unwrap();
+    let asked_for = |bytes: usize| {
+        let ends: Vec<_> = (0..bytes.div_ceil(1000)).map(|_| wal.append(&[1; 1000]).1).collect();
+        let end = *ends.last().unwrap();
+        asked.set(0);
+        relief::begin();
+        wal.flush_to(end).unwrap();
+        relief::end();
+        asked.get()
+    };
+    assert_eq!((asked_for(100_000), asked_for(2_000_000)), (0, 1));
+    relief::serve(None);
 }

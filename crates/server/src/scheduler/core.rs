@@ -366,7 +366,11 @@ impl Group {
         polls.store(polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         drop(core);
         due::settle();
+        relief::begin();
         let owes = self.host.turn_end();
+        if relief::end() {
+            self.relieved.fetch_sub(1, Ordering::Relaxed);
+        }
         if let Some(mut core) = self.core.try_lock() {
             core.owes_turn_end = owes;
             return Some(core);

@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use parking_lot::Mutex;
-use turnstile_sys::{aside, due, relay};
+use turnstile_sys::{aside, due, relay, relief};
 
 use super::{Host, Pool, Readiness, Settings, Solo};
 
@@ -418,6 +418,47 @@ fn a_byte_that_comes_during_a_read_is_not_forgotten() {
     readiness.note_readable();
     assert_eq!(readiness.read(8, || Ok(8)).unwrap(), 8);
     assert_eq!(readiness.read(8, || Ok(0)).unwrap(), 0, "a full read may have left something");
+}
+
+/// A sync of many megabytes: nobody else's.
+struct LongSync {
+    begin: Mutex<Option<mpsc::Sender<()>>>,
+    release: Mutex<Option<mpsc::Receiver<()>>>,
+}
+
+impl Host for LongSync {
+    fn turn_end(&self) -> bool {
+        let held = self.begin.lock().take().and_then(|begin| {
+            begin.send(()).unwrap();
+            self.release.lock().take()
+        });
+        if let Some(held) = held {
+            relief::ahead();
+            held.recv_timeout(PATIENCE).expect("who is released by another session of the worker");
+        }
+        false
+    }
+    fn refresh(&self, settings: &Settings) {
+        // Nobody else notices.
+        settings.stall_limit_ms.store(3_600_000, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_long_sync_holds_nobody_up() {
+    let (begin, beginning) = mpsc::channel();
+    let (release, held) = mpsc::channel();
+    let host = LongSync { begin: Mutex::new(Some(begin)), release: Mutex::new(Some(held)) };
+    let pool = Pool::start(1, Arc::new(host)).unwrap();
+    let _first = spawn(&pool, async {});
+    beginning.recv_timeout(PATIENCE).unwrap();
+    let (done, finished) = mpsc::channel();
+    let _reader = spawn(&pool, async move {
+        release.send(()).unwrap();
+        done.send(()).unwrap();
+    });
+    finished.recv_timeout(PATIENCE).expect("the other session waits for the sync");
+    pool.stop();
 }
 
 /// The name of the thread that runs this.

@@ -6,7 +6,8 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use crate::scheduler::Readiness;
 
@@ -133,4 +134,46 @@ fn a_full_socket_holds_the_output_back() {
     }
     assert_eq!(got, waiting);
     assert!(stream.poll_flush(&mut Context::from_waker(Waker::noop())).is_ready());
+}
+
+/// A client that sends as fast as it is read: with all that it has sent there, the wait for it ends all the same now and then.
+#[test]
+fn who_sends_without_end_gives_others_their_turn() {
+    for refused in [false, true] {
+        let (mut stream, client, readiness) = pair();
+        let sending = std::thread::spawn(move || {
+            let (mut client, piece) = (client, vec![7; 1 << 20]);
+            // Messages of the greatest length, until nobody reads them any more.
+            while client.write_all(&[0xff, 0xff, 0xff, 0]).is_ok() {
+                for _ in 0..15 {
+                    let _ = client.write_all(&piece);
+                }
+                let _ = client.write_all(&piece[1..]);
+            }
+        });
+        let (mut payload, waker) = (Vec::new(), Arc::new(Bell::default()));
+        let bell = Waker::from(waker.clone());
+        let mut asked: std::pin::Pin<Box<dyn Future<Output = ()>>> = if refused {
+            Box::pin(async { stream.close_gently(std::time::Duration::from_secs(3600)).await })
+        } else {
+            Box::pin(async { drop(stream.read_packet(&mut payload, 1000).await) })
+        };
+        while waker.0.load(Ordering::Relaxed) < 8 {
+            readiness.note_readable();
+            assert!(asked.as_mut().poll(&mut Context::from_waker(&bell)).is_pending());
+        }
+        drop(asked);
+        drop(stream);
+        sending.join().unwrap();
+    }
+}
+
+/// How often somebody who gave way was to be polled again.
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }

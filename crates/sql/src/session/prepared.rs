@@ -139,6 +139,7 @@ impl Session {
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
         self.interrupt.clear_query();
         self.entry.set_command(Command::Prepare, self.db.registry().now_us());
+        super::text::announce(text);
         self.log_command("Prepare", text);
         self.db.status().count(Com::StmtPrepare);
         let result = self.prepare_text(text).await;

@@ -1,8 +1,11 @@
 //! A text that a client sent: through one of the caches if it is known, else through parser and planner.
 
+use turnstile_sys::relief;
+
 use crate::ast::Statement;
 use crate::collation::Collation;
 use crate::error::SqlResult;
+use crate::exec::Slice;
 use crate::expr::SessionView;
 use crate::memory::Charge;
 use crate::parser::{Aside, Parsed, parse, parse_metered, second_statement};
@@ -12,6 +15,16 @@ use crate::template::{Scan, Template};
 
 use super::prepared::is_row_statement;
 use super::{CachedStatement, Session};
+
+/// A text of this length takes milliseconds to read, copy and drop, whatever is in it.
+const LONG_TEXT_BYTES: usize = 256 << 10;
+
+/// Has others let in before a long text is gone through.
+pub(super) fn announce(text: &[u8]) {
+    if text.len() >= LONG_TEXT_BYTES {
+        relief::ahead();
+    }
+}
 
 /// What is left to do with a text.
 enum Course {
@@ -72,6 +85,7 @@ impl Session {
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         let mut start = 0;
+        let mut slice = Slice::default();
         loop {
             // Given back when the statement has ended.
             let mut charge = self.charge();
@@ -97,6 +111,7 @@ impl Session {
             }
             // The client has what it is told so far before more is made.
             crate::sink::flush(out).await?;
+            slice.breathe().await;
             start = parsed.next;
         }
     }
@@ -114,6 +129,7 @@ impl Session {
         parameters: bool,
         charge: &mut Charge,
     ) -> SqlResult<Parsed> {
+        announce(&text[start..]);
         let mut meter = |bytes| {
             self.state.work(bytes)?;
             charge.add(bytes)

@@ -64,6 +64,7 @@ fn long_statements_give_way() {
     let many = [
         format!("SET {}", items(|nth| format!("@a{nth} = {nth}"))),
         format!("DO {}", items(|nth| format!("GET_LOCK('k{nth}', 0)"))),
+        "DO 1;".repeat(8000),
     ];
     for statement in many {
         let (pauses, _) = pauses(&mut session, &statement);

@@ -96,3 +96,26 @@ fn what_a_session_keeps_is_let_go_of_when_others_are_let_in() {
     run(&mut session, &format!("SET {}", sets.join(",")));
     assert!(is_relieved(|| drop(session)).0, "user variables end with their session");
 }
+
+/// A text of a megabyte is copied, read and told of in its error: there is no step in between at which a statement could give way.
+#[test]
+fn long_texts_are_read_when_others_are_let_in() {
+    let mut session = stage();
+    let long = "x".repeat(1 << 20);
+    let texts = [
+        format!("SELECT 1 /* {long} */"),
+        format!("SELECT 1 -- {long}"),
+        format!("SELECT 1 {}", " ".repeat(1 << 20)),
+        format!("SELECT 1 FROM {long}"),
+        format!("SELECT 1 FROM '{long}"),
+        format!("SELECT 1 /* {long} */ FROM FROM"),
+        format!("PREPARE p FROM 'SELECT 1 /* {long} */'"),
+    ];
+    for text in texts {
+        let relieved = is_relieved(|| drop(run(&mut session, &text))).0;
+        assert!(relieved, "{}", &text[..20]);
+    }
+    let (relieved, _) =
+        is_relieved(|| block_on(session.prepare(format!("SELECT 1 /* {long} */").as_bytes())));
+    assert!(relieved, "a client prepares it");
+}
