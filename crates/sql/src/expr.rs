@@ -56,7 +56,7 @@ pub use context::{
     EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
     Warnings,
 };
-pub(crate) use given::given;
+pub(crate) use given::{given, moment_of_text};
 pub(crate) use infer::{
     arithmetic_type, counted, decimal_shape, double_of_scale, moment_as_real, signed, unified_extreme,
 };

@@ -2,6 +2,7 @@
 //! agree on a collation (`mixing`).
 
 use super::build::{Builder, Resolver, boxed};
+use super::class::{coerced, is_moment};
 use super::condition::exactly;
 use super::infer::{unified_all, unified_type, without_members};
 use super::literal::with_numbers_of_hex;
@@ -90,7 +91,17 @@ impl Builder<'_> {
         }
         if parts.iter().any(|part| part.kind.column.is_numeric()) {
             let equal = |((written, _), when): (&(ast::Expr, ast::Expr), Typed)| {
-                let (one, other) = self.beside_one_another((operand, written), (bound.clone(), when))?;
+                // A date beside a number is a number, even beside a constant.
+                let alike = self.beside_one_another((operand, written), (bound.clone(), when))?;
+                let (one, other) = match alike {
+                    (one, other) if is_moment(&one.kind.column) && other.kind.column.is_numeric() => {
+                        (coerced(one, ColumnType::DOUBLE), other)
+                    }
+                    (one, other) if is_moment(&other.kind.column) && one.kind.column.is_numeric() => {
+                        (one, coerced(other, ColumnType::DOUBLE))
+                    }
+                    alike => alike,
+                };
                 Ok(self.compare_alike(CompareOp::Equal, one, other)?.expr)
             };
             return branches.iter().zip(whens).map(equal).collect();
@@ -141,8 +152,10 @@ impl Builder<'_> {
         let mut kind = ExprType { nullable: true, ..left.kind.clone() };
         let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
         let hex = super::literal::number_of_hex(written.0).filter(|_| right.kind.column.is_numeric());
-        if hex.is_some() || is_document(&left) != is_document(&right) {
-            // What is compared with a document is none as the value that is given; a hex literal is a number beside one.
+        let as_number = is_moment(&left.kind.column) && right.kind.column.is_numeric();
+        if hex.is_some() || as_number || is_document(&left) != is_document(&right) {
+            // What is compared with a document is none as the value that is given; a hex literal is a number beside one, and
+            // so is most often a date.
             let (one, other) = match hex {
                 Some(number) => (number, right),
                 None => self.beside_one_another(written, (left.clone(), right))?,

@@ -129,7 +129,7 @@ impl Builder<'_> {
             return (moment, first_of_year(other));
         }
         if other.kind.column.is_numeric() {
-            return match is_column(&moment) && settled {
+            return match is_column(&moment) && self.is_known(&other.expr) {
                 true => (moment.clone(), moment_of_literal(&moment.kind.column, other)),
                 false => (coerced(moment, ColumnType::DOUBLE), other),
             };
@@ -144,6 +144,16 @@ impl Builder<'_> {
         }
         let other = self.offset_beside(&moment, other);
         (moment, self.told_moment(self.given_moment(other)))
+    }
+
+    /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of a `?`, which
+    /// is a date where it stands beside one alone.
+    fn is_known(&self, expr: &Expr) -> bool {
+        let mut open = false;
+        if self.resolver.is_prepared() {
+            expr.walk(&mut |one| open |= matches!(one, Expr::Parameter(_)));
+        }
+        expr.is_constant() && !open
     }
 
     /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them no year.

@@ -2,12 +2,15 @@
 //! text where that is a date or a time; of a document the number, the moment or the text that its own type asks for. Bytes of a text are
 //! those of its character set.
 
-use super::class::{coerced, text_of_document};
+use super::class::{coerced, is_time, text_of_document};
 use super::literal::hex_for_column;
-use super::{EvalSettings, Typed, source_of};
+use super::{Call, EvalContext, EvalSettings, Expr, Typed, source_of};
 use crate::ast;
+use crate::datetime::{self, DateTime};
+use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
-use crate::types::ColumnType;
+use crate::types::{ColumnType, ExprType};
+use crate::value::{Value, apply_offset, shown_value, tell_delimiter, to_bytes, to_text};
 
 /// A value as a column of this type takes it from an expression that was written so.
 pub(crate) fn given(
@@ -39,10 +42,47 @@ pub(crate) fn given(
     }
     match column {
         ColumnType::Json if is_column => as_text(typed),
-        ColumnType::Bit { .. } if is_column => as_digits(typed),
+        ColumnType::Bit { .. } if is_column && typed.kind.column != ColumnType::Date => as_digits(typed),
         ColumnType::Year if is_column && typed.kind.column != ColumnType::Date => as_digits(typed),
         _ => typed,
     }
+}
+
+/// What a set operation's column of moments takes of a time that an expression gives as a text: the moment that the
+/// text says, or the zero date. None where it takes the time.
+pub(crate) fn moment_of_text(
+    typed: &Typed,
+    written: &ast::Expr,
+    column: &ColumnType,
+    name: &str,
+) -> Option<Typed> {
+    let moments = matches!(column, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. });
+    if !moments || !is_time(&typed.kind.column) || !gives_text(written) {
+        return None;
+    }
+    let arguments = vec![as_text(typed.clone()).expr, Expr::Literal(Value::text(name))];
+    let call = Call::new("moment of text", moment_said, arguments, column.clone());
+    Some(Typed { expr: call.into_expr(), kind: ExprType { column: column.clone(), ..typed.kind.clone() } })
+}
+
+fn moment_said(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let [text, name] = arguments else { return Ok(Value::Null) };
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    // Rows are not counted here.
+    const ROW: u64 = 1;
+    let written = to_bytes(text);
+    let Some(found) = datetime::parse_date_time(&written, context.date_rules()) else {
+        let shown = shown_value(text);
+        context.warn(SqlError::incorrect_value_for_column("datetime", shown, to_text(name), ROW))?;
+        return Ok(Value::DateTime(DateTime::ZERO));
+    };
+    if found.truncated {
+        context.warn(SqlError::data_truncated(to_text(name), ROW))?;
+    }
+    tell_delimiter(&found, &written, ROW, context);
+    Ok(Value::DateTime(apply_offset(found.moment, found.offset_seconds, context)))
 }
 
 /// Types of one family take each other's values as they are.

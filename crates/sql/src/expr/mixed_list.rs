@@ -5,8 +5,7 @@
 //! | a number | dates, times | numbers |
 //! | a text | dates or times, and numbers | texts, and numbers |
 //! | a text, a date | texts and dates | moments; what says none is the zero date |
-//! | a text | texts and times | texts |
-//! | a time | texts and times | times; what says none is equal to none |
+//! | a text, a time | texts and times | times; what says none is equal to none |
 //! | a date, a time | numbers and others | each as what it has in common with the operand |
 
 use super::beside_column::time_of_moment;
@@ -62,14 +61,12 @@ impl Builder<'_> {
             read.for_each(|one| *one = read_as_moment(one.clone(), name.as_deref()));
             return if is_text(&operand.kind.column) { read_as_moment(operand, None) } else { operand };
         }
-        if is_time(kind) {
-            let read = candidates.iter_mut().filter(|one| is_text(&one.kind.column));
-            read.for_each(|one| *one = read_as_time(one.clone()));
-        } else {
-            let read = candidates.iter_mut().filter(|one| is_time(&one.kind.column));
-            read.for_each(|one| *one = self.as_text(one.clone()));
+        if is_text(kind) && !any(candidates, is_time) {
+            return operand;
         }
-        operand
+        let read = candidates.iter_mut().filter(|one| is_text(&one.kind.column));
+        read.for_each(|one| *one = read_as_time(one.clone()));
+        if is_text(kind) { read_as_time(operand) } else { operand }
     }
 
     /// The candidates that are numbers, beside the number that the operand is, and the others.

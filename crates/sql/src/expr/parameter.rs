@@ -65,8 +65,10 @@ pub enum ParameterKind {
     NoDouble,
     /// The same of a number that is computed with a moment or a time.
     NoMicros,
-    /// A value that is no DATE or DATETIME, where one is wanted.
+    /// A value that is no DATE or DATETIME, where a DATETIME is wanted.
     NoMoment,
+    /// The same of a DATE.
+    NoDate,
     /// The same of a TIME.
     NoTime,
 }
@@ -163,6 +165,7 @@ impl ParameterKind {
             ParameterKind::NoInt => integer(false),
             ParameterKind::NoDecimal => ParameterKind::Decimal.column_type(collation),
             ParameterKind::NoDouble => ParameterKind::Double.column_type(collation),
+            ParameterKind::NoDate => ColumnType::Date,
             ParameterKind::NoMoment => ColumnType::DateTime { fsp: 6 },
             ParameterKind::NoTime => ColumnType::Time { fsp: 6 },
             ParameterKind::Null | ParameterKind::Text | ParameterKind::Document => {
@@ -254,6 +257,12 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
                 return Ok(Value::Null);
             }
             context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
+            Ok(Value::Null)
+        }),
+        ParameterKind::NoDate => (NO_MOMENT, |_, values, context| {
+            if values[0].as_raw_bytes().is_some() {
+                told(&values[0], "date", context)?;
+            }
             Ok(Value::Null)
         }),
         ParameterKind::NoTime => (NO_TIME, |_, values, context| {

@@ -135,7 +135,13 @@ fn is_clock_for_text(derived: &Derived, value: &Value) -> bool {
 fn is_misfit(kind: ParameterKind) -> bool {
     matches!(
         kind,
-        Kind::NoInt | Kind::NoDecimal | Kind::NoDouble | Kind::NoMicros | Kind::NoMoment | Kind::NoTime
+        Kind::NoInt
+            | Kind::NoDecimal
+            | Kind::NoDouble
+            | Kind::NoMicros
+            | Kind::NoMoment
+            | Kind::NoDate
+            | Kind::NoTime
     )
 }
 
@@ -231,6 +237,7 @@ fn moment_as(derived: Derived, value: &Value) -> Fit {
     }
     let rules = DateRules { invalid: true, ..DateRules::LENIENT };
     match datetime::parse_date_time(text, rules) {
+        None if derived.kind == Kind::Date => Fit::As(Kind::NoDate, None),
         None => Fit::As(Kind::NoMoment, None),
         Some(parsed) if derived.kind == Kind::DateTime => {
             Fit::As(Kind::DateTime, Some(Value::DateTime(parsed.moment)))
@@ -270,6 +277,7 @@ fn number_as(derived: Derived, value: &Value) -> Fit {
             let day = day as u32;
             Fit::As(Kind::Date, Some(Value::Date(Date::from_parts(2000, day / 100, day % 100))))
         }
+        (Kind::Date, ..) => Fit::As(Kind::NoDate, None),
         _ => Fit::As(Kind::NoMoment, None),
     }
 }

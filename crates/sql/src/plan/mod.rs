@@ -43,6 +43,7 @@ mod same;
 pub mod scope;
 mod select;
 mod steps;
+mod times_as_texts;
 mod union;
 pub mod uses;
 mod variable;

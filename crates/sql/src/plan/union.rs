@@ -14,7 +14,7 @@ use super::block::{Block, PlanContext, settled};
 use super::query::{OrderKey, QueryPlan, SetPlan, ValuesPlan};
 use super::scope::{Outside, is_aggregated};
 use super::select::{Around, limit_plan};
-use super::walk;
+use super::{times_as_texts, walk};
 
 /// Plans a set operation.
 pub fn plan(
@@ -29,7 +29,10 @@ pub fn plan(
     }
     let sent = context.depth == 1 && around.order_by.is_empty();
     let members = planned(context, first, rest, sent, parent)?;
-    settled_set(combined(context, members, around, sent, parent)?)
+    let mut plan = combined(context, members, around, sent, parent)?;
+    let queries: Vec<&ast::Query> = std::iter::once(first).chain(rest.iter().map(|(_, one)| one)).collect();
+    times_as_texts::take(&mut plan, &queries);
+    settled_set(plan)
 }
 
 /// The members of a set operation. They are `sent` if rows go out as they come, not through a table that has them all.
