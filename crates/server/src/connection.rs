@@ -33,7 +33,9 @@ use crate::stream::{LONG_COPY_BYTES, ReadError, Stream};
 use crate::wire::capability::{client, status};
 use crate::wire::command::{Command, parse};
 use crate::wire::handshake::{self, First, OFFERED, Response};
-use crate::wire::result::{ParameterType, decode_parameters, message_bytes, parse_parameters, put_column};
+use crate::wire::result::{
+    ParameterType, WrongParameter, decode_parameters, message_bytes, parse_parameters, put_column,
+};
 use crate::wire::write::{put_eof, put_err, put_ok};
 
 /// Longest message before authentication: nobody needs more to log in.
@@ -613,8 +615,15 @@ impl Connection {
         if let Some(error) = state.failed.take() {
             return Err(error);
         }
-        let mut values = parse_parameters(parameters, count, &mut state.types, &state.long_data)
-            .map_err(|_| malformed())?;
+        let mut values =
+            parse_parameters(parameters, count, &mut state.types, &state.long_data).map_err(|wrong| {
+                match wrong {
+                    WrongParameter::Malformed => malformed(),
+                    WrongParameter::OutOfRange(kind) => {
+                        SqlError::value_out_of_range(kind, "set_parameter_value")
+                    }
+                }
+            })?;
         if let Some(set) = self.session.settings().client_set {
             decode_parameters(&mut values, &state.types, set);
         }

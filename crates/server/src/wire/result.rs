@@ -6,7 +6,7 @@ use turnstile_sql::cell::Cell;
 use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
 use turnstile_sql::datetime::{
-    Date, DateRules, DateTime, SECOND_US, Time, parse_date_time, parse_time as parse_clock,
+    Date, DateRules, DateTime, SECOND_US, TIME_MAX_US, Time, parse_date_time, parse_time as parse_clock,
 };
 use turnstile_sql::decimal::Decimal;
 use turnstile_sql::sink::ColumnMeta;
@@ -268,6 +268,24 @@ const FRACTION_MAX: u32 = 999_999;
 /// Digits of a second that parameters have, whether they are sent or not.
 const FRACTION_DIGITS: u8 = 6;
 
+/// Type of a date in files of old tables.
+const NEWDATE: u8 = 14;
+
+/// Why a parameter is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongParameter {
+    /// There are not the bytes that its type has.
+    Malformed,
+    /// It is no moment of any calendar, or no time: the type that it would have.
+    OutOfRange(&'static str),
+}
+
+impl From<Malformed> for WrongParameter {
+    fn from(_: Malformed) -> WrongParameter {
+        WrongParameter::Malformed
+    }
+}
+
 /// One parameter type as COM_STMT_EXECUTE sends it: wire type and sign.
 pub type ParameterType = (u8, bool);
 
@@ -281,7 +299,7 @@ pub fn parse_parameters(
     count: usize,
     types: &mut Vec<ParameterType>,
     long_data: &[Option<Vec<u8>>],
-) -> Result<Vec<Value>, Malformed> {
+) -> Result<Vec<Value>, WrongParameter> {
     if count == 0 {
         return Ok(Vec::new());
     }
@@ -295,7 +313,7 @@ pub fn parse_parameters(
         }
     }
     if types.len() != count {
-        return Err(Malformed);
+        return Err(WrongParameter::Malformed);
     }
     let mut values = Vec::with_capacity(count);
     for (nth, &(wire, unsigned)) in types.iter().enumerate() {
@@ -309,9 +327,10 @@ pub fn parse_parameters(
     Ok(values)
 }
 
-fn parse_parameter(cursor: &mut Cursor<'_>, wire: u8, unsigned: bool) -> Result<Value, Malformed> {
+fn parse_parameter(cursor: &mut Cursor<'_>, wire: u8, unsigned: bool) -> Result<Value, WrongParameter> {
     Ok(match wire {
-        wire_type::NULL => Value::Null,
+        // NULL is said by its bit, and some types are not of this protocol.
+        wire_type::NULL | NEWDATE | 17..=244 => return Err(WrongParameter::Malformed),
         wire_type::TINY => {
             let byte = cursor.u8()?;
             if unsigned { Value::UInt(u64::from(byte)) } else { Value::Int(i64::from(byte as i8)) }
@@ -349,17 +368,20 @@ fn string_value(wire: u8, bytes: &[u8]) -> Value {
     }
 }
 
-/// What is no date or time of any calendar stays a text: what takes it says so, as it does of other texts.
-fn read_date_time(cursor: &mut Cursor<'_>, wire: u8) -> Result<Value, Malformed> {
-    let mut inner = Cursor::new(cursor.lenenc_bytes()?);
+fn read_date_time(cursor: &mut Cursor<'_>, wire: u8) -> Result<Value, WrongParameter> {
+    let bytes = cursor.lenenc_bytes()?;
+    let lengths: &[usize] = if wire == wire_type::DATE { &[0, 4] } else { &[0, 4, 7, 11] };
+    if !lengths.contains(&bytes.len()) {
+        return Err(WrongParameter::Malformed);
+    }
+    let mut inner = Cursor::new(bytes);
     let (mut parts, mut fraction) = ([0u32; 6], 0);
     if !inner.is_empty() {
         parts[0] = u32::from(inner.u16()?);
         parts[1] = u32::from(inner.u8()?);
         parts[2] = u32::from(inner.u8()?);
     }
-    let has_time = !inner.is_empty();
-    if has_time {
+    if !inner.is_empty() {
         for part in &mut parts[3..] {
             *part = u32::from(inner.u8()?);
         }
@@ -368,36 +390,35 @@ fn read_date_time(cursor: &mut Cursor<'_>, wire: u8) -> Result<Value, Malformed>
         fraction = inner.u32()?;
     }
     let [year, month, day, hour, minute, second] = parts;
-    let is_moment = year <= 9999 && month <= 12 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59;
+    let is_date = year <= 9999 && month <= 12 && day <= 31;
+    if !is_date || hour > 23 || minute > 59 || second > 59 || fraction > FRACTION_MAX {
+        return Err(WrongParameter::OutOfRange("DATETIME"));
+    }
     let date = Date::from_parts(year, month, day);
-    Ok(match (has_time, fraction) {
-        (_, 0) if is_moment && wire == wire_type::DATE => Value::Date(date),
-        (_, 0..=FRACTION_MAX) if is_moment && wire != wire_type::DATE => {
-            Value::DateTime(DateTime::from_parts(date, hour, minute, second, fraction, FRACTION_DIGITS))
-        }
-        (false, _) => Value::text(format!("{year:04}-{month:02}-{day:02}")),
-        (true, 0) => Value::text(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")),
-        (true, _) => Value::text(format!(
-            "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}"
-        )),
+    Ok(match wire {
+        wire_type::DATE => Value::Date(date),
+        _ => Value::DateTime(DateTime::from_parts(date, hour, minute, second, fraction, FRACTION_DIGITS)),
     })
 }
 
-fn read_time(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
-    let mut inner = Cursor::new(cursor.lenenc_bytes()?);
+fn read_time(cursor: &mut Cursor<'_>) -> Result<Value, WrongParameter> {
+    let bytes = cursor.lenenc_bytes()?;
+    if ![0, 8, 12].contains(&bytes.len()) {
+        return Err(WrongParameter::Malformed);
+    }
+    let mut inner = Cursor::new(bytes);
     if inner.is_empty() {
         return Ok(Value::Time(Time { us: 0, fsp: FRACTION_DIGITS }));
     }
-    let sign = if inner.u8()? == 0 { "" } else { "-" };
-    let days = u64::from(inner.u32()?);
-    let (hour, minute, second) = (u64::from(inner.u8()?), inner.u8()?, inner.u8()?);
+    let is_negative = inner.u8()? != 0;
+    // Forty days are longer than any time.
+    let days = i64::from(inner.u32()?.min(40));
+    let (hour, minute, second) = (i64::from(inner.u8()?), i64::from(inner.u8()?), i64::from(inner.u8()?));
     let fraction = if inner.is_empty() { 0 } else { inner.u32()? };
-    let hours = days * 24 + hour;
-    if hours < 839 && minute <= 59 && second <= 59 && fraction <= FRACTION_MAX {
-        let seconds = (hours * 60 + u64::from(minute)) * 60 + u64::from(second);
-        let us = seconds as i64 * SECOND_US + i64::from(fraction);
-        let signed = if sign.is_empty() { us } else { -us };
-        return Ok(Value::Time(Time::clamped(signed, FRACTION_DIGITS)));
+    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
+    let us = seconds * SECOND_US + i64::from(fraction);
+    if minute > 59 || second > 59 || fraction > FRACTION_MAX || us > TIME_MAX_US {
+        return Err(WrongParameter::OutOfRange("TIME"));
     }
-    Ok(Value::text(format!("{sign}{hours:02}:{minute:02}:{second:02}.{fraction:06}")))
+    Ok(Value::Time(Time { us: if is_negative { -us } else { us }, fsp: FRACTION_DIGITS }))
 }

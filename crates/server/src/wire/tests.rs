@@ -7,7 +7,7 @@ use super::capability::{client, com};
 use super::command::{self, Command};
 use super::handshake::{First, Greeting, OFFERED, parse_change_user, parse_first, put_greeting};
 use super::read::{Cursor, Malformed};
-use super::result::{parse_parameters, put_text_cells, put_text_row};
+use super::result::{WrongParameter, parse_parameters, put_text_cells, put_text_row};
 use super::write::{PacketWriter, put_lenenc, put_lenenc_bytes};
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 use turnstile_sql::cell::Cell;
@@ -143,24 +143,31 @@ fn parameters_of_every_kind_arrive() {
 }
 
 #[test]
-fn what_is_no_date_arrives_as_a_text() {
+fn what_is_no_date_is_refused() {
     let sent = |wire: u8, bytes: &[u8]| {
         let message = [&[0u8, 1, wire, 0, bytes.len() as u8][..], bytes].concat();
-        parse_parameters(&message, 1, &mut Vec::new(), &[]).unwrap().remove(0)
+        parse_parameters(&message, 1, &mut Vec::new(), &[]).map(|mut values| values.remove(0))
     };
-    let is_text = |value: &Value, wanted: &str| matches!(value, Value::Str(text) if &**text == wanted);
-    assert!(matches!(sent(10, &[0xe8, 7, 2, 29]), Value::Date(date) if date.to_number() == 20_240_229));
-    assert!(matches!(sent(10, &[]), Value::Date(date) if date.to_number() == 0));
-    assert!(matches!(sent(11, &[]), Value::Time(time) if time.us == 0));
-    assert!(is_text(&sent(10, &[0xe8, 7, 13, 29]), "2024-13-29"));
-    assert!(is_text(&sent(12, &[0xe8, 7, 2, 29, 24, 0, 0]), "2024-02-29 24:00:00"));
-    assert!(is_text(&sent(12, &[0xff, 0xff, 2, 29]), "65535-02-29"));
-    assert!(is_text(
-        &sent(12, &[0xe8, 7, 2, 29, 1, 2, 3, 0xff, 0xff, 0xff, 0]),
-        "2024-02-29 01:02:03.16777215"
-    ));
-    assert!(is_text(&sent(11, &[0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]), "103079215081:02:03.000000"));
-    assert!(is_text(&sent(11, &[1, 0, 0, 0, 0, 1, 60, 3]), "-01:60:03.000000"));
+    let (malformed, moment) = (WrongParameter::Malformed, WrongParameter::OutOfRange("DATETIME"));
+    assert!(matches!(sent(10, &[0xe8, 7, 2, 29]), Ok(Value::Date(date)) if date.to_number() == 20_240_229));
+    assert!(matches!(sent(10, &[]), Ok(Value::Date(date)) if date.to_number() == 0));
+    assert!(matches!(sent(11, &[]), Ok(Value::Time(time)) if time.us == 0));
+    assert_eq!(sent(10, &[0xe8, 7, 13, 29]).unwrap_err(), moment);
+    assert_eq!(sent(10, &[0xe8, 7, 2, 29, 0, 0, 0]).unwrap_err(), malformed);
+    assert_eq!(sent(12, &[0xe8, 7, 2, 29, 24, 0, 0]).unwrap_err(), moment);
+    assert_eq!(sent(12, &[0xff, 0xff, 2, 29]).unwrap_err(), moment);
+    assert_eq!(sent(12, &[0xe8, 7, 2, 29, 1, 2, 3, 0x40, 0x42, 0x0f, 0]).unwrap_err(), moment);
+    assert_eq!(sent(12, &[1; 32]).unwrap_err(), malformed);
+    assert_eq!(sent(11, &[1, 0, 0, 0, 0, 1, 60, 3]).unwrap_err(), WrongParameter::OutOfRange("TIME"));
+    assert_eq!(sent(11, &[0, 1]).unwrap_err(), malformed);
+    assert_eq!(sent(6, &[]).unwrap_err(), malformed);
+    assert_eq!(sent(14, &[1]).unwrap_err(), malformed);
+    assert_eq!(
+        sent(11, &[1, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]).unwrap_err(),
+        WrongParameter::OutOfRange("TIME")
+    );
+    let longest = sent(11, &[1, 34, 0, 0, 0, 22, 59, 59]);
+    assert!(matches!(longest, Ok(Value::Time(time)) if time.to_number() == -8_385_959));
 }
 
 #[test]

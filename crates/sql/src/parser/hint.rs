@@ -67,7 +67,7 @@ const TOO_LONG: &str = "Unsupported MAX_EXECUTION_TIME";
 impl Parser<'_> {
     /// Reads the hints between the word just stepped over and the next token, if there are any.
     pub(super) fn hints(&mut self) {
-        let first = self.hinted == 0;
+        let first = self.withs == 0 && self.hinted == self.hinted_in_with;
         self.hinted += 1;
         let gap = self.previous_end as usize..self.token.start as usize;
         if gap.len() < 5 {

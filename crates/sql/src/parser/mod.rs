@@ -280,6 +280,10 @@ struct Parser<'a> {
     parameter_count: u32,
     /// SELECT, INSERT, REPLACE, UPDATE and DELETE read so far: hints may follow each.
     hinted: u32,
+    /// How many of those stand in WITH, where no hint is for the statement.
+    hinted_in_with: u32,
+    /// Definitions of WITH that are being read, each within the next.
+    withs: u32,
     /// Some FROM has more tables than a join may have: told when all has been read, behind what is wrong with the text.
     has_too_many_tables: bool,
     aside: Aside,
@@ -302,6 +306,8 @@ impl<'a> Parser<'a> {
             deepest: 0,
             parameter_count: 0,
             hinted: 0,
+            hinted_in_with: 0,
+            withs: 0,
             has_too_many_tables: false,
             aside: Aside::default(),
             metering: Metering { meter: None, tokens: 0, token_bytes: TOKEN_BYTES, blocks: 0, refusal: None },

@@ -79,6 +79,8 @@ impl Parser<'_> {
         self.expect(Keyword::With)?;
         let recursive = self.eat(Keyword::Recursive);
         let mut count = 0;
+        let (before, is_first) = (self.hinted, self.hinted == self.hinted_in_with);
+        self.withs += 1;
         let tables = self.comma_list(|parser| {
             let name = parser.name()?;
             let columns = if parser.is(TokenKind::LeftParen) { parser.name_list()? } else { Vec::new() };
@@ -89,6 +91,10 @@ impl Parser<'_> {
             count += 1;
             Ok(CommonTable { name, columns, query })
         })?;
+        self.withs -= 1;
+        if is_first {
+            self.hinted_in_with += self.hinted - before;
+        }
         Ok(With { recursive, tables })
     }
 

@@ -135,6 +135,12 @@ fn hints_are_read_as_far_as_they_are_right() {
         hints("SELECT 1 UNION SELECT /*+ MAX_EXECUTION_TIME(5) */ 1"),
         [Hint::MaxExecutionTime(5, false)]
     );
+    let with = "WITH c AS (SELECT /*+ MAX_EXECUTION_TIME(1) */ 1), d AS (SELECT 1) \
+                SELECT /*+ MAX_EXECUTION_TIME(5) */ * FROM c, (SELECT /*+ MAX_EXECUTION_TIME(7) */ 1) e";
+    assert_eq!(
+        hints(with),
+        [Hint::MaxExecutionTime(1, false), Hint::MaxExecutionTime(5, true), Hint::MaxExecutionTime(7, false)]
+    );
     assert_eq!(hints("SELECT DISTINCT /*+ bogus */ 1"), []);
     assert_eq!(hints("SELECT /* plain */ 1"), []);
 }
