@@ -118,8 +118,9 @@ impl Builder<'_> {
         shown_digits::beside(left, right)
     }
 
-    /// A date and what it is compared with. A constant number beside a column of dates is the date that it says; any other number is
-    /// compared with the number that the date is. A year that is no constant is the moment before its first day.
+    /// A date and what it is compared with. A constant number beside a column of dates is the date that it says; any
+    /// other number is compared with the number that the date is. A year that is no constant is the moment before its
+    /// first day.
     fn beside_moment(&self, moment: Typed, other: Typed) -> (Typed, Typed) {
         let settled = is_settled(&other.expr);
         if self.is_year(&other) && is_settled(&moment.expr) {
@@ -146,8 +147,8 @@ impl Builder<'_> {
         (moment, self.told_moment(self.given_moment(other)))
     }
 
-    /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of a `?`, which
-    /// is a date where it stands beside one alone.
+    /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of a `?`,
+    /// which is a date where it stands beside one alone.
     fn is_known(&self, expr: &Expr) -> bool {
         let mut open = false;
         if self.resolver.is_prepared() {
@@ -227,7 +228,8 @@ pub(super) fn is_time_column(typed: &Typed) -> bool {
     is_column(typed) && is_time(&typed.kind.column)
 }
 
-/// What a column of times is compared with: of a constant date or moment its time of day, of a constant document the time that it says.
+/// What a column of times is compared with: of a constant date or moment its time of day, of a constant document the
+/// time that it says.
 fn as_time_of_constant(typed: Typed) -> Typed {
     let moment = is_moment(&typed.kind.column) || is_document(&typed.kind.column);
     if moment && is_settled(&typed.expr) { time_of_moment(typed) } else { typed }
@@ -264,7 +266,8 @@ pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
     i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
 }
 
-/// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text begins with.
+/// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text
+/// begins with.
 pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
     let typed = super::misfit::untold(typed);
     let column = &typed.kind.column;

@@ -6,8 +6,8 @@ use crate::expr::moment_of_text;
 
 use super::query::{QueryPlan, SelectPlan, SetPlan};
 
-/// Changes the items of the members, which were written so. The first of them may be a set operation of what was written
-/// first.
+/// Changes the items of the members, which were written so. The first of them may be a set operation of what was
+/// written first.
 pub(super) fn take(plan: &mut SetPlan, queries: &[&ast::Query]) {
     let SetPlan { members, columns, kinds, .. } = plan;
     let mut queries = queries;

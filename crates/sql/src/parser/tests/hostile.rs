@@ -158,7 +158,8 @@ fn random_tokens() {
     });
 }
 
-/// Planning and running a join of many thousand tables took minutes and the whole stack. What is wrong with the text comes first.
+/// Planning and running a join of many thousand tables took minutes and the whole stack. What is wrong with the text
+/// comes first.
 #[test]
 fn a_join_has_some_tables_only() {
     let list = |count: usize, between: &str| {
