@@ -72,6 +72,13 @@ pub fn step() -> SqlResult<()> {
     if !steps.is_multiple_of(BEAT_STEPS) || beat() { Ok(()) } else { Err(SqlError::query_interrupted()) }
 }
 
+/// How many steps something takes, as far as they can be counted.
+pub fn steps_of<T>(work: impl FnOnce() -> T) -> (u32, T) {
+    let before = STEPS.get();
+    let done = work();
+    (STEPS.get().wrapping_sub(before), done)
+}
+
 /// Counts what a loop works through, and beats once that is much.
 #[derive(Default)]
 pub struct Pace(usize);

@@ -8,6 +8,7 @@ use turnstile_engine::Txn;
 use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::Operation;
+use turnstile_sys::relief;
 
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
@@ -57,6 +58,9 @@ impl Slice {
         }
     }
 }
+
+/// A row that goes through so many steps takes a millisecond or more.
+const LONG_ROW_STEPS: u32 = 256 << 10;
 
 /// Rows between two looks at the clock.
 const PACE_ROWS: u32 = 32;
@@ -133,6 +137,9 @@ impl<'e> Exec<'e> {
         if self.paced.is_multiple_of(PACE_ROWS) || self.session.has_worked() {
             self.interrupt.check()?;
             self.breathe().await;
+            if self.session.row_steps() >= LONG_ROW_STEPS {
+                relief::ahead();
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use turnstile_engine::LockMemory;
@@ -63,6 +63,8 @@ pub struct SessionState {
     has_lookups: AtomicBool,
     /// A plan is running.
     runs_plan: AtomicBool,
+    /// How many steps planning it took, if these are so many that each of its rows is much work.
+    row_steps: AtomicU32,
 }
 
 /// Bytes that take a tenth of a millisecond or more to work through.
@@ -157,6 +159,7 @@ impl SessionState {
             told: Mutex::default(),
             has_lookups: AtomicBool::new(false),
             runs_plan: AtomicBool::new(false),
+            row_steps: AtomicU32::new(0),
         }
     }
 
@@ -251,7 +254,17 @@ impl SessionState {
 
     /// Whether expressions have worked through so much since the statement last looked at the clock that it should look again.
     pub fn has_worked(&self) -> bool {
-        self.work.load(Ordering::Relaxed) >= WORK_BYTES
+        self.work.load(Ordering::Relaxed) >= WORK_BYTES || self.row_steps.load(Ordering::Relaxed) > 0
+    }
+
+    /// What each row of the plan that runs goes through, as steps of planning; 0 if that is little.
+    pub fn row_steps(&self) -> u32 {
+        self.row_steps.load(Ordering::Relaxed)
+    }
+
+    /// Says so, until the next plan begins.
+    pub fn set_row_steps(&self, steps: u32) {
+        self.row_steps.store(steps, Ordering::Relaxed);
     }
 
     /// The statement looks at the clock.
@@ -267,6 +280,7 @@ impl SessionState {
         self.runs_plan.store(true, Ordering::Relaxed);
         // What statements before it have worked through is no reason for this one to put its rows aside.
         self.take_work();
+        self.set_row_steps(0);
     }
 
     /// The plan ends, and with it the lists of IN that it has looked up.

@@ -23,7 +23,7 @@ use crate::expr::{
     ComparedConstant, EvalContext, EvalSettings, NoRow, VariableKind, Warnings, with_own_digits,
 };
 use crate::parser::Aside;
-use crate::plan::change::{ChangePlan, InsertPlan, plan_delete, plan_insert, plan_update};
+use crate::plan::change::{ChangePlan, InsertPlan, InsertSource, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, actual};
 use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_shown};
@@ -56,7 +56,12 @@ pub struct RowPlan {
     pub uses: UseList,
     /// Constants that a strict change checks before it begins.
     pub constants: Box<[ComparedConstant]>,
+    /// Steps that planning took, where each row goes through as many and they are more than [`ROW_STEPS_MIN`]; else 0.
+    pub row_steps: u32,
 }
+
+/// An expression is walked some five times while it is planned; a thousand of them take longer than reading a row.
+const ROW_STEPS_MIN: u32 = 8 << 10;
 
 /// What a planned statement does.
 pub enum PlanKind {
@@ -69,6 +74,17 @@ pub enum PlanKind {
 }
 
 impl RowPlan {
+    /// A plan, and how much work its rows are.
+    fn new(kind: PlanKind, uses: UseList, constants: Box<[ComparedConstant]>, steps: u32) -> RowPlan {
+        let row_steps = match &kind {
+            // The steps are those of many rows.
+            PlanKind::Insert(plan) if !matches!(plan.source, InsertSource::Query(_)) => 0,
+            _ if steps < ROW_STEPS_MIN => 0,
+            _ => steps,
+        };
+        RowPlan { kind, uses, constants, row_steps }
+    }
+
     /// The table that it changes, or the first of them.
     fn changed_table(&self) -> Option<&str> {
         match &self.kind {
@@ -380,14 +396,15 @@ impl Session {
         let limit_ms =
             if matches!(statement, Statement::Select(_)) { self.settings.max_execution_ms } else { 0 };
         let limit = (limit_ms > 0).then(|| TimeLimit::begin(limit_ms, &self.interrupt));
-        let planned = pulse::watched(self.interrupt.clone(), || self.with_eval(params, plan))
-            .and_then(|planned| planned);
+        let watched = || pulse::watched(self.interrupt.clone(), || self.with_eval(params, plan));
+        let (steps, planned) = pulse::steps_of(watched);
+        let planned = planned.and_then(|planned| planned);
         let planned = match limit {
             Some(limit) => limit.end(planned),
             None => planned,
         };
         match planned {
-            Ok(kind) => Ok(RowPlan { kind, uses: uses.list(), constants: parameters.take_constants() }),
+            Ok(kind) => Ok(RowPlan::new(kind, uses.list(), parameters.take_constants(), steps)),
             Err(error) => Err(self.denied_before(&uses).unwrap_or(error)),
         }
     }
@@ -577,6 +594,7 @@ impl Session {
         };
         let mut exec = Exec::new(&db, &state, &mut open.txn, &context, &interrupt, plan.operation());
         let locked = table_locks.as_ref().map_or(&[][..], |locks| locks.holds());
+        state.set_row_steps(plan.row_steps);
         exec.gates = [&open.holds, locked, global_read_lock.as_deref().unwrap_or_default()];
         let result = run_plan(&mut exec, plan, into, out, limit_ms, draft).await;
         drop(exec);
@@ -701,7 +719,7 @@ async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) 
 }
 
 fn insert_outcome(plan: &InsertPlan, done: Changed, exec: &Exec<'_>) -> Outcome {
-    let several = !matches!(&plan.source, crate::plan::change::InsertSource::Rows(rows) if rows.len() == 1);
+    let several = !matches!(&plan.source, InsertSource::Rows(rows) if rows.len() == 1);
     let warnings = exec.session.warnings.count();
     let info = if several {
         let records = done.records.saturating_sub(done.left_out);

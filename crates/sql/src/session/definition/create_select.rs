@@ -123,7 +123,12 @@ impl Session {
         Ok((
             definition,
             counters,
-            RowPlan { kind: PlanKind::Insert(Box::new(plan)), uses: uses.list(), constants: [].into() },
+            RowPlan {
+                kind: PlanKind::Insert(Box::new(plan)),
+                uses: uses.list(),
+                constants: [].into(),
+                row_steps: 0,
+            },
         ))
     }
 
