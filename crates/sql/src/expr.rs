@@ -42,12 +42,12 @@ mod tests;
 mod variable;
 
 pub use aggregate::AggregateKind;
-pub(crate) use beside_column::{clock_of_number, day_of_number, whole_number};
+pub(crate) use beside_column::{MOMENT_MIN, clock_of_number, day_of_number, whole_number};
 pub(crate) use build::source_of;
 pub(crate) use build::truth_type;
 pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};
 pub(crate) use choice::unified_agreed;
-pub(crate) use class::{of_branch_taken, with_all_digits};
+pub(crate) use class::{held_by_branch, of_branch_taken, with_all_digits};
 pub use compared_constant::{ComparedConstant, Meeting, compared_constants};
 pub(crate) use context::Held;
 #[cfg(test)]

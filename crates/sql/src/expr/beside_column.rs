@@ -15,7 +15,7 @@
 
 use super::class::{is_document, is_settled};
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
-use crate::datetime::{self, Date, DateRules, Time};
+use crate::datetime::{self, Date, DateRules, DateTime, Time};
 use crate::error::SqlResult;
 use crate::types::{ColumnType, ExprType};
 use crate::value::{
@@ -187,12 +187,27 @@ pub(super) fn time_of_literal(typed: Typed) -> Typed {
     }
 }
 
+/// The least number that says a date and a time in full; smaller ones are times of day beside a time.
+pub(crate) const MOMENT_MIN: i64 = 10_000_000_000;
+
+/// What stands before the point of a number.
 pub(crate) fn whole_number(value: &Value) -> Option<i64> {
+    whole_and_micros(value).map(|(whole, _)| whole)
+}
+
+/// What stands before the point of a number, and the six digits behind it.
+fn whole_and_micros(value: &Value) -> Option<(i64, u32)> {
     match value {
-        Value::Int(number) => Some(*number),
-        Value::UInt(number) => i64::try_from(*number).ok(),
-        Value::Decimal(number) => number.round_to(0).to_i64(),
-        Value::Double(number) if number.abs() < 1e15 => Some(number.round() as i64),
+        Value::Int(number) => Some((*number, 0)),
+        Value::UInt(number) => Some((i64::try_from(*number).ok()?, 0)),
+        Value::Decimal(number) => {
+            let scaled = number.truncate_places(6).round_to(6).to_scaled_i128()?;
+            let micros = (scaled % 1_000_000).unsigned_abs() as u32;
+            Some((i64::try_from(scaled / 1_000_000).ok()?, micros))
+        }
+        Value::Double(number) if number.abs() < 1e15 => {
+            Some((number.trunc() as i64, (number.fract().abs() * 1e6) as u32))
+        }
         _ => None,
     }
 }
@@ -211,14 +226,23 @@ pub(crate) fn day_of_number(value: &Value) -> Option<Date> {
     }
 }
 
+/// The time that a number says; of one that says a moment, its time of day.
 pub(crate) fn clock_of_number(value: &Value) -> Option<Time> {
-    let number = whole_number(value)?;
+    let (number, micros) = whole_and_micros(value)?;
+    if number >= MOMENT_MIN {
+        let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+        let said = datetime::parse_number(number, rules)?.moment.time();
+        return Some(Time { us: said.us + i64::from(micros), fsp: 6 });
+    }
     let (hour, minute, second) = (number.abs() / 10_000, number.abs() / 100 % 100, number.abs() % 100);
     if minute > 59 || second > 59 || hour > 838 {
         return None;
     }
-    let us = (hour * 3600 + minute * 60 + second) * datetime::SECOND_US;
-    Some(Time { us: if number < 0 { -us } else { us }, fsp: 0 })
+    let us = (hour * 3600 + minute * 60 + second) * datetime::SECOND_US + i64::from(micros);
+    let is_negative = matches!(value, Value::Decimal(number) if number.is_negative())
+        || matches!(value, Value::Double(number) if number.is_sign_negative())
+        || number < 0;
+    Some(Time { us: if is_negative { -us } else { us }, fsp: 6 })
 }
 
 /// A literal beside a column of dates or moments among numbers: the one that it says, or as it is.
@@ -237,9 +261,13 @@ pub(super) fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
                 .filter(|found| !found.truncated && found.offset_seconds.is_none())
                 .map(|found| found.moment)
         }
-        number => whole_number(number)
-            .and_then(|number| datetime::parse_number(number, rules))
-            .map(|found| found.moment),
+        number => whole_and_micros(number).and_then(|(whole, micros)| {
+            let found = datetime::parse_number(whole, rules)?;
+            // What stands behind the point of a day alone is no part of it.
+            let micros = if found.has_time { micros } else { 0 };
+            let at = found.moment;
+            Some(DateTime::from_parts(at.date(), at.hour(), at.minute(), at.second(), micros, 6))
+        }),
     };
     let Some(moment) = found else { return typed };
     let (value, column) = match column {

@@ -293,7 +293,7 @@ impl Builder<'_> {
         if typed.kind.column == ColumnType::Json {
             self.resolver.warn(SqlError::document_as_condition());
         }
-        Ok(document_holds(typed))
+        Ok(document_holds(super::class::held_by_branch(typed)))
     }
 
     /// Binds values that are compared with one another: hex literals are numbers beside numbers only, bytes otherwise.

@@ -275,10 +275,13 @@ pub(super) fn bits_as_number(kind: ColumnType) -> ColumnType {
     }
 }
 
-/// A date or a time as what it becomes among values of other types. That it becomes so is written down, for where the value is read as
-/// a number: see `of_branch_taken`.
+/// A date, a time or a member of an ENUM or SET as what it becomes among values of other types. That it becomes so is
+/// written down, for where the value is read as a number: see `of_branch_taken`.
 fn in_kind(value: Typed, kind: &ColumnType) -> Expr {
-    if value.kind.column.is_temporal() && value.kind.column != *kind {
+    let column = &value.kind.column;
+    let has_number =
+        column.is_temporal() || matches!(column, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    if has_number && column != kind {
         Expr::Coerce { operand: Box::new(value.expr), to: kind.clone() }
     } else {
         value.expr

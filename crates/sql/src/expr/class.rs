@@ -3,7 +3,8 @@
 //! not used where its order is not the comparison's.
 
 use super::beside_column::{
-    day_of_text, first_of_year, in_full, is_no_time, moment_of_literal, time_of_moment,
+    MOMENT_MIN, day_of_text, first_of_year, in_full, is_no_time, moment_of_literal, time_of_literal,
+    time_of_moment, whole_number,
 };
 use super::build::Builder;
 use super::long_text::read_silently;
@@ -232,7 +233,13 @@ pub(super) fn is_time_column(typed: &Typed) -> bool {
 /// time that it says.
 fn as_time_of_constant(typed: Typed) -> Typed {
     let moment = is_moment(&typed.kind.column) || is_document(&typed.kind.column);
-    if moment && is_settled(&typed.expr) { time_of_moment(typed) } else { typed }
+    match &typed.expr {
+        Expr::Literal(value) if whole_number(value).is_some_and(|whole| whole >= MOMENT_MIN) => {
+            time_of_literal(typed)
+        }
+        expr if moment && is_settled(expr) => time_of_moment(typed),
+        _ => typed,
+    }
 }
 
 pub(super) fn is_whole(typed: &Typed) -> bool {
@@ -266,8 +273,8 @@ pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
     i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
 }
 
-/// IF and CASE read as a number: that of the branch that was taken, which for a date is not the number its text
-/// begins with.
+/// IF and CASE read as a number: that of the branch that was taken, which for a date or a member of an ENUM is not the
+/// number its text begins with.
 pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
     let typed = super::misfit::untold(typed);
     let column = &typed.kind.column;
@@ -281,7 +288,12 @@ pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
     Typed { expr: as_numbers(typed.expr), kind: ExprType { column, ..typed.kind } }
 }
 
-/// Whether some branch of CASE is a date or a time among values of other types.
+/// The same of a condition: it holds by that number.
+pub(crate) fn held_by_branch(typed: Typed) -> Typed {
+    if has_moments(&typed.expr) { of_branch_taken(typed) } else { typed }
+}
+
+/// Whether some branch of CASE is a date, a time or a member of an ENUM or SET among values of other types.
 fn has_moments(expr: &Expr) -> bool {
     match expr {
         Expr::Case { branches, otherwise, kind } => {

@@ -149,7 +149,7 @@ impl<'a, 'p> Block<'a, 'p> {
         if typed.kind.column == ColumnType::Json {
             self.warn(SqlError::document_as_condition());
         }
-        Ok(self.with_subqueries(expr::document_holds(typed).expr))
+        Ok(self.with_subqueries(expr::document_holds(expr::held_by_branch(typed)).expr))
     }
 
     /// A condition with the sub-queries it needs.

@@ -13,13 +13,10 @@ use smallvec::SmallVec;
 use super::computed;
 use crate::datetime::{self, Date, DateRules};
 use crate::decimal::Decimal;
-use crate::expr::{Hold, ParameterKind, clock_of_number, whole_number};
+use crate::expr::{Hold, MOMENT_MIN, ParameterKind, clock_of_number, whole_number};
 use crate::value::{Value, parse_double_prefix};
 
 use ParameterKind as Kind;
-
-/// The least number that says a date and a time in full; smaller ones are times of day beside a time.
-const MOMENT_MIN: i64 = 10_000_000_000;
 
 /// The kinds of a statement's parameters.
 pub type Kinds = SmallVec<[ParameterKind; 8]>;
