@@ -3,6 +3,8 @@
 //! A number is `(-1)^negative * digits / 10^scale`. Up to 38 digits sit inline in 128 bits, wider ones in a box;
 //! which form is used is canonical (inline whenever it fits), so a `Decimal` costs 24 bytes.
 //! Rounding is half away from zero. Results beyond 65 digits are an overflow the caller turns into 1264 or 1690.
+//! No number has more than 76 digits, whatever made it: so the product of two, and each with the other's scale, stay
+//! within the 512 bits of `Wide`, and every loop over digits ends.
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,9 @@ pub const MAX_PRECISION: u8 = 65;
 pub const MAX_SCALE: u8 = 30;
 /// Digits a division adds to the dividend's scale, unless `div_precision_increment` says otherwise.
 pub const DIVISION_SCALE: u8 = 4;
+
+/// Digits that a number keeps between two steps of a computation: as many as 256 bits always hold.
+const MAX_KEPT: u32 = 76;
 
 /// Digits behind a short average, which is a whole number or has a group of nine: no average has as many without them.
 const GUARD_DIGITS: u8 = 12;
@@ -78,7 +83,19 @@ impl Decimal {
     fn from_wide(negative: bool, scale: u8, digits: Wide) -> Decimal {
         match digits.to_u128() {
             Some(small) => Decimal::small(negative, scale, small),
-            None => Decimal(Form::Big(Box::new(BigForm { negative, scale, digits }))),
+            None => {
+                let (scale, digits) = Decimal::kept(scale, digits);
+                Decimal(Form::Big(Box::new(BigForm { negative, scale, digits })))
+            }
+        }
+    }
+
+    /// A number of too many digits gives up those behind its point; where they are not enough it is the largest.
+    fn kept(scale: u8, digits: Wide) -> (u8, Wide) {
+        let excess = digits.decimal_digits().saturating_sub(MAX_KEPT);
+        match u8::try_from(excess).ok().and_then(|excess| scale.checked_sub(excess)) {
+            Some(left) => (left, digits.div_pow10_round(excess)),
+            None => (0, Wide::pow10(MAX_KEPT).sub(&Wide::from_u128(1))),
         }
     }
 
@@ -303,9 +320,26 @@ impl Decimal {
         Decimal::from_wide(false, self.scale(), self.digits())
     }
 
-    /// Exactly `scale` fraction digits, rounding half away from zero or padding with zeros.
+    /// A number with that sign that is larger than every DECIMAL: what a double beyond them all divides as.
+    pub fn beyond(negative: bool) -> Decimal {
+        let (scale, digits) = Decimal::kept(0, Wide::pow10(MAX_KEPT));
+        Decimal::from_wide(negative, scale, digits)
+    }
+
+    /// The number that prints like the double does, as [`Self::from_f64`] gives it, and the largest with its sign for
+    /// one beyond.
+    pub fn nearest(number: f64) -> Decimal {
+        Decimal::from_f64(number).unwrap_or_else(|| {
+            let largest = Decimal::max_value(MAX_PRECISION, 0);
+            if number < 0.0 { largest.negate() } else { largest }
+        })
+    }
+
+    /// So many fraction digits (at most 30 more than it has), rounding half away from zero or padding with zeros; fewer
+    /// where the number has so many digits before its point that they do not all fit.
     pub fn round_to(&self, scale: u8) -> Decimal {
         let own = self.scale();
+        let scale = scale.min(own.saturating_add(MAX_SCALE));
         match scale.cmp(&own) {
             Ordering::Equal => self.clone(),
             Ordering::Less => {

@@ -65,3 +65,33 @@ fn order_ignores_scale() {
     assert!(dec("-1") < dec("0.1"));
     assert!(dec("99999999999999999999999999999999999999999999") > dec("9.5"));
 }
+
+/// Whatever is computed of the longest numbers ends, and has no more digits than a number keeps.
+#[test]
+fn long_numbers_stay_within_their_digits() {
+    let nines = "9".repeat(65);
+    let tiny = format!("0.{}1", "0".repeat(29));
+    let mixed = format!("{}.{}", "9".repeat(35), "9".repeat(30));
+    let mut all: Vec<Decimal> = ["0", "1", "-1", "7.5", &nines, &tiny, &mixed].map(dec).to_vec();
+    all.extend(all.clone().iter().flat_map(|number| [number.round_to(30), number.negate().round_to(6)]));
+    let within = |number: Decimal| {
+        assert!(number.digits().decimal_digits() <= MAX_KEPT + 1, "{number:?}");
+        number
+    };
+    for left in &all {
+        for right in &all {
+            let mut made = vec![left.round_to(255), left.round_places(-80), left.floor(), left.ceiling()];
+            made.extend([left.add(right), left.sub(right), left.mul(right)].into_iter().flatten());
+            made.extend(left.div(right, 30).and_then(Result::ok));
+            made.extend(left.div_integer(right));
+            made.extend(left.rem(right));
+            let made: Vec<Decimal> = made.into_iter().map(within).collect();
+            for number in &made {
+                within(number.mul(right).unwrap_or(Decimal::ZERO));
+                assert_eq!(number.cmp(right), right.cmp(number).reverse());
+            }
+        }
+    }
+    assert_eq!(dec(&nines).round_to(30).scale(), 11);
+    assert_eq!(Decimal::nearest(-1e300).to_string(), format!("-{nines}"));
+}

@@ -6,6 +6,9 @@ use std::cmp::Ordering;
 
 const LIMBS: usize = 8;
 
+/// The largest power of ten that fits.
+const MAX_EXPONENT: u32 = 154;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wide([u64; LIMBS]);
 
@@ -48,10 +51,10 @@ impl Wide {
         self.0 == [0; LIMBS]
     }
 
-    /// 10^exponent; saturates to a number above every decimal for absurd exponents.
+    /// 10^exponent; the largest that fits for absurd exponents.
     pub(super) fn pow10(exponent: u32) -> Wide {
         let mut result = Wide::from_u128(1);
-        let mut left = exponent.min(150);
+        let mut left = exponent.min(MAX_EXPONENT);
         while left > 0 {
             let step = left.min(19);
             result = result.mul_small(10u64.pow(step));
@@ -152,7 +155,7 @@ impl Wide {
         }
         let bits = LIMBS as u32 * 64 - self.leading_zeros();
         let mut digits = (bits - 1) * 1233 / 4096;
-        while *self >= Wide::pow10(digits) {
+        while digits <= MAX_EXPONENT && *self >= Wide::pow10(digits) {
             digits += 1;
         }
         digits

@@ -99,7 +99,9 @@ fn as_decimal(number: &Numeric) -> Decimal {
         Numeric::Int(number) => Decimal::from(*number),
         Numeric::UInt(number) => Decimal::from(*number),
         Numeric::Decimal(number) => number.clone(),
-        Numeric::Double(number) => Decimal::from_f64(*number).unwrap_or(Decimal::ZERO),
+        Numeric::Double(number) => {
+            Decimal::from_f64(*number).unwrap_or_else(|| Decimal::beyond(*number < 0.0))
+        }
     }
 }
 

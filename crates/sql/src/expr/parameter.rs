@@ -222,41 +222,24 @@ pub fn is_misfit_moment(call: &Call) -> bool {
 pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
     Some(match kind {
         ParameterKind::NoInt => ("integer of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "INTEGER", context)?;
-            let (number, _) = parse_integer_prefix(values[0].as_raw_bytes().unwrap_or_default());
-            Ok(Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })))
+            read("INTEGER", &values[0], context, |text| {
+                let (number, _) = parse_integer_prefix(text);
+                Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
+            })
         }),
         ParameterKind::NoDecimal => ("decimal of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "DECIMAL", context)?;
-            let number = Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value;
-            Ok(Value::Decimal(number.round_to(MAX_SCALE)))
+            read("DECIMAL", &values[0], context, |text| decimal_of(text, MAX_SCALE))
         }),
         ParameterKind::NoMicros => ("number of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "DECIMAL", context)?;
-            let number = Decimal::parse_prefix(values[0].as_raw_bytes().unwrap_or_default()).value;
-            Ok(Value::Decimal(number.round_to(MICROS_SCALE)))
+            read("DECIMAL", &values[0], context, |text| decimal_of(text, MICROS_SCALE))
         }),
         ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "DOUBLE", context)?;
-            Ok(Value::Double(parse_double_prefix(values[0].as_raw_bytes().unwrap_or_default()).0))
+            read("DOUBLE", &values[0], context, |text| Value::Double(parse_double_prefix(text).0))
         }),
         ParameterKind::NoMoment => (NO_MOMENT, |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
+            if !values[0].is_null() {
+                context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
             }
-            context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
             Ok(Value::Null)
         }),
         ParameterKind::NoDate => (NO_MOMENT, |_, values, context| {
@@ -265,15 +248,29 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
             }
             Ok(Value::Null)
         }),
-        ParameterKind::NoTime => (NO_TIME, |_, values, context| {
-            if values[0].is_null() {
-                return Ok(Value::Null);
-            }
-            told(&values[0], "time", context)?;
-            Ok(Value::Null)
-        }),
+        ParameterKind::NoTime => {
+            (NO_TIME, |_, values, context| read("time", &values[0], context, |_| Value::Null))
+        }
         _ => return None,
     })
+}
+
+/// The value that the bytes of one are `taken` for, with a warning that it is no such number; NULL stays NULL.
+fn read(
+    wanted: &str,
+    value: &Value,
+    context: &EvalContext<'_>,
+    taken: impl FnOnce(&[u8]) -> Value,
+) -> SqlResult<Value> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    told(value, wanted, context)?;
+    Ok(taken(value.as_raw_bytes().unwrap_or_default()))
+}
+
+fn decimal_of(text: &[u8], scale: u8) -> Value {
+    Value::Decimal(Decimal::parse_prefix(text).value.round_to(scale))
 }
 
 fn told(value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {

@@ -16,7 +16,7 @@ pub fn beside(kind: Kind, value: &Value, whole: bool) -> Option<(Kind, Value)> {
         // Beside dates and times whole numbers have a sign.
         Value::UInt(number) if kind != Kind::DateTime => Decimal::from(*number as i64),
         Value::UInt(number) => Decimal::from(*number),
-        Value::Double(number) => Decimal::from_f64(*number)?,
+        Value::Double(number) => Decimal::nearest(*number),
         Value::Decimal(number) => number.clone(),
         Value::Date(date) => Decimal::from(date.to_number()),
         Value::Time(_) => temporal_decimal(value),

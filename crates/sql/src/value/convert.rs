@@ -141,10 +141,7 @@ pub fn to_decimal(value: &Value, context: &EvalContext<'_>) -> SqlResult<Decimal
         Value::Null => Decimal::ZERO,
         Value::Int(number) => Decimal::from(*number),
         Value::UInt(number) => Decimal::from(*number),
-        Value::Double(number) => Decimal::from_f64(*number).unwrap_or_else(|| {
-            let largest = Decimal::max_value(crate::decimal::MAX_PRECISION, 0);
-            if *number < 0.0 { largest.negate() } else { largest }
-        }),
+        Value::Double(number) => Decimal::nearest(*number),
         Value::Decimal(number) => number.clone(),
         Value::Str(_) | Value::Bytes(_) => {
             let text = value.as_raw_bytes().unwrap_or(&[]);
