@@ -21,7 +21,7 @@ mod compress;
 mod date;
 mod digest;
 mod encode;
-mod extreme;
+pub(crate) mod extreme;
 mod field;
 mod info;
 mod interval;

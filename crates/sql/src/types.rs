@@ -92,6 +92,12 @@ impl BlobSize {
         }
     }
 
+    /// The least that holds so many bytes.
+    pub fn holding(bytes: u64) -> BlobSize {
+        let sizes = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium];
+        sizes.into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(BlobSize::Long)
+    }
+
     fn prefix(self) -> &'static str {
         match self {
             BlobSize::Tiny => "tiny",
@@ -545,6 +551,10 @@ impl ColumnType {
                 if *zerofill || *width != IntWidth::Big =>
             {
                 display.map_or(0, u32::from).max(ColumnType::int(*width, *unsigned).wire_length())
+            }
+            // However few digits a DOUBLE(M,D) shows.
+            ColumnType::Double { digits: Some((shown, _)), .. } => {
+                ColumnType::DOUBLE.wire_length().max(u32::from(*shown))
             }
             other => other.wire_length(),
         }

@@ -30,6 +30,7 @@ pub use display::{
     between_columns, column_text, format_double, format_float, in_own_bytes, into_column, is_shown_by_column,
     takes_shown, write_text,
 };
+pub(crate) use fitted::fitted_double;
 pub(crate) use moment::{
     MomentOrTime, ReadFor, delimiter_warning, read_clock, read_date, read_moment, read_moment_or_time,
     tell_delimiter,

@@ -19,7 +19,33 @@ use crate::value::Value;
 
 /// A value as its column shows it, which is of the type that the values of all rows have in common.
 pub(super) fn converted(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> SqlResult<Value> {
-    Ok(padded(coerce_value(value, kind, context)?, kind))
+    if let (Value::Double(number), Some(length)) = (&value, fixed_length(kind)) {
+        return Ok(padded(of_text(crate::value::fitted_double(*number, length).0, kind), kind));
+    }
+    Ok(padded(in_single(coerce_value(value, kind, context)?, kind), kind))
+}
+
+/// How long a text may be that is no TEXT or BLOB: it has the digits of a double that it has room for.
+fn fixed_length(kind: &ColumnType) -> Option<usize> {
+    match kind {
+        ColumnType::Char { length, .. }
+        | ColumnType::Varchar { length, .. }
+        | ColumnType::Binary { length }
+        | ColumnType::Varbinary { length } => usize::try_from(*length).ok(),
+        _ => None,
+    }
+}
+
+fn of_text(text: String, kind: &ColumnType) -> Value {
+    if kind.is_binary_string() { Value::bytes(text.into_bytes()) } else { Value::from(text) }
+}
+
+/// What a FLOAT keeps of a number.
+fn in_single(value: Value, kind: &ColumnType) -> Value {
+    match (value, kind) {
+        (Value::Double(number), ColumnType::Float { .. }) => Value::Double(f64::from(number as f32)),
+        (other, _) => other,
+    }
 }
 
 /// A value of BINARY as long as its column.

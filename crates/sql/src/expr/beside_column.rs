@@ -108,6 +108,15 @@ fn moment_before(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
     Ok(Value::Date(Date::from_parts(to_double(&arguments[0], context)? as u32, 0, 0)))
 }
 
+/// A year as its first day, which it is among moments of which one is given.
+pub(super) fn first_day_of_year(year: Expr) -> Expr {
+    let first = |_: &Call, arguments: &[Value], context: &EvalContext<'_>| match &arguments[0] {
+        Value::Null => Ok(Value::Null),
+        year => Ok(Value::Date(Date::from_parts(to_double(year, context)? as u32, 1, 1))),
+    };
+    Call::new("first day of year", first, vec![year], ColumnType::Date).into_expr()
+}
+
 /// A text that differs from row to row beside a date that does: its day, without the time. What says no day stays as
 /// it is.
 pub(super) fn day_of_text(typed: Typed) -> Typed {

@@ -1,10 +1,11 @@
 //! From syntax to what gives one of several values: CASE, IF, COALESCE, IFNULL, NULLIF, GREATEST and LEAST. The texts among the values
 //! agree on a collation (`mixing`).
 
+use super::beside_column::first_day_of_year;
 use super::build::{Builder, Resolver, boxed};
 use super::class::{coerced, is_moment};
 use super::condition::exactly;
-use super::infer::{unified_all, unified_type, without_members};
+use super::infer::{unified_all, unified_extreme, unified_type, without_members};
 use super::literal::with_numbers_of_hex;
 use super::own_digits::{cut_average, with_all_of_averages};
 use super::parameter::{Hold, ParameterKind};
@@ -197,6 +198,8 @@ impl Builder<'_> {
         }
         let moment = self.moment_compared_with(call, &arguments);
         let (arguments, averages) = with_all_of_averages(arguments);
+        let has_long = arguments.iter().any(|one| one.kind.column.is_blob());
+        let arguments = texts_as_shown(arguments);
         let mut typed = functions::bind_function(&call.name, arguments, self.settings)
             .map_err(|error| functions::as_written(error, call, self.resolver.database()))?;
         if let (Some(moment), Expr::Call(bound)) = (moment, &mut typed.expr)
@@ -207,7 +210,7 @@ impl Builder<'_> {
         if averages && let to @ ColumnType::Decimal { .. } = typed.kind.column.clone() {
             typed.expr = Expr::Coerce { operand: Box::new(typed.expr), to };
         }
-        typed.kind.column = bits_as_number(typed.kind.column);
+        typed.kind.column = with_long(bits_as_number(typed.kind.column), has_long);
         // The greatest of documents is a text.
         let document = is_document(&typed);
         Ok(if document { super::class::text_of_document(typed) } else { typed })
@@ -247,11 +250,40 @@ impl Builder<'_> {
             Meeting { operation, purpose: Purpose::Result, connection: self.settings.connection_collation };
         let values = values.into_iter().map(|value| of_full_width(value, &*self.resolver)).collect();
         let (values, agreed) = met(values, &meeting, Use::Result)?;
-        let kind = with_agreed(unified_all(&values), agreed, nullable);
+        let kind = with_agreed(with_long(unified_all(&values), kind.is_blob()), agreed, nullable);
         let shown = |value| in_kind(functions::as_shown(value), &kind.column);
         let shown = values.into_iter().map(shown).collect();
         Ok((shown, kind))
     }
+}
+
+/// Bytes of which some are those of a TEXT or BLOB.
+fn with_long(kind: ColumnType, has_long: bool) -> ColumnType {
+    if has_long && kind.is_binary_string() { ColumnType::Blob { size: BlobSize::Long } } else { kind }
+}
+
+/// Arguments of GREATEST and LEAST that are compared as texts: those that their columns show.
+fn texts_as_shown(arguments: Vec<Typed>) -> Vec<Typed> {
+    let kind = unified_extreme(&arguments);
+    if !kind.is_string() {
+        return arguments;
+    }
+    if arguments.iter().any(|one| is_moment(&one.kind.column)) {
+        let day = |one: Typed| match one.kind.column {
+            ColumnType::Year => Typed { expr: first_day_of_year(one.expr), ..one },
+            _ => one,
+        };
+        return arguments.into_iter().map(day).collect();
+    }
+    let shown = |one: Typed| {
+        let length = one.kind.column.wire_length();
+        let mut shown = functions::as_shown(one.clone());
+        if shown.kind.column != one.kind.column && kind.is_binary_string() {
+            shown.kind.column = ColumnType::Varbinary { length };
+        }
+        shown
+    };
+    arguments.into_iter().map(shown).collect()
 }
 
 /// A BIGINT column that becomes text or is computed with: BIGINT(3) holds as much as any BIGINT.
@@ -309,11 +341,11 @@ pub(crate) fn unified_agreed(left: &ColumnType, right: &ColumnType, agreed: Part
             ColumnType::Text { size, collation: agreed.collation }
         }
         // Bits are bytes beside text.
-        ColumnType::Varchar { length, collation } | ColumnType::Char { length, collation }
-            if has_bits && agreed.collation == Collation::Binary =>
-        {
-            let bytes = length.saturating_mul(collation.set().max_char_bytes());
-            ColumnType::Varbinary { length: bytes }
+        ColumnType::Varchar { .. } if has_bits && agreed.collation == Collation::Binary => {
+            ColumnType::Varbinary { length: left.wire_length().max(right.wire_length()) }
+        }
+        ColumnType::Char { .. } if has_bits && agreed.collation == Collation::Binary => {
+            ColumnType::Binary { length: left.wire_length().max(right.wire_length()) }
         }
         ColumnType::Text { size, .. } if has_bits && agreed.collation == Collation::Binary => {
             ColumnType::Blob { size }

@@ -230,21 +230,34 @@ fn unified_integers(left: &ColumnType, right: &ColumnType) -> ColumnType {
 /// What CHAR and BINARY hold at most.
 const MAX_FIXED_LENGTH: u32 = 255;
 
-/// CHAR, BINARY and what is no string: together they are CHAR or BINARY.
+/// CHAR, BINARY, members of ENUM and SET, and what is no string: together they are CHAR or BINARY.
 fn is_of_fixed_length(kind: &ColumnType) -> bool {
-    matches!(kind, ColumnType::Char { .. } | ColumnType::Binary { .. }) || !kind.is_string()
+    use ColumnType as T;
+    matches!(kind, T::Char { .. } | T::Binary { .. } | T::Enum { .. } | T::Set { .. }) || !kind.is_string()
 }
 
-/// Whether whole numbers beside FLOAT are FLOAT: all but INT.
-fn is_held_by_float(kind: &ColumnType) -> bool {
-    kind.is_integer() && !matches!(kind, ColumnType::Int { width: IntWidth::Int, .. })
+fn is_float(kind: &ColumnType) -> bool {
+    matches!(kind, ColumnType::Float { .. })
+}
+
+/// Whether a FLOAT stays one behind (`is_first`) or before a whole number: a BIGINT before it makes it a DOUBLE, INT
+/// and BIT at either side.
+fn is_held_by_float(whole: &ColumnType, is_first: bool) -> bool {
+    match whole {
+        ColumnType::Int { width: IntWidth::Big, .. } => !is_first,
+        ColumnType::Int { width: IntWidth::Int, .. } | ColumnType::Bit { .. } => false,
+        other => other.is_integer(),
+    }
 }
 
 /// All digits and those behind the point that show both of two numbers, if both have a fixed number of these.
 fn unified_digits(left: &ColumnType, right: &ColumnType) -> Option<(u8, u8)> {
     let shape = |kind: &ColumnType| match kind {
-        whole if whole.is_integer() => Some((u8::try_from(whole.wire_length()).unwrap_or(u8::MAX), 0)),
-        other => fixed_digits(other),
+        ColumnType::Float { digits, .. } | ColumnType::Double { digits, .. } => *digits,
+        ColumnType::Decimal { scale, .. } => {
+            Some((u8::try_from(kind.wire_length()).unwrap_or(u8::MAX), *scale))
+        }
+        whole => Some((u8::try_from(whole.text_length()).unwrap_or(u8::MAX), 0)),
     };
     let ((one, one_scale), (other, other_scale)) = shape(left).zip(shape(right))?;
     let scale = one_scale.max(other_scale);
@@ -265,7 +278,7 @@ pub(crate) fn double_of_scale(scale: u8) -> ColumnType {
 pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
     use ColumnType as T;
     match (left, right) {
-        (T::Null, other) | (other, T::Null) => return other.clone(),
+        (T::Null, other) | (other, T::Null) => return other.clone().unfilled(),
         (T::Bit { bits: one }, T::Bit { bits: other }) => return T::Bit { bits: (*one).max(*other) },
         _ if left == right => return text_of_members(left),
         (T::Float { .. }, T::Float { .. }) => {
@@ -274,9 +287,9 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         _ => {}
     }
     if left.is_numeric() && right.is_numeric() {
-        let float = |kind: &ColumnType| matches!(kind, T::Float { .. });
         let digits = unified_digits(left, right);
-        if float(left) && is_held_by_float(right) || float(right) && is_held_by_float(left) {
+        if is_float(left) && is_held_by_float(right, false) || is_float(right) && is_held_by_float(left, true)
+        {
             return T::Float { unsigned: false, digits, zerofill: false };
         }
         if is_double_class(left) || is_double_class(right) {
@@ -301,6 +314,10 @@ pub fn unified_type(left: &ColumnType, right: &ColumnType) -> ColumnType {
         };
     }
     let fixed = is_of_fixed_length(left) && is_of_fixed_length(right);
+    let bits = |kind: &ColumnType| matches!(kind, T::Bit { .. });
+    if bits(left) && right.is_temporal() || bits(right) && left.is_temporal() {
+        return T::Varbinary { length: left.wire_length().max(right.wire_length()) };
+    }
     if left.is_binary_string() || right.is_binary_string() {
         let length = left.wire_length().max(right.wire_length());
         if fixed && length <= MAX_FIXED_LENGTH {
@@ -369,9 +386,10 @@ pub(crate) fn unified_extreme(parts: &[Typed]) -> ColumnType {
     widened(announced(signed(all), parts.iter()), parts)
 }
 
-/// One of several decimals is one with a sign.
+/// One of several decimals or doubles is one with a sign.
 pub(crate) fn signed(mut kind: ColumnType) -> ColumnType {
-    if let ColumnType::Decimal { unsigned, .. } = &mut kind {
+    use ColumnType as T;
+    if let T::Decimal { unsigned, .. } | T::Float { unsigned, .. } | T::Double { unsigned, .. } = &mut kind {
         *unsigned = false;
     }
     kind

@@ -89,12 +89,14 @@ fn once(call: &Call, arguments: &[Value], context: &EvalContext<'_>, exact: bool
 
 /// What one of several texts was chosen for: as a number it is not told of, whatever it spells.
 pub(super) fn untold(typed: Typed) -> Typed {
-    let chosen = match &typed.expr {
-        Expr::Coalesce { .. } => true,
-        Expr::Call(call) => matches!(call.name, "greatest" | "least"),
-        _ => false,
-    };
-    if chosen { untold_text(typed) } else { typed }
+    match &typed.expr {
+        Expr::Coalesce { .. } => untold_text(typed),
+        Expr::Call(call) if is_text(&typed) && matches!(call.name, "greatest" | "least") => {
+            let expr = crate::functions::extreme::as_number(call).into_expr();
+            Typed { expr, ..typed }
+        }
+        _ => typed,
+    }
 }
 
 /// The same of any text.

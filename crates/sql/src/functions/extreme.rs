@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
-use crate::datetime::{self, DateTime};
+use crate::datetime::{self, DateRules, DateTime};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, coerce_value};
-use crate::value::{Value, apply_offset, shown_value, to_bytes, to_date_time, to_text};
+use crate::expr::{Call, EvalContext, Expr, coerce_value};
+use crate::value::{
+    Value, apply_offset, parse_double_prefix, shown_value, to_bytes, to_date_time, to_double, to_text,
+};
 
 pub(super) fn greatest(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     extreme(call, arguments, context, Ordering::Greater)
@@ -48,8 +50,47 @@ fn extreme_text(
     context: &EvalContext<'_>,
     wanted: Ordering,
 ) -> SqlResult<Value> {
+    let text = |value: &Value| match call.kind.is_binary_string() {
+        true => Value::bytes(to_bytes(value).into_owned()),
+        false => Value::Str(to_text(value)),
+    };
+    let best = match extreme_moment(call, arguments, context, wanted)? {
+        None => extreme_of(arguments.iter().map(text).collect(), call, wanted, context)?,
+        Some(Value::DateTime(mut moment)) => {
+            let written = call.arguments.iter().zip(arguments);
+            let digits = written.map(|(expr, value)| digits_of(value, matches!(expr, Expr::Literal(_))));
+            moment.fsp = digits.max().unwrap_or(0).max(moment.fsp).min(FSP_MAX);
+            Some(Value::DateTime(moment))
+        }
+        found => found,
+    };
+    best.map_or(Ok(Value::Null), |best| coerce_value(best, &call.kind, context))
+}
+
+const FSP_MAX: u8 = 6;
+
+/// The digits behind the seconds that a moment is shown with beside a value. A literal has those that it says.
+fn digits_of(value: &Value, is_literal: bool) -> u8 {
+    match value {
+        Value::Str(text) if is_literal => datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT)
+            .map_or(FSP_MAX, |found| found.moment.fsp),
+        Value::DateTime(moment) => moment.fsp,
+        Value::Time(time) => time.fsp,
+        Value::Decimal(number) => number.scale(),
+        Value::Null | Value::Int(_) | Value::UInt(_) | Value::Date(_) => 0,
+        Value::Double(_) | Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => FSP_MAX,
+    }
+}
+
+/// The moment among values of which one is a moment. None: their texts are compared.
+fn extreme_moment(
+    call: &Call,
+    arguments: &[Value],
+    context: &EvalContext<'_>,
+    wanted: Ordering,
+) -> SqlResult<Option<Value>> {
     let is_moment = |value: &Value| matches!(value, Value::DateTime(_));
-    let best = if arguments.iter().any(is_moment) {
+    Ok(if arguments.iter().any(is_moment) {
         // What is no moment is told of and counts as the zero date. Where that one wins, the texts decide.
         let moments = arguments
             .iter()
@@ -72,16 +113,7 @@ fn extreme_text(
         extreme_of(dates, call, wanted, context)?
     } else {
         None
-    };
-    let text = |value: &Value| match call.kind.is_binary_string() {
-        true => Value::bytes(to_bytes(value).into_owned()),
-        false => Value::Str(to_text(value)),
-    };
-    let best = match best {
-        None => extreme_of(arguments.iter().map(text).collect(), call, wanted, context)?,
-        found => found,
-    };
-    best.map_or(Ok(Value::Null), |best| coerce_value(best, &call.kind, context))
+    })
 }
 
 /// The moment that an argument says beside dates, or beside a moment by whose name a warning calls that.
@@ -107,6 +139,41 @@ fn moment(call: &Call, value: &Value, day: bool, context: &EvalContext<'_>) -> S
         context.warn(SqlError::truncated_wrong_value(kind, shown_value(value)))?;
     }
     Ok(Some(apply_offset(found.moment, found.offset_seconds, context)))
+}
+
+/// GREATEST or LEAST of texts where a number is wanted: that of the moment that wins among moments, that of the
+/// arguments' numbers if some are times, else that which the text begins with.
+pub(crate) fn as_number(call: &Call) -> Call {
+    let function = if call.name == "least" { least_number } else { greatest_number };
+    Call { name: "number of extreme", function, ..call.clone() }
+}
+
+fn greatest_number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    number(call, arguments, context, Ordering::Greater)
+}
+
+fn least_number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    number(call, arguments, context, Ordering::Less)
+}
+
+fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>, wanted: Ordering) -> SqlResult<Value> {
+    null_guard!(arguments);
+    if arguments.iter().any(|value| matches!(value, Value::Date(_) | Value::DateTime(_))) {
+        let best = extreme_moment(call, arguments, context, wanted)?;
+        return Ok(Value::Double(best.map_or(Ok(0.0), |best| to_double(&best, context))?));
+    }
+    if !arguments.iter().any(|value| matches!(value, Value::Time(_))) {
+        // A text that spells no number is not told of.
+        let text = extreme_text(call, arguments, context, wanted)?;
+        return Ok(Value::Double(parse_double_prefix(&to_bytes(&text)).0));
+    }
+    let mut best: Option<f64> = None;
+    for value in arguments {
+        context.step()?;
+        let number = to_double(value, context)?;
+        best = best.filter(|best| number.partial_cmp(best) != Some(wanted)).or(Some(number));
+    }
+    Ok(best.map_or(Value::Null, Value::Double))
 }
 
 fn extreme_of(

@@ -34,6 +34,7 @@ mod inner;
 mod insert_select;
 pub mod json_table;
 mod kept;
+mod member_texts;
 mod names;
 pub mod parameters;
 pub mod point;

@@ -14,7 +14,7 @@ use super::block::{Block, PlanContext, settled};
 use super::query::{OrderKey, QueryPlan, SetPlan, ValuesPlan};
 use super::scope::{Outside, is_aggregated};
 use super::select::{Around, limit_plan};
-use super::{times_as_texts, walk};
+use super::{member_texts, times_as_texts, walk};
 
 /// Plans a set operation.
 pub fn plan(
@@ -195,6 +195,7 @@ fn combined(
             }
         }
     }
+    member_texts::size(&mut kinds, &members);
     let columns: Arc<[ColumnMeta]> = head
         .iter()
         .zip(&kinds)
@@ -282,6 +283,9 @@ fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()>
             *item = with_own_digits(item.clone());
         } else if !plan.distinct {
             *item = with_all_of_average(item.clone());
+        }
+        if passes_on && plan.point.is_none() {
+            *item = member_texts::shown(item.clone(), &kind.column);
         }
         let literal = matches!(item.expr, Expr::Literal(_));
         let bytes = item.kind.column.is_binary_string() && plan.point.is_none();

@@ -144,16 +144,38 @@ fn push_double(out: &mut Vec<u8>, number: f64) {
     }
 }
 
-/// Appends a double with so many digits behind the point; what is rounded to zero has no sign.
+/// Appends a double with so many digits behind the point; what is rounded to zero has no sign. Digits behind those that
+/// tell the number from every other are zeros.
 fn push_fixed(out: &mut Vec<u8>, number: f64, scale: u8) {
     let start = out.len();
-    push(out, format_args!("{number:.*}", usize::from(scale)));
+    let plain = if is_told_by_fixed(number, scale) { None } else { told_digits(number, scale) };
+    match plain {
+        Some(plain) => out.extend_from_slice(plain.as_bytes()),
+        None => push(out, format_args!("{number:.*}", usize::from(scale))),
+    }
     if number <= 0.0
         && out[start..].iter().all(|byte| matches!(byte, b'-' | b'0' | b'.'))
         && out[start] == b'-'
     {
         out.remove(start);
     }
+}
+
+/// Whether a number has, with so many digits behind the point, no more than any double tells.
+fn is_told_by_fixed(number: f64, scale: u8) -> bool {
+    number.abs() * 10f64.powi(i32::from(scale)) < WHOLE_BELOW
+}
+
+/// The digits that tell a number, filled up with zeros to so many behind the point. None if it has more of them.
+fn told_digits(number: f64, scale: u8) -> Option<String> {
+    let mut plain = format!("{number}");
+    let own = plain.split_once('.').map_or(0, |(_, behind)| behind.len());
+    let missing = usize::from(scale).checked_sub(own).filter(|_| number.is_finite())?;
+    if own == 0 && scale > 0 {
+        plain.push('.');
+    }
+    plain.extend(std::iter::repeat_n('0', missing));
+    Some(plain)
 }
 
 /// Doubles from here on are written with an exponent.

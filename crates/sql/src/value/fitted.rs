@@ -8,7 +8,7 @@ const DIGITS_MAX: usize = 17;
 
 /// The text of a number in at most `width` characters, and whether it tells the number. What has no room for even one
 /// digit is cut where it is stored.
-pub(super) fn fitted_double(number: f64, width: usize) -> (String, bool) {
+pub(crate) fn fitted_double(number: f64, width: usize) -> (String, bool) {
     let whole = format_double(number);
     if whole.len() <= width || !number.is_finite() {
         return (whole, true);
@@ -16,7 +16,7 @@ pub(super) fn fitted_double(number: f64, width: usize) -> (String, bool) {
     let (mut plain, mut scientific) = (whole.clone(), whole);
     for digits in (1..DIGITS_MAX).rev() {
         (plain, scientific) = both(number, digits);
-        if plain.len() <= width && plain.len() <= scientific.len() {
+        if plain.len() <= width && (plain.len() <= scientific.len() || number.abs() >= 1.0) {
             return (plain, true);
         }
         if scientific.len() <= width {
@@ -69,6 +69,7 @@ mod tests {
         let at = [(12, "123456.78906"), (10, "123456.789"), (8, "123456.8"), (5, "1.2e5"), (3, "1e5")];
         at.into_iter().for_each(|(width, text)| assert_eq!(fitted(long, width), text));
         assert_eq!(fitted(-123.456, 5), "-123");
+        assert_eq!(fitted(f64::from(99_999.99_f32), 7), "100000");
         assert_eq!(fitted(1e-10, 10), "1e-10");
         assert_eq!(fitted(f64::from(0.000_012_34_f32), 8), "1.234e-5");
         assert!(fitted_double(long, 5).1, "two digits tell something");

@@ -160,6 +160,7 @@ impl Session {
         query: &Query,
         (current, eval): (Option<&str>, &EvalContext<'_>),
     ) -> SqlResult<Vec<Column>> {
+        let of_set = matches!(source, QueryPlan::Set(_));
         let written = written_values(query);
         let written = written.iter().copied().chain(std::iter::repeat(None));
         let columns = source.columns().iter().zip(written);
@@ -167,7 +168,7 @@ impl Session {
             let Some(read) = written.and_then(read_as_it_is).and_then(|(name, of)| {
                 Some((columns_read::find(self.db.dictionary(), current, query, name)?, of))
             }) else {
-                return self.selected_column(meta, written, eval);
+                return self.selected_column(meta, (written, of_set), eval);
             };
             match read {
                 // It is the column.
@@ -176,10 +177,10 @@ impl Session {
                 }
                 // A column that has no default gives none to the greatest of its values either.
                 (base, Reads::Extreme) if base.default == DefaultValue::None => {
-                    let column = self.selected_column(meta, written, eval)?;
+                    let column = self.selected_column(meta, (written, of_set), eval)?;
                     Ok(Column { default: DefaultValue::None, ..column })
                 }
-                _ => self.selected_column(meta, written, eval),
+                _ => self.selected_column(meta, (written, of_set), eval),
             }
         };
         columns.map(column).collect()
@@ -190,7 +191,7 @@ impl Session {
     fn selected_column(
         &self,
         meta: &ColumnMeta,
-        written: Option<&Expr>,
+        (written, of_set): (Option<&Expr>, bool),
         eval: &EvalContext<'_>,
     ) -> SqlResult<Column> {
         let name: Box<str> = meta.name.trim().into();
@@ -220,7 +221,9 @@ impl Session {
         let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
         let kind = written.map_or(kind.clone(), |written| type_of_written(written, kind, base.is_some()));
         // What IFNULL gives is as wide as its wider argument.
-        let kind = if written.is_some_and(is_if_null) { widest(kind) } else { kind };
+        // So are the whole numbers of a set operation.
+        let is_wide = written.is_some_and(is_if_null) || of_set;
+        let kind = if is_wide { widest(kind) } else { kind };
         let kind = stored_type(&kind);
         let comment = base.map_or("".into(), |base| base.comment.clone());
         let default = match nullable {
@@ -417,8 +420,7 @@ fn stored_type(kind: &ColumnType) -> ColumnType {
 }
 
 fn size_for(bytes: u64) -> BlobSize {
-    let sizes = [BlobSize::Normal, BlobSize::Medium];
-    sizes.into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(BlobSize::Long)
+    BlobSize::holding(bytes).max(BlobSize::Normal)
 }
 
 fn zero_default(name: &str, kind: &ColumnType, eval: &EvalContext<'_>) -> SqlResult<DefaultValue> {
