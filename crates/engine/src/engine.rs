@@ -13,6 +13,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use turnstile_sys::disk::Disk;
 use turnstile_sys::fault_disk::FaultDisk;
+use turnstile_sys::relief;
 
 use crate::admission::Gate;
 use crate::api::{Config, PurgeStatus, Settings, TableDef, TxnOptions};
@@ -416,11 +417,18 @@ impl Drop for Engine {
     }
 }
 
+/// Records of a tree that is checked between two looks at how long that has taken.
+const RECORDS_AT_ONCE: u32 = 64;
+
 /// Whether every row or entry of a tree is by a transaction that has begun at some time.
 fn check_writers(kernel: &Kernel, tree: &Tree) -> Result<()> {
     let mut walk = WalkState::default();
-    let mut found = Ok(());
+    let (mut found, mut looked) = (Ok(()), 0u32);
     let mut visit = |record: Record<'_>| {
+        looked = looked.wrapping_add(1);
+        if looked.is_multiple_of(RECORDS_AT_ONCE) {
+            relief::worked();
+        }
         found = writer_of(record.value).and_then(|id| check_writer(kernel, id));
         if found.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::ids::{TableId, TxnId};
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
+use turnstile_sys::relief;
 
 use crate::accounts::{Account, AccountName, Accounts, Privileges};
 use crate::collation::Collation;
@@ -360,14 +361,16 @@ impl Database {
     /// Makes definitions of tables durable, in one transaction. Error 1050 if a table that stays as it is has the name
     /// of one of them: whoever gives a name holds it ([`crate::mdl::names`]), so that this is never so.
     pub(crate) async fn save_tables(&self, definitions: &[&Definition]) -> SqlResult<TxnId> {
+        let changed: HashSet<TableId> = definitions.iter().map(|one| one.id).collect();
         for one in definitions {
-            let changes = |id: TableId| definitions.iter().any(|other| other.id == id);
-            if self.dictionary.find(&one.schema, &one.name).is_some_and(|there| !changes(there.definition.id))
-            {
+            relief::worked();
+            let there = self.dictionary.find(&one.schema, &one.name);
+            if there.is_some_and(|there| !changed.contains(&there.definition.id)) {
                 return Err(SqlError::table_exists(&one.name));
             }
         }
         let row = |definition: &&Definition| {
+            relief::worked();
             (row_key(RowKind::Table, &definition.id.0.to_be_bytes()), Some(definition.encode()))
         };
         write_rows(&self.engine, &definitions.iter().map(row).collect::<Vec<_>>()).await

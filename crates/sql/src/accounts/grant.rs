@@ -136,6 +136,7 @@ impl Session {
         let granted = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut staged = self.stage().await?;
         for name in self.accounts_named(&grant.users) {
+            self.pace(&mut staged).await?;
             let found = self.account_to_change(&staged, &name)?;
             if wanted.whole.has(Privileges::SYSTEM_USER)
                 && self.database().accounts().mandatory().contains(&name)
@@ -210,6 +211,7 @@ impl Session {
         self.may_pass(&place, &wanted)?;
         let mut staged = self.stage().await?;
         for name in names {
+            self.pace(&mut staged).await?;
             if revoke.ignore_unknown_user && self.database().accounts().find(&name).is_none() {
                 self.warn(SqlError::unknown_authorization_id(&name.user));
                 continue;
@@ -282,6 +284,7 @@ impl Session {
         }
         let mut staged = self.stage().await?;
         for name in names {
+            self.pace(&mut staged).await?;
             let Some(mut account) = self.account_to_change(&staged, name)? else { continue };
             account.global = Privileges::NONE;
             account.databases = BTreeMap::new();

@@ -369,15 +369,19 @@ impl Accounts {
     }
 
     /// Takes over the changes of one statement; None: the account is gone.
-    fn change(&self, changes: BTreeMap<AccountName, Option<Account>>) {
+    fn change(&self, changes: BTreeMap<AccountName, Option<Arc<Account>>>) {
+        let mut replaced = Vec::with_capacity(changes.len());
         let mut accounts = self.by_name.write();
         for (name, change) in changes {
-            match change {
-                Some(account) => accounts.insert(name, Arc::new(account)),
+            replaced.extend(match change {
+                Some(account) => accounts.insert(name, account),
                 None => accounts.remove(&name),
-            };
+            });
         }
         self.version.fetch_add(1, Ordering::Release);
+        drop(accounts);
+        // Those who asked meanwhile have waited long enough without this.
+        drop(replaced);
     }
 
     /// A number that changes whenever an account does. It is never 0.

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use turnstile_sys::relief;
+
 use super::staged::Staged;
 use super::statements::{failed, quoted};
 use super::{Account, AccountName, grants};
@@ -54,6 +56,7 @@ impl Session {
         let mut staged = self.stage().await?;
         let mut wrong = Vec::new();
         for name in self.accounts_named(roles) {
+            self.pace(&mut staged).await?;
             if name.user.is_empty() {
                 return Err(SqlError::operation_failed("CREATE ROLE", "anonymous user"));
             }
@@ -76,8 +79,8 @@ impl Session {
     async fn drop_roles(&mut self, roles: &[UserName], if_exists: bool) -> SqlResult<()> {
         let staged = self.stage().await?;
         let names = self.accounts_named(roles);
-        let found = names.iter().filter_map(|name| self.account_staged(&staged, name));
-        if found.into_iter().any(|account| !account.locked) {
+        let mut found = names.iter().filter_map(|name| self.account_staged(&staged, name));
+        if found.any(|account| !account.locked) {
             self.ask_for_create_user()?;
         }
         self.drop_accounts(staged, "DROP ROLE", &names, if_exists).await
@@ -91,22 +94,27 @@ impl Session {
         names: &[AccountName],
         if_exists: bool,
     ) -> SqlResult<()> {
-        let mut wrong = Vec::new();
+        let (mut wrong, mut gone) = (Vec::new(), BTreeSet::new());
         let mandatory = self.database().accounts().mandatory();
         for name in names {
+            self.pace(&mut staged).await?;
             if mandatory.contains(name) {
                 return Err(SqlError::mandatory_role(name.quoted()));
             }
             match self.account_to_change(&staged, name)? {
                 Some(account) => {
                     staged.remove(&account.name);
-                    self.stage_loss_of_role(&mut staged, name);
+                    gone.insert(account.name);
                 }
                 None if if_exists => self.note(SqlError::unknown_authorization_id(quoted(name))),
                 None => wrong.push(quoted(name)),
             }
         }
-        if wrong.is_empty() { self.keep_staged(staged).await } else { Err(failed(command, &wrong)) }
+        if !wrong.is_empty() {
+            return Err(failed(command, &wrong));
+        }
+        self.stage_loss_of_roles(&mut staged, &gone).await?;
+        self.keep_staged(staged).await
     }
 
     /// Fails unless the account may grant and revoke these roles.
@@ -115,12 +123,11 @@ impl Session {
             let (own, active) = self.own_roles();
             let accounts = self.database().accounts();
             let another = self.own_account_still().is_none();
-            if another || !roles.iter().all(|role| accounts.may_administer(&own, &active, role)) {
+            if another || !accounts.may_administer(&own, &active, roles) {
                 return Err(SqlError::specific_access_denied("WITH ADMIN, ROLE_ADMIN, SUPER"));
             }
         }
-        let accounts = self.database().accounts();
-        if roles.iter().filter_map(|role| accounts.find(role)).any(|role| accounts.is_guarded(&role)) {
+        if self.database().accounts().is_one_guarded(roles) {
             self.ask_for_system_user()?;
         }
         Ok(())
@@ -132,52 +139,58 @@ impl Session {
         self.may_pass_roles(&roles)?;
         let users = self.accounts_named(users);
         for name in roles.iter().chain(&users) {
+            self.pace(&mut staged).await?;
             if self.account_staged(&staged, name).is_none() {
                 return Err(SqlError::no_such_authorization_id(name.quoted()));
             }
         }
         for user in &users {
-            for role in &roles {
-                self.stage_role(&mut staged, user, role, admin)?;
-            }
+            self.pace(&mut staged).await?;
+            self.stage_roles(&mut staged, user, &roles, admin)?;
         }
         self.keep_staged(staged).await
     }
 
-    /// One more role for an account. Error 4027 if the role holds the account.
-    fn stage_role(
+    /// More roles for an account. Error 4027 if one of them holds the account.
+    fn stage_roles(
         &mut self,
         staged: &mut Staged,
         user: &AccountName,
-        role: &AccountName,
+        roles: &[AccountName],
         admin: bool,
     ) -> SqlResult<()> {
-        if self.role_leads_to(staged, role, user) {
-            return Err(SqlError::role_loop(user.quoted(), role.quoted()));
-        }
+        self.find_no_loop(staged, roles, user)?;
         let found = self.account_to_change(staged, user)?;
         let mut account = found.ok_or_else(|| SqlError::no_such_authorization_id(user.quoted()))?;
-        *account.roles.entry(role.clone()).or_default() |= admin;
+        for role in roles {
+            *account.roles.entry(role.clone()).or_default() |= admin;
+        }
         staged.put(account);
         Ok(())
     }
 
-    /// Whether a role is an account, or holds it, directly or not. All accounts hold the mandatory roles.
-    fn role_leads_to(&self, staged: &Staged, role: &AccountName, wanted: &AccountName) -> bool {
+    /// Error 4027 if one of these roles is an account, or holds it, directly or not. All accounts hold the mandatory
+    /// roles.
+    fn find_no_loop(&self, staged: &Staged, roles: &[AccountName], holder: &AccountName) -> SqlResult<()> {
         let mandatory = self.database().accounts().mandatory();
+        // What a role before has led to leads nowhere.
         let mut seen = BTreeSet::new();
-        let mut next = vec![role.clone()];
-        while let Some(name) = next.pop() {
-            if name == *wanted {
-                return true;
-            }
-            if let Some(account) = self.account_staged(staged, &name)
-                && seen.insert(name)
-            {
-                next.extend(account.roles.into_keys().chain(mandatory.iter().cloned()));
+        for role in roles {
+            let mut next = vec![role.clone()];
+            while let Some(name) = next.pop() {
+                if name == *holder {
+                    return Err(SqlError::role_loop(holder.quoted(), role.quoted()));
+                }
+                if let Some(account) = self.account_staged(staged, &name)
+                    && seen.insert(name)
+                {
+                    let held = account.roles.keys().chain(&*mandatory);
+                    next.extend(held.filter(|held| !seen.contains(held)).cloned());
+                }
+                relief::worked();
             }
         }
-        false
+        Ok(())
     }
 
     /// The default roles of an account that is made, which are granted to it.
@@ -192,9 +205,7 @@ impl Session {
             if self.account_staged(staged, role).is_none() {
                 return Err(SqlError::unknown_authorization_id(role.quoted()));
             }
-            if self.role_leads_to(staged, role, &account.name) {
-                return Err(SqlError::role_loop(account.name.quoted(), role.quoted()));
-            }
+            self.find_no_loop(staged, std::slice::from_ref(role), &account.name)?;
         }
         self.may_pass_roles(&roles)?;
         for role in roles {
@@ -212,17 +223,19 @@ impl Session {
         let roles = self.accounts_named(roles);
         self.may_pass_roles(&roles)?;
         let mandatory = self.database().accounts().mandatory();
-        let mut there = Vec::new();
+        let mut there = BTreeSet::new();
         for role in roles {
+            self.pace(&mut staged).await?;
             if self.account_staged(&staged, &role).is_none() {
                 self.refuse_or_warn(SqlError::no_such_authorization_id(role.quoted()), *if_exists)?;
             } else if mandatory.contains(&role) {
                 return Err(SqlError::mandatory_role(role.quoted()));
             } else {
-                there.push(role);
+                there.insert(role);
             }
         }
         for user in self.accounts_named(users) {
+            self.pace(&mut staged).await?;
             let Some(mut account) = self.account_to_change(&staged, &user)? else {
                 if *ignore_unknown_user {
                     self.warn(SqlError::unknown_authorization_id(&user.user));
@@ -231,9 +244,7 @@ impl Session {
                 }
                 continue;
             };
-            for role in &there {
-                account.lose_role(role);
-            }
+            account.lose_roles(&there);
             staged.put(account);
         }
         self.keep_staged(staged).await
@@ -242,6 +253,7 @@ impl Session {
     async fn set_default_roles(&mut self, choice: &RoleChoice, users: &[UserName]) -> SqlResult<()> {
         let mut staged = self.stage().await?;
         for user in self.accounts_named(users) {
+            self.pace(&mut staged).await?;
             let found = self.account_to_change(&staged, &user)?;
             let roles = chosen(choice, &user, &self.database().accounts().held_roles(&user))?;
             match found {

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use turnstile_sys::relief;
+
 use super::{Account, AccountName, Accounts, Privileges};
 
 type ByName = BTreeMap<AccountName, Arc<Account>>;
@@ -32,10 +34,15 @@ impl Account {
         }
     }
 
-    /// Forgets a role.
-    pub(super) fn lose_role(&mut self, role: &AccountName) -> bool {
-        let held = self.roles.remove(role).is_some();
-        self.default_roles.remove(role) || held
+    /// Forgets roles.
+    pub(super) fn lose_roles(&mut self, roles: &BTreeSet<AccountName>) {
+        self.roles.retain(|role, _| !roles.contains(role));
+        self.default_roles.retain(|role| !roles.contains(role));
+    }
+
+    /// Whether it holds one of these roles, or would have it active when it connects.
+    pub(super) fn holds_any(&self, roles: &BTreeSet<AccountName>) -> bool {
+        self.roles.keys().chain(&self.default_roles).any(|role| roles.contains(role))
     }
 }
 
@@ -49,8 +56,9 @@ fn reach<'a>(accounts: &'a ByName, from: impl IntoIterator<Item = &'a AccountNam
             && seen.insert(name)
         {
             found.push(account);
-            next.extend(account.roles.keys());
+            next.extend(account.roles.keys().filter(|role| !seen.contains(role)));
         }
+        relief::worked();
     }
     found
 }
@@ -143,18 +151,27 @@ impl Accounts {
         edges
     }
 
-    /// Whether the holder of these active roles may grant a role: it, or a role that is active, holds it WITH ADMIN
-    /// OPTION.
+    /// Whether the holder of these active roles may grant all of `roles`: it, or a role that is active, holds each WITH
+    /// ADMIN OPTION.
     pub(super) fn may_administer(
         &self,
         name: &AccountName,
         active: &[AccountName],
-        role: &AccountName,
+        roles: &[AccountName],
     ) -> bool {
         let held = self.held_roles(name);
         let accounts = self.by_name.read();
         let of_roles = reach(&accounts, active.iter().filter(|role| held.contains_key(*role)));
-        held.get(role) == Some(&true) || of_roles.iter().any(|one| one.roles.get(role) == Some(&true))
+        let own = held.iter().filter(|(_, admin)| **admin).map(|(role, _)| role);
+        let by_roles = of_roles.iter().flat_map(|one| &one.roles).filter(|(_, admin)| **admin);
+        let may: BTreeSet<&AccountName> = own.chain(by_roles.map(|(role, _)| role)).collect();
+        roles.iter().all(|role| may.contains(role))
+    }
+
+    /// Whether one of these accounts holds SYSTEM_USER, itself or by a role that it holds.
+    pub(super) fn is_one_guarded(&self, names: &[AccountName]) -> bool {
+        let accounts = self.by_name.read();
+        reach(&accounts, names).iter().any(|account| account.global.has(Privileges::SYSTEM_USER))
     }
 
     /// Whether an account holds SYSTEM_USER, itself or by a role that it holds, active or not.

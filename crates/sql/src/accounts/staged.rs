@@ -7,24 +7,30 @@
 //! take over every other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Account, AccountName};
 use crate::dictionary::{RowKind, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::mdl::{Hold, Mode};
 use crate::session::Session;
 
+/// Names between two looks at the clock.
+const NAMES_AT_ONCE: usize = 16;
+
 /// Accounts as they will be; None: gone.
-#[derive(Debug)]
 pub(super) struct Staged {
-    changes: BTreeMap<AccountName, Option<Account>>,
+    changes: BTreeMap<AccountName, Option<Arc<Account>>>,
+    slice: Slice,
+    paced: usize,
     _gate: Hold,
 }
 
 impl Staged {
     /// An account as it will be.
     pub(super) fn put(&mut self, account: Account) {
-        self.changes.insert(account.name.clone(), Some(account));
+        self.changes.insert(account.name.clone(), Some(Arc::new(account)));
     }
 
     /// An account that goes.
@@ -38,14 +44,24 @@ impl Session {
     pub(super) async fn stage(&mut self) -> SqlResult<Staged> {
         let db = self.database().clone();
         let gate = db.accounts().gate.lock(Mode::Exclusive, &mut self.gate_patience()).await?;
-        Ok(Staged { changes: BTreeMap::new(), _gate: gate })
+        Ok(Staged { changes: BTreeMap::new(), slice: Slice::default(), paced: 0, _gate: gate })
+    }
+
+    /// Between the names of a statement, of which there may be tens of thousands.
+    pub(super) async fn pace(&self, staged: &mut Staged) -> SqlResult<()> {
+        staged.paced += 1;
+        if staged.paced.is_multiple_of(NAMES_AT_ONCE) {
+            self.interrupt().check()?;
+            staged.slice.breathe().await;
+        }
+        Ok(())
     }
 
     /// An account as it will be, for reading; None if there is none.
-    pub(super) fn account_staged(&self, staged: &Staged, name: &AccountName) -> Option<Account> {
+    pub(super) fn account_staged(&self, staged: &Staged, name: &AccountName) -> Option<Arc<Account>> {
         match staged.changes.get(name) {
             Some(change) => change.clone(),
-            None => self.database().accounts().find(name).map(|account| (*account).clone()),
+            None => self.database().accounts().find(name),
         }
     }
 
@@ -61,7 +77,7 @@ impl Session {
         if guarded && *name != self.own_account() {
             self.ask_for_system_user()?;
         }
-        Ok(found)
+        Ok(found.as_deref().cloned())
     }
 
     /// Fails unless SYSTEM_USER is held.
@@ -72,38 +88,49 @@ impl Session {
         }
     }
 
-    /// The names of all accounts, those that are staged among them.
-    fn names_staged(&self, staged: &Staged) -> BTreeSet<AccountName> {
+    /// All accounts as they will be.
+    fn all_staged(&self, staged: &Staged) -> Vec<Arc<Account>> {
         let known = self.database().accounts().list();
-        known.iter().map(|account| &account.name).chain(staged.changes.keys()).cloned().collect()
+        let unchanged = known.into_iter().filter(|account| !staged.changes.contains_key(&account.name));
+        unchanged.chain(staged.changes.values().flatten().cloned()).collect()
     }
 
-    /// Whether an account is held as a role by somebody.
-    pub(super) fn is_role_of_somebody(&self, staged: &Staged, role: &AccountName) -> bool {
-        let holds = |name: &AccountName| {
-            self.account_staged(staged, name).is_some_and(|account| account.roles.contains_key(role))
-        };
-        self.names_staged(staged).iter().any(holds)
+    /// The accounts that somebody holds as roles.
+    pub(super) async fn held_by_somebody(&self, staged: &mut Staged) -> SqlResult<BTreeSet<AccountName>> {
+        let mut held = BTreeSet::new();
+        for account in self.all_staged(staged) {
+            self.pace(staged).await?;
+            held.extend(account.roles.keys().cloned());
+        }
+        Ok(held)
     }
 
-    /// Takes a role that goes from all accounts that hold it, whoever they are.
-    pub(super) fn stage_loss_of_role(&self, staged: &mut Staged, role: &AccountName) {
-        for holder in self.names_staged(staged) {
-            if let Some(mut account) = self.account_staged(staged, &holder)
-                && account.lose_role(role)
-            {
-                staged.put(account);
+    /// Takes roles that go from all accounts that hold them, whoever they are.
+    pub(super) async fn stage_loss_of_roles(
+        &self,
+        staged: &mut Staged,
+        roles: &BTreeSet<AccountName>,
+    ) -> SqlResult<()> {
+        for holder in self.all_staged(staged) {
+            self.pace(staged).await?;
+            if holder.holds_any(roles) {
+                let mut holder = (*holder).clone();
+                holder.lose_roles(roles);
+                staged.put(holder);
             }
         }
+        Ok(())
     }
 
     /// Makes what is staged durable, and then seen.
-    pub(super) async fn keep_staged(&mut self, staged: Staged) -> SqlResult<()> {
-        let row = |(name, change): (&AccountName, &Option<Account>)| {
-            let key = row_key(RowKind::Account, &Account::row_name(name));
-            (key, change.as_ref().map(Account::encode))
-        };
-        let rows: Vec<_> = staged.changes.iter().map(row).collect();
+    pub(super) async fn keep_staged(&mut self, mut staged: Staged) -> SqlResult<()> {
+        let mut rows = Vec::with_capacity(staged.changes.len());
+        let changes: Vec<_> = staged.changes.iter().map(|(name, now)| (name.clone(), now.clone())).collect();
+        for (name, change) in changes {
+            self.pace(&mut staged).await?;
+            let key = row_key(RowKind::Account, &Account::row_name(&name));
+            rows.push((key, change.map(|account| account.encode())));
+        }
         if rows.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,7 @@
 //! CREATE USER and the like, SET PASSWORD; and accounts as dictionary rows. GRANT and REVOKE are in `grant.rs`.
 
+use std::collections::BTreeSet;
+
 use super::{Account, AccountName, Plugin, Privileges, TableRights};
 use crate::ast::{Authentication, Statement, UserName, UserSpec, UserStatement};
 use crate::dictionary::encoding::{Damaged, Reader, Writer};
@@ -132,6 +134,7 @@ impl Session {
         let command = if user.alter { "ALTER USER" } else { "CREATE USER" };
         let (mut staged, mut wrong) = (self.stage().await?, Vec::new());
         for spec in &user.users {
+            self.pace(&mut staged).await?;
             let name = self.account_named(&spec.name);
             let found = self.account_to_change(&staged, &name)?;
             if found.is_some() != user.alter {
@@ -165,11 +168,14 @@ impl Session {
 
     async fn rename_users(&mut self, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
         let mut staged = self.stage().await?;
+        // A role that somebody holds is not renamed, so this stays as it is.
+        let (held, mut gone) = (self.held_by_somebody(&mut staged).await?, BTreeSet::new());
         for (old, new) in pairs {
+            self.pace(&mut staged).await?;
             let (old, new) = (self.account_named(old), self.account_named(new));
             let found = self.account_to_change(&staged, &old)?;
             let taken = self.account_to_change(&staged, &new)?;
-            if found.is_some() && [&old, &new].iter().any(|one| self.is_role_of_somebody(&staged, one)) {
+            if found.is_some() && [&old, &new].iter().any(|one| held.contains(*one)) {
                 return Err(SqlError::rename_role());
             }
             let (Some(mut account), None) = (found, taken) else {
@@ -179,10 +185,11 @@ impl Session {
                 return Err(SqlError::rename_role());
             }
             staged.remove(&old);
-            self.stage_loss_of_role(&mut staged, &old);
             account.name = new;
             staged.put(account);
+            gone.insert(old);
         }
+        self.stage_loss_of_roles(&mut staged, &gone).await?;
         self.keep_staged(staged).await
     }
 

@@ -25,6 +25,7 @@ use turnstile_sys::ranked::RankedRwLock;
 
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::rank;
 
 pub mod check;
@@ -180,22 +181,29 @@ impl Dictionary {
 
     /// Adds or replaces a table under the name in its definition.
     pub fn put_table(&self, table: Arc<Table>) {
-        let mut contents = self.contents.write();
-        let schema = contents.schemas.entry(table.definition.schema.clone()).or_default();
-        if let Some(old) = schema.tables.insert(table.definition.name.clone(), table.clone()) {
-            contents.unlink(&old.definition);
-        }
-        contents.link(&table.definition);
-        drop(contents);
-        self.changed();
+        self.replace_tables(&[], vec![table]);
     }
 
     /// Forgets a table.
     pub fn remove_table(&self, schema: &str, name: &str) {
+        self.replace_tables(&[(schema.into(), name.into())], Vec::new());
+    }
+
+    /// Forgets tables, and adds or replaces others: nobody sees some of it without the rest.
+    pub fn replace_tables(&self, gone: &[TableName], now: Vec<Arc<Table>>) {
+        let mut replaced = Vec::with_capacity(gone.len());
         let mut contents = self.contents.write();
-        let removed = contents.schemas.get_mut(schema).and_then(|schema| schema.tables.remove(name));
-        if let Some(old) = removed {
-            contents.unlink(&old.definition);
+        for (schema, name) in gone {
+            replaced.extend(contents.schemas.get_mut(schema).and_then(|schema| schema.tables.remove(name)));
+        }
+        replaced.iter().for_each(|old: &Arc<Table>| contents.unlink(&old.definition));
+        for table in now {
+            let schema = contents.schemas.entry(table.definition.schema.clone()).or_default();
+            if let Some(old) = schema.tables.insert(table.definition.name.clone(), table.clone()) {
+                contents.unlink(&old.definition);
+                replaced.push(old);
+            }
+            contents.link(&table.definition);
         }
         drop(contents);
         self.changed();
@@ -264,8 +272,9 @@ pub async fn read_rows(engine: &Arc<Engine>) -> SqlResult<Vec<(u8, Vec<u8>, Vec<
 /// Writes rows (None deletes one), all or nothing; durable when it returns.
 pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<TxnId> {
     let mut txn = begin(engine);
-    let table = rows();
+    let (table, mut slice) = (rows(), Slice::default());
     for (key, row) in changes {
+        slice.breathe().await;
         let Some(row) = row else {
             txn.delete(&table, key).await?;
             continue;

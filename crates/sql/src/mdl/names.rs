@@ -64,21 +64,31 @@ pub fn in_order(claims: &mut Vec<Claim>) {
 /// The gates of names that somebody holds or waits for.
 #[derive(Debug)]
 pub struct NameGates {
-    gates: RankedMutex<HashMap<Name, Arc<Gate>>>,
+    gates: RankedMutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    by_name: HashMap<Name, Arc<Gate>>,
+    /// So many were left when those that nobody had were last thrown away.
+    left: usize,
 }
 
 impl Default for NameGates {
     fn default() -> Self {
-        NameGates { gates: RankedMutex::new(rank::SHORT, &rank::METADATA_NAMES, HashMap::new()) }
+        NameGates { gates: RankedMutex::new(rank::SHORT, &rank::METADATA_NAMES, Known::default()) }
     }
 }
 
 impl NameGates {
-    /// The gate of a name. Gates that nobody has any more go.
+    /// The gate of a name. Gates that nobody has any more go, once there may be as many as others.
     pub fn gate(&self, name: &Name) -> Arc<Gate> {
-        let mut gates = self.gates.lock();
-        gates.retain(|_, gate| Arc::strong_count(gate) > 1);
-        gates.entry(name.clone()).or_default().clone()
+        let known = &mut *self.gates.lock();
+        if known.by_name.len() >= 2 * known.left {
+            known.by_name.retain(|_, gate| Arc::strong_count(gate) > 1);
+            known.left = known.by_name.len();
+        }
+        known.by_name.entry(name.clone()).or_default().clone()
     }
 }
 
@@ -95,7 +105,14 @@ mod tests {
         assert!(!Arc::ptr_eq(&gate, &names.gate(&u)));
         drop(gate);
         drop(names.gate(&u));
-        assert_eq!(names.gates.lock().len(), 1, "gates that nobody has are kept");
+        assert_eq!(names.gates.lock().by_name.len(), 1, "gates that nobody has are kept");
+        let held: Vec<_> = (0..100).map(|nth| names.gate(&Name::Schema(nth.to_string().into()))).collect();
+        assert!(names.gates.lock().by_name.len() >= 100);
+        drop(held);
+        for nth in 100..200 {
+            drop(names.gate(&Name::Schema(nth.to_string().into())));
+        }
+        assert_eq!(names.gates.lock().by_name.len(), 1, "gates that nobody has are kept");
         assert_eq!(Name::constraint("d", "T_Chk_1"), Name::constraint("d", "t_chk_1"));
     }
 

@@ -17,6 +17,7 @@ use crate::definition::phase::{Faults, Phase};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::expr::{EvalContext, WarningLevel, Warnings};
 use crate::information_schema::VirtualTable;
 use crate::mdl::names::Name;
@@ -441,27 +442,28 @@ impl Session {
 
     /// Drops tables that are there, and their database with them: all of it, or nothing. How many tables.
     async fn drop_together(&mut self, going: &[FullName], schema: Option<&str>) -> SqlResult<u64> {
+        let (mut slice, going_names) = (Slice::default(), going.iter().collect());
         for (schema, name) in going {
-            self.check_no_children(schema, name, going)?;
+            slice.breathe().await;
+            self.check_no_children(schema, name, &going_names)?;
         }
         let holds = self.take_all_alone(&|_: &Dictionary| going.to_vec()).await?;
         let mut tables = Vec::with_capacity(going.len());
         for (of, name) in going {
+            slice.breathe().await;
             // Of a database that goes, others may have dropped or renamed tables meanwhile.
             match self.db.dictionary().find(of, name) {
                 Some(table) => tables.push(table),
                 None if schema.is_some() => {}
                 None => return Err(SqlError::bad_table(format!("{of}.{name}"))),
             }
-            self.check_no_children(of, name, going)?;
+            self.check_no_children(of, name, &going_names)?;
         }
         self.db.save_dropped(tables.iter().map(|table| &table.definition), schema).await?;
-        for table in &tables {
-            let of = &table.definition.schema;
-            self.db.dictionary().remove_table(of, table.name());
-            if let Some(locks) = &mut self.table_locks {
-                locks.forget(of, table);
-            }
+        let gone: Vec<FullName> = tables.iter().map(|table| name_of(&table.definition)).collect();
+        self.db.dictionary().replace_tables(&gone, Vec::new());
+        if let Some(locks) = &mut self.table_locks {
+            locks.forget(&tables);
         }
         if let Some(schema) = schema {
             self.db.dictionary().remove_schema(schema);
@@ -469,6 +471,7 @@ impl Session {
         drop(holds);
         self.table_locks.take_if(|locks| locks.is_empty());
         for table in &tables {
+            slice.breathe().await;
             let secondary = table.keys().iter().filter(|key| !key.primary).map(|key| key.index);
             self.drop_trees(secondary.chain([table.definition.clustered]))?;
         }

@@ -18,13 +18,15 @@
 //! 1213, because they wait for each other. It ends with UNLOCK TABLES, not with START TRANSACTION, so a snapshot of the
 //! moment can be opened under it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Session;
 use super::tables::Used;
 use crate::ast::{FlushTarget, LockedTable, TableName};
-use crate::dictionary::Table;
+use crate::dictionary::{Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::information_schema::VirtualTable;
 use crate::mdl::{Hold, Mode};
 use crate::plan::foreign_key;
@@ -94,25 +96,39 @@ impl TableLocks {
         }
     }
 
+    /// Whether DDL may change all of these.
+    pub fn check_all_alone(&self, tables: &[Arc<Table>]) -> SqlResult<()> {
+        let written = self.entries.iter().filter(|one| one.write);
+        let written: HashSet<_> = written.map(|one| (&*one.schema, &*one.table)).collect();
+        let free =
+            |table: &&Arc<Table>| !written.contains(&(&*table.definition.schema, &*table.definition.name));
+        let refused = tables.iter().find(free);
+        refused.map_or(Ok(()), |table| self.check_alone(&table.definition.schema, table.name()))
+    }
+
     /// Nothing is left: all that was locked has been dropped.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// A table was dropped.
-    pub fn forget(&mut self, schema: &str, table: &Table) {
-        self.entries.retain(|one| (&*one.schema, &*one.table) != (schema, table.name()));
-        self.besides.retain(|(other, name)| (&**other, &**name) != (schema, table.name()));
-        self.holds.retain(|hold| !Arc::ptr_eq(hold.gate(), &table.gate));
+    /// Tables were dropped.
+    pub fn forget(&mut self, tables: &[Arc<Table>]) {
+        let names: HashSet<_> =
+            tables.iter().map(|table| (&*table.definition.schema, &*table.definition.name)).collect();
+        let gates: HashSet<_> = tables.iter().map(|table| Arc::as_ptr(&table.gate)).collect();
+        self.entries.retain(|one| !names.contains(&(&*one.schema, &*one.table)));
+        self.besides.retain(|(schema, name)| !names.contains(&(&**schema, &**name)));
+        self.holds.retain(|hold| !gates.contains(&Arc::as_ptr(hold.gate())));
     }
 
-    /// A table has a new name.
-    pub fn rename(&mut self, old: (&str, &str), new: (&str, &str)) {
-        for one in self.entries.iter_mut().filter(|one| (&*one.schema, &*one.table) == old) {
+    /// Tables have new names: what `now` says for a database and a name.
+    pub fn rename(&mut self, now: impl Fn(&str, &str) -> Option<FullName>) {
+        for one in &mut self.entries {
+            let Some((schema, name)) = now(&one.schema, &one.table) else { continue };
             if one.shown == one.table {
-                one.shown = new.1.into();
+                one.shown = name.clone();
             }
-            (one.schema, one.table) = (new.0.into(), new.1.into());
+            (one.schema, one.table) = (schema, name);
         }
     }
 }
@@ -146,13 +162,14 @@ impl Session {
         if self.settings.read_only && entries.iter().any(|one| one.write) {
             return Err(SqlError::read_only_transaction());
         }
-        for (nth, one) in entries.iter().enumerate() {
-            if entries[..nth].iter().any(|other| (&other.schema, &other.shown) == (&one.schema, &one.shown)) {
-                return Err(SqlError::non_unique_table(&one.shown));
-            }
+        let mut seen = HashSet::with_capacity(entries.len());
+        if let Some(again) = entries.iter().find(|one| !seen.insert((&one.schema, &one.shown))) {
+            return Err(SqlError::non_unique_table(&again.shown));
         }
         let mut order: Vec<(Box<str>, Box<str>, bool)> = Vec::new();
+        let mut slice = Slice::default();
         for one in &entries {
+            slice.breathe().await;
             order.push((one.schema.clone(), one.table.clone(), !one.write));
             if one.write && self.settings.foreign_key_checks {
                 self.related_by_foreign_keys(&one.schema, &one.table, &mut order);
@@ -161,16 +178,15 @@ impl Session {
         // Of one table WRITE comes first, and is enough.
         order.sort();
         order.dedup_by(|one, before| (&one.0, &one.1) == (&before.0, &before.1));
-        let is_named = |schema: &str, name: &str| {
-            entries.iter().any(|one| (&*one.schema, &*one.table) == (schema, name))
-        };
-        let besides = order.iter().filter(|(schema, name, _)| !is_named(schema, name));
+        let named: HashSet<_> = entries.iter().map(|one| (&one.schema, &one.table)).collect();
+        let besides = order.iter().filter(|(schema, name, _)| !named.contains(&(schema, name)));
         let besides = besides.map(|(schema, name, _)| (schema.clone(), name.clone())).collect();
         let mut holds = Vec::new();
         let mut patience = self.gate_patience();
         let card = self.entry.card.clone();
         let _note = card.waits(WaitingFor::Definition);
         for (schema, name, reads) in order {
+            slice.breathe().await;
             let mode = if reads { Mode::ReadLock } else { Mode::Exclusive };
             loop {
                 let table = self.db.dictionary().table(&schema, &name)?;
@@ -269,9 +285,11 @@ impl Session {
         let mut patience = self.gate_patience();
         let card = self.entry.card.clone();
         let _note = card.waits(WaitingFor::Definition);
+        let mut slice = Slice::default();
         let mut holds = vec![self.db.definitions().lock(Mode::ReadLock, &mut patience).await?];
         for schema in self.db.dictionary().schema_names() {
             for table in self.db.dictionary().tables(&schema) {
+                slice.breathe().await;
                 holds.push(table.gate.lock(Mode::ReadLock, &mut patience).await?);
             }
         }

@@ -94,3 +94,42 @@ fn long_statements_give_way() {
     assert!(pauses >= 3, "ROLLBACK gave way {pauses} times only");
     assert_eq!(run(&mut session, "SELECT SUM(k) FROM n WHERE i >= 300"), "17093850\n");
 }
+
+#[test]
+fn statements_of_many_names_give_way() {
+    let db = database();
+    let mut session = session(&db);
+    let names = |count: usize, name: fn(usize) -> String| (0..count).map(name).collect::<Vec<_>>().join(",");
+    let tables = 600;
+    for nth in 0..tables {
+        run(&mut session, &format!("CREATE TABLE t{nth} (a INT, CHECK (a > 0))"));
+    }
+    let statements = [
+        format!("CREATE ROLE {}", names(1000, |nth| format!("r{nth}"))),
+        format!("CREATE USER {}", names(2000, |nth| format!("u{nth}"))),
+        format!("GRANT SELECT ON *.* TO {}", names(2000, |nth| format!("u{nth}"))),
+        format!("GRANT {} TO u0, u1, u2", names(1000, |nth| format!("r{nth}"))),
+        format!("GRANT r0 TO {}", names(2000, |nth| format!("u{nth}"))),
+        format!("SET DEFAULT ROLE r0 TO {}", names(2000, |nth| format!("u{nth}"))),
+        format!("REVOKE ALL PRIVILEGES, GRANT OPTION FROM {}", names(2000, |nth| format!("u{nth}"))),
+        format!("RENAME USER {}", names(2000, |nth| format!("u{nth} TO v{nth}"))),
+        format!("DROP ROLE {}", names(1000, |nth| format!("r{nth}"))),
+        format!("RENAME TABLE {}", names(tables, |nth| format!("t{nth} TO x{nth}, x{nth} TO y{nth}"))),
+        format!("RENAME TABLE {}", names(tables, |nth| format!("y{nth} TO z{nth}"))),
+        format!("DROP TABLE {}", names(tables, |nth| format!("z{nth}"))),
+        format!("DROP USER {}", names(1999, |nth| format!("v{nth}"))),
+    ];
+    for statement in statements {
+        let (pauses, _) = pauses(&mut session, &statement);
+        assert!(pauses >= 3, "{statement:.60} gave way {pauses} times only");
+    }
+    for nth in 0..tables {
+        run(&mut session, &format!("CREATE TABLE t{nth} (a INT)"));
+    }
+    run(&mut session, &format!("LOCK TABLES {}", names(tables, |nth| format!("t{nth} WRITE"))));
+    run(&mut session, &format!("RENAME TABLE {}", names(tables, |nth| format!("t{nth} TO s{nth}"))));
+    assert_eq!(run(&mut session, "SELECT COUNT(*) FROM s599"), "0\n");
+    run(&mut session, &format!("DROP TABLE {}", names(tables, |nth| format!("s{nth}"))));
+    assert_eq!(run(&mut session, "SHOW GRANTS FOR v1999"), "GRANT USAGE ON *.* TO `v1999`@`%`\n");
+    assert_eq!(run(&mut session, "SHOW TABLES"), "");
+}

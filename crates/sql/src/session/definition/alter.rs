@@ -19,7 +19,7 @@ use super::copy::Origin;
 use super::foreign_key::{children_of, parents_named};
 use super::foreign_key_alter::{check_copy, keep_columns, settle, settle_parents};
 use super::online::{self, Needs};
-use super::rename::Move;
+use super::rename::{Move, Way};
 use crate::ast::{AlterAction, AlterTable, Name, TableName};
 use crate::collation::Collation;
 use crate::definition;
@@ -261,20 +261,27 @@ impl Session {
         let made_by = self.db.save_tables(&all).await?;
         for one in &work.moves {
             self.db.dictionary().remove_table(&one.was.0, &one.was.1);
-            if let Some(locks) = &mut self.table_locks {
-                locks.rename((&one.was.0, &one.was.1), (&one.now.0, &one.now.1));
-            }
+        }
+        if let Some(locks) = &mut self.table_locks {
+            let way = Way::of(&work.moves);
+            locks.rename(|schema, name| way.follow(schema, name));
         }
         Ok(made_by)
     }
 
     /// Shows new definitions of children to everybody.
     pub(super) fn put_others(&self, others: &[Definition]) {
-        for definition in others {
-            let Some(old) = self.db.dictionary().find(&definition.schema, &definition.name) else { continue };
+        self.db.dictionary().replace_tables(&[], self.changed_tables(others));
+    }
+
+    /// Tables that stay what they are, with other definitions.
+    pub(super) fn changed_tables(&self, definitions: &[Definition]) -> Vec<Arc<Table>> {
+        let changed = |definition: &Definition| {
+            let old = self.db.dictionary().find(&definition.schema, &definition.name)?;
             let new = Table::new(definition.clone(), old.gate.clone(), old.counters.clone());
-            self.db.dictionary().put_table(Arc::new(new.made_by(old.made_by)));
-        }
+            Some(Arc::new(new.made_by(old.made_by)))
+        };
+        definitions.iter().filter_map(changed).collect()
     }
 
     /// Changes the dictionary; the rows stay where they are. New indexes are filled from them first. Returns how many

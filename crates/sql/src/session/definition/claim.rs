@@ -6,6 +6,7 @@ use super::super::Session;
 use crate::dictionary::TableName;
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
+use crate::exec::Slice;
 use crate::mdl::names::{Claim, Name, in_order};
 use crate::mdl::{Hold, Mode};
 
@@ -25,19 +26,23 @@ impl Session {
     /// then on stays so.
     pub(super) async fn claim(&mut self, mut claims: Vec<Claim>, holds: &[Hold]) -> SqlResult<()> {
         in_order(&mut claims);
+        let card = self.entry.card.clone();
+        let _note = card.waits(WaitingFor::Definition);
+        let mut patience = self.gate_patience();
+        holds.iter().for_each(|hold| patience.also_holds(hold));
+        let (mut claimed, mut slice) = (Vec::with_capacity(claims.len()), Slice::default());
         for (name, mode) in claims {
+            slice.breathe().await;
             let gate = self.db.names().gate(&name);
-            let card = self.entry.card.clone();
-            let _note = card.waits(WaitingFor::Definition);
-            let mut patience = self.gate_patience();
-            holds.iter().for_each(|hold| patience.also_holds(hold));
             let hold = match mode {
                 Mode::Exclusive => gate.lock(mode, &mut patience).await?,
                 _ => gate.enter(mode, false, &mut patience).await?,
             };
-            drop(patience);
-            self.defining.push(hold);
+            patience.also_holds(&hold);
+            claimed.push(hold);
         }
+        drop(patience);
+        self.defining.append(&mut claimed);
         Ok(())
     }
 

@@ -10,6 +10,7 @@
 //! Gates are taken in the order of the tables' names. All definitions that a statement changes become durable in one
 //! transaction.
 
+use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -73,9 +74,7 @@ impl Session {
             names.iter().filter_map(find).collect::<Vec<Arc<Table>>>()
         };
         if let Some(locks) = &self.table_locks {
-            for table in tables() {
-                locks.check_alone(&table.definition.schema, table.name())?;
-            }
+            locks.check_all_alone(&tables())?;
             return Ok(Vec::new());
         }
         loop {
@@ -83,7 +82,9 @@ impl Session {
             let card = self.entry.card.clone();
             let _note = card.waits(WaitingFor::Definition);
             let mut patience = self.gate_patience();
+            let mut slice = Slice::default();
             for table in tables() {
+                slice.breathe().await;
                 holds.push(table.gate.lock(Mode::Exclusive, &mut patience).await?);
             }
             drop(patience);
@@ -149,7 +150,12 @@ impl Session {
     }
 
     /// Whether a table may go, as `going` do with it: no other table refers to it.
-    pub(super) fn check_no_children(&self, schema: &str, name: &str, going: &[TableName]) -> SqlResult<()> {
+    pub(super) fn check_no_children(
+        &self,
+        schema: &str,
+        name: &str,
+        going: &HashSet<&TableName>,
+    ) -> SqlResult<()> {
         match self.other_child(schema, name, going) {
             Some((child, key)) => Err(SqlError::cannot_drop_parent(name, &key.name, child.name())),
             None => Ok(()),
@@ -158,13 +164,18 @@ impl Session {
 
     /// Whether a table may be emptied without a look at its rows.
     pub(super) fn check_may_truncate(&self, schema: &str, name: &str) -> SqlResult<()> {
-        let Some((child, key)) = self.other_child(schema, name, &[]) else { return Ok(()) };
+        let Some((child, key)) = self.other_child(schema, name, &HashSet::new()) else { return Ok(()) };
         let quote = crate::ast::quote_name;
         let (child_schema, child) = (quote(&child.definition.schema), quote(child.name()));
         Err(SqlError::truncate_referenced(format!("{child_schema}.{child}, CONSTRAINT {}", quote(&key.name))))
     }
 
-    fn other_child(&self, schema: &str, name: &str, going: &[TableName]) -> Option<(Arc<Table>, ForeignKey)> {
+    fn other_child(
+        &self,
+        schema: &str,
+        name: &str,
+        going: &HashSet<&TableName>,
+    ) -> Option<(Arc<Table>, ForeignKey)> {
         if !self.settings.foreign_key_checks {
             return None;
         }

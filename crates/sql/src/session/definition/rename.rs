@@ -4,17 +4,20 @@
 //! Names are taken step by step, so that `a TO tmp, b TO a, tmp TO b` swaps two tables; only where each table ends up
 //! is then made durable, in one transaction, with the children whose foreign keys name it.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use turnstile_sys::relief;
 
 use super::super::Session;
 use super::claim::{new_constraints, new_table};
 use super::foreign_key::children_of;
+use crate::ast::TableName;
 use crate::definition;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
-
-use crate::ast::TableName;
+use crate::pulse;
 
 /// A table that gets a new name.
 pub(super) struct Move {
@@ -25,10 +28,41 @@ pub(super) struct Move {
 /// A table under its new name, with the table that it replaces.
 type Moved = (Arc<Table>, Definition);
 
-/// What a name becomes by these moves.
-fn follow(moves: &[Move], schema: &str, name: &str) -> Option<FullName> {
-    let moved = moves.iter().find(|one| (&*one.was.0, &*one.was.1) == (schema, name));
-    moved.map(|one| one.now.clone())
+/// What names become by moves.
+pub(super) struct Way<'m>(HashMap<(&'m str, &'m str), &'m FullName>);
+
+impl<'m> Way<'m> {
+    pub(super) fn of(moves: &'m [Move]) -> Way<'m> {
+        Way(moves.iter().map(|one| ((&*one.was.0, &*one.was.1), &one.now)).collect())
+    }
+
+    pub(super) fn follow(&self, schema: &str, name: &str) -> Option<FullName> {
+        self.0.get(&(schema, name)).map(|now| (*now).clone())
+    }
+
+    fn moves(&self, table: &Table) -> bool {
+        self.0.contains_key(&(&*table.definition.schema, &*table.definition.name))
+    }
+}
+
+/// Names of constraints in a database, in lower case.
+#[derive(Default)]
+struct Given {
+    checks: HashSet<String>,
+    foreign_keys: HashSet<String>,
+    /// Those of the tables that stay are among them.
+    is_whole: bool,
+}
+
+impl Given {
+    fn add(&mut self, definition: &Definition) {
+        self.checks.extend(definition.checks.iter().map(|check| check.name.to_ascii_lowercase()));
+        self.foreign_keys.extend(definition.foreign_keys.iter().map(|key| key.name.to_ascii_lowercase()));
+    }
+
+    fn has(names: &HashSet<String>, name: &str) -> bool {
+        names.contains(&name.to_ascii_lowercase())
+    }
 }
 
 impl Session {
@@ -48,27 +82,26 @@ impl Session {
         };
         self.claim(steps.iter().flat_map(|(_, to)| new_table(&to.0, &to.1)).collect(), &[]).await?;
         let holds = self.take_all_alone(&named).await?;
-        let moves = self.moves(&steps)?;
-        let (tables, _) = self.renamed(&moves, None)?;
+        let interrupt = self.interrupt.clone();
+        let moves = pulse::watched(interrupt.clone(), || self.moves(&steps))??;
+        let (tables, _) = pulse::watched(interrupt.clone(), || self.renamed(&moves, None))??;
         let constraints = tables.iter().flat_map(|(old, new)| new_constraints(new, Some(&old.definition)));
         self.claim(constraints.collect(), &holds).await?;
         // Somebody may have been faster with the names of constraints.
-        let (tables, others) = self.renamed(&moves, None)?;
+        let (tables, others) = pulse::watched(interrupt, || self.renamed(&moves, None))??;
         let moved = tables.iter().map(|(_, definition)| definition);
         let all: Vec<_> = moved.chain(&others).collect();
         self.db.save_tables(&all).await?;
-        for one in &moves {
-            self.db.dictionary().remove_table(&one.was.0, &one.was.1);
-        }
-        for (old, definition) in tables {
-            let new = Table::new(definition, old.gate.clone(), old.counters.clone());
-            self.db.dictionary().put_table(Arc::new(new));
-        }
-        self.put_others(&others);
+        let mut now = self.changed_tables(&others);
+        now.extend(tables.into_iter().map(|(old, definition)| {
+            relief::worked();
+            Arc::new(Table::new(definition, old.gate.clone(), old.counters.clone()))
+        }));
+        let was: Vec<FullName> = moves.iter().map(|one| one.was.clone()).collect();
+        self.db.dictionary().replace_tables(&was, now);
         if let Some(locks) = &mut self.table_locks {
-            for (from, to) in &steps {
-                locks.rename((&from.0, &from.1), (&to.0, &to.1));
-            }
+            let way = Way::of(&moves);
+            locks.rename(|schema, name| way.follow(schema, name));
         }
         Ok(())
     }
@@ -76,26 +109,34 @@ impl Session {
     /// Where each table ends up. Errors 1146, 1049 and 1050 at the first step that cannot be taken.
     fn moves(&self, steps: &[(FullName, FullName)]) -> SqlResult<Vec<Move>> {
         let mut moves: Vec<Move> = Vec::new();
+        // Names that tables have left, and where those are in `moves` that have got others.
+        let (mut left, mut at_now) = (HashSet::new(), HashMap::new());
         for (from, to) in steps {
-            let left = |name: &FullName| moves.iter().any(|one| one.was == *name);
-            let at = moves.iter().position(|one| one.now == *from);
-            if at.is_none() && left(from) {
-                return Err(SqlError::no_such_table(&from.0, &from.1));
-            }
+            pulse::step()?;
+            let at = at_now.get(from).copied();
             if at.is_none() {
+                if left.contains(from) {
+                    return Err(SqlError::no_such_table(&from.0, &from.1));
+                }
                 self.db.dictionary().table(&from.0, &from.1)?;
             }
             if self.db.dictionary().schema_collation(&to.0).is_none() {
                 return Err(SqlError::unknown_database(&to.0));
             }
-            let taken = self.is_taken(&to.0, &to.1) && !left(to);
-            if taken || moves.iter().any(|one| one.now == *to) {
+            let taken = self.is_taken(&to.0, &to.1) && !left.contains(to);
+            if taken || at_now.contains_key(to) {
                 return Err(SqlError::table_exists(&to.1));
             }
-            match at {
-                Some(at) => moves[at].now = to.clone(),
-                None => moves.push(Move { was: from.clone(), now: to.clone() }),
+            let at = at.unwrap_or(moves.len());
+            match moves.get_mut(at) {
+                Some(known) => known.now = to.clone(),
+                None => {
+                    left.insert(from.clone());
+                    moves.push(Move { was: from.clone(), now: to.clone() });
+                }
             }
+            at_now.remove(from);
+            at_now.insert(to.clone(), at);
         }
         moves.retain(|one| one.was != one.now);
         Ok(moves)
@@ -114,55 +155,70 @@ impl Session {
             changed.unwrap_or(&table.definition).clone()
         };
         let dictionary = self.db.dictionary();
-        let moved = |table: &Table| follow(moves, &table.definition.schema, &table.definition.name).is_some();
+        let way = Way::of(moves);
+        let mut given: HashMap<Box<str>, Given> = HashMap::new();
         let mut tables: Vec<Moved> = Vec::new();
         for one in moves {
+            pulse::step()?;
             let table = dictionary.table(&one.was.0, &one.was.1)?;
-            let (schema, name) = one.now.clone();
-            let mut definition = Definition { schema, name, ..known(&table) };
-            let stay = dictionary.tables(&one.now.0);
-            let others = || {
-                let stay = stay.iter().filter(|table| !moved(table)).map(|table| &table.definition);
-                stay.chain(tables.iter().map(|(_, new)| new).filter(|new| new.schema == one.now.0))
-            };
-            let taken = |name: &str| others().any(|one| definition::check::position(one, name).is_some());
-            definition::check::rename(&mut definition, &one.was.1, false, &taken)?;
-            let parents: Vec<FullName> = definition
-                .foreign_keys
-                .iter()
-                .map(|key| {
-                    let known = (key.parent_schema.clone(), key.parent.clone());
-                    follow(moves, &known.0, &known.1).unwrap_or(known)
-                })
-                .collect();
-            definition::foreign_key::rename(&mut definition, (&one.was.0, &one.was.1));
-            for (key, parent) in definition.foreign_keys.iter_mut().zip(parents) {
-                (key.parent_schema, key.parent) = parent;
-                let same = |other: &&Definition| {
-                    other.foreign_keys.iter().any(|known| known.name.eq_ignore_ascii_case(&key.name))
-                };
-                if others().any(|other| same(&other)) {
-                    return Err(SqlError::duplicate_foreign_key_name(&key.name));
-                }
-            }
-            if follow(moves, &one.now.0, &one.now.1).is_none() {
-                self.fit_children(&definition)?;
-            }
+            let definition = self.renamed_one(one, known(&table), &way, &mut given)?;
             tables.push((table, definition));
         }
         let mut others: Vec<Definition> = Vec::new();
+        let mut seen = HashSet::new();
         for child in moves.iter().flat_map(|one| dictionary.children(&one.was.0, &one.was.1)) {
-            if moved(&child) || others.iter().any(|known| known.id == child.definition.id) {
+            pulse::step()?;
+            if way.moves(&child) || !seen.insert(child.definition.id) {
                 continue;
             }
             let mut child = known(&child);
             for key in &mut child.foreign_keys {
-                if let Some(parent) = follow(moves, &key.parent_schema, &key.parent) {
+                if let Some(parent) = way.follow(&key.parent_schema, &key.parent) {
                     (key.parent_schema, key.parent) = parent;
                 }
             }
             others.push(child);
         }
         Ok((tables, others))
+    }
+
+    /// A table's definition under its new name. `given`: the names of constraints so far.
+    fn renamed_one(
+        &self,
+        one: &Move,
+        known: Definition,
+        way: &Way<'_>,
+        given: &mut HashMap<Box<str>, Given>,
+    ) -> SqlResult<Definition> {
+        let (schema, name) = one.now.clone();
+        let mut definition = Definition { schema, name, ..known };
+        let given = given.entry(one.now.0.clone()).or_default();
+        let has_names = !definition.checks.is_empty() || !definition.foreign_keys.is_empty();
+        if has_names && !std::mem::replace(&mut given.is_whole, true) {
+            let tables = self.db.dictionary().tables(&one.now.0);
+            tables.iter().filter(|table| !way.moves(table)).for_each(|table| given.add(&table.definition));
+        }
+        let taken = |name: &str| Given::has(&given.checks, name);
+        definition::check::rename(&mut definition, &one.was.1, false, &taken)?;
+        let parents: Vec<FullName> = definition
+            .foreign_keys
+            .iter()
+            .map(|key| {
+                let known = (key.parent_schema.clone(), key.parent.clone());
+                way.follow(&known.0, &known.1).unwrap_or(known)
+            })
+            .collect();
+        definition::foreign_key::rename(&mut definition, (&one.was.0, &one.was.1));
+        for (key, parent) in definition.foreign_keys.iter_mut().zip(parents) {
+            (key.parent_schema, key.parent) = parent;
+            if Given::has(&given.foreign_keys, &key.name) {
+                return Err(SqlError::duplicate_foreign_key_name(&key.name));
+            }
+        }
+        if way.follow(&one.now.0, &one.now.1).is_none() {
+            self.fit_children(&definition)?;
+        }
+        given.add(&definition);
+        Ok(definition)
     }
 }
