@@ -305,6 +305,7 @@ errors! {
     incorrect_value_for_column(kind, value, column, row) = 1292 b"22007" "Incorrect {kind} value: '{value}' for column '{column}' at row {row}";
     invalid_on_update(column) = 1294 b"HY000" "Invalid ON UPDATE clause for '{column}' column";
     unsupported_in_prepared() = 1295 b"HY000" "This command is not supported in the prepared statement protocol yet";
+    parameters_outside_rows() = 6413 b"HY000" "Dynamic parameters can only be used in DML statements.";
     invalid_timestamp(column, row) = 1299 b"HY000" "Invalid TIMESTAMP value in column '{column}' at row {row}";
     unknown_time_zone(name) = 1298 b"HY000" "Unknown or incorrect time zone: '{name}'";
     invalid_character_string(charset, bytes) = 1300 b"HY000" "Invalid {charset} character string: '{bytes}'";
@@ -392,6 +393,7 @@ errors! {
     password_expired() = 1862 b"HY000" "Your password has expired. To log in you must change it using a client that supports expired passwords.";
     query_timeout() = 3024 b"HY000" "Query execution was interrupted, maximum statement execution time exceeded";
     order_by_distinct(position, column) = 3065 b"HY000" "Expression #{position} of ORDER BY clause is not in SELECT list, references column '{column}' which is not in SELECT list; this is incompatible with DISTINCT";
+    long_user_lock_name(name, most) = 4163 b"42000" "User-level lock name '{name}' should not exceed {most} characters.";
     wrong_user_lock_name(name) = 3057 b"42000" "Incorrect user-level lock name '{name}'. The name is empty, NULL, or can not be expressed in the current character-set.";
     user_lock_deadlock() = 3058 b"HY000" "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     invalid_json_text(why, position, column) = 3140 b"22032" "Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'.";

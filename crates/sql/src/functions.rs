@@ -26,6 +26,7 @@ mod field;
 mod info;
 mod interval;
 mod json;
+mod json_arguments;
 mod json_scalar;
 mod json_value;
 mod nullable;
@@ -49,8 +50,9 @@ pub(crate) use field::field_of;
 pub(crate) use interval::{date_arithmetic, date_arithmetic_type, extract_part, is_clock_unit};
 pub(crate) use json::{
     as_order, as_sorted, as_value as as_document, cast_as_document, document_order, marked,
-    takes_value as takes_document, truth as truth_document,
+    truth as truth_document,
 };
+pub(crate) use json_arguments::{as_characters, takes_value as takes_document};
 pub(crate) use json_scalar::{
     DATE, MOMENT, TIME, Wanted, argument_kind, as_given_to, as_number, as_summand, as_temporal,
     of_truth as truth_as_document, or_beginning, reads_count_twice, reads_document, temporal_argument,
@@ -191,7 +193,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     if arguments.len() < entry.least || arguments.len() > entry.most {
         return Err(SqlError::wrong_parameter_count(entry.name));
     }
-    let arguments = json::arguments(entry.name, arguments)?;
+    let arguments = json_arguments::arguments(entry.name, arguments)?;
     let arguments = json_scalar::plain_outside(entry.name, arguments);
     let text = text_arguments(entry);
     let bytes = BYTES_OF_FIRST.contains(&entry.name);

@@ -33,6 +33,7 @@ mod log;
 mod maintain;
 mod needs;
 mod persist;
+mod preparable;
 mod prepared;
 mod read_only;
 mod reads;

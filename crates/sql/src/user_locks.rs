@@ -4,8 +4,8 @@
 //! **What they promise**, as in MySQL 5.7 and 8: a session holds as many as it likes, each as often as it took it; a
 //! lock ends with RELEASE_LOCK as often as it was taken, RELEASE_ALL_LOCKS, a reset of the connection, or its end
 //! (KILL, or a client that vanishes), and never with a transaction. Names are up to 64 characters, the case of letters
-//! does not count; error 3057 for any other. A wait lasts as many seconds as GET_LOCK says, for ever if that is
-//! negative, and ends with the statement when it is killed.
+//! does not count; errors 3057 for none and 4163 for a longer one. A wait lasts as many seconds as GET_LOCK says, for
+//! ever if that is negative, and ends with the statement when it is killed.
 //!
 //! **Data.** A lock is a metadata gate ([`crate::mdl`]) that is held `Exclusive`, and the connection id of who holds
 //! it. [`UserLocks`] finds it by name as long as somebody holds it or waits for it. What a session holds, with counts,
@@ -39,6 +39,9 @@ use crate::value::{Value, to_text};
 
 /// Longest name, characters.
 const NAME_CHARACTERS_MAX: usize = 64;
+
+/// Bytes of a longer one that its error shows.
+const NAME_SHOWN_MAX: usize = 192;
 
 /// A lock that somebody holds or waits for.
 #[derive(Debug)]
@@ -149,14 +152,18 @@ impl Drop for HeldLock {
 }
 
 impl UserLocks {
-    /// Checks a name and folds its case. Error 3057.
+    /// Checks a name and folds its case. Errors 3057 and 4163.
     pub fn name_of(value: &Value) -> SqlResult<Box<str>> {
         if value.is_null() {
             return Err(SqlError::wrong_user_lock_name("NULL"));
         }
         let text = to_text(value);
-        if text.is_empty() || text.chars().count() > NAME_CHARACTERS_MAX {
-            return Err(SqlError::wrong_user_lock_name(text.chars().take(192).collect::<String>()));
+        if text.is_empty() {
+            return Err(SqlError::wrong_user_lock_name(text));
+        }
+        if text.chars().nth(NAME_CHARACTERS_MAX).is_some() {
+            let shown = &text[..text.floor_char_boundary(NAME_SHOWN_MAX)];
+            return Err(SqlError::long_user_lock_name(shown, NAME_CHARACTERS_MAX));
         }
         Ok(text.to_lowercase().into())
     }

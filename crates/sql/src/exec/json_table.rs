@@ -10,7 +10,7 @@ use crate::value::Value;
 
 use super::tail::{Kept, RowOut};
 
-/// Keeps the rows of a document; none of NULL. Errors 3141 and 3146 for what is no document.
+/// Keeps the rows of a document; none of NULL. Errors 3141, 3144 and 3146 for what is no document.
 pub fn expand(
     table: &JsonTable,
     width: usize,
@@ -23,6 +23,7 @@ pub fn expand(
         Value::Null => return Ok(rows),
         Value::Str(text) => json::parse(text, &mut held),
         Value::Json(marked) => json::parse_kept(marked, &mut held),
+        Value::Bytes(_) => return Err(SqlError::json_of_binary()),
         _ => return Err(SqlError::invalid_json_type(1, "json_table")),
     };
     let document = document.map_err(|error| error.of_argument(0, "json_table"))?;

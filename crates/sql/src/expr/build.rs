@@ -34,9 +34,9 @@ pub trait Resolver {
         None
     }
 
-    /// The current database, in which a function is looked for that is not there.
-    fn database(&self) -> Option<&str> {
-        None
+    /// The error of a call that cannot be bound, with the function's name as it was written.
+    fn unbound(&self, error: SqlError, call: &ast::FunctionCall) -> SqlError {
+        functions::as_written(error, call, None)
     }
 
     /// An aggregate call; normally a column behind the input row.
@@ -679,8 +679,7 @@ impl Builder<'_> {
             || matches!(name, "round" | "truncate")
                 && arguments.get(1).is_some_and(|places| !matches!(places.expr, Expr::Literal(_)));
         let bound = functions::bind_function(name, arguments, self.settings);
-        let mut typed =
-            bound.map_err(|error| functions::as_written(error, call, self.resolver.database()))?;
+        let mut typed = bound.map_err(|error| self.resolver.unbound(error, call))?;
         let other = if bits { Some(functions::CONV_OF_BITS) } else { field };
         if let (Some(function), Expr::Call(bound)) = (other, &mut typed.expr)
             && let Some(bound) = std::sync::Arc::get_mut(bound)

@@ -201,7 +201,7 @@ impl Builder<'_> {
         let has_long = arguments.iter().any(|one| one.kind.column.is_blob());
         let arguments = texts_as_shown(arguments);
         let mut typed = functions::bind_function(&call.name, arguments, self.settings)
-            .map_err(|error| functions::as_written(error, call, self.resolver.database()))?;
+            .map_err(|error| self.resolver.unbound(error, call))?;
         if let (Some(moment), Expr::Call(bound)) = (moment, &mut typed.expr)
             && let Some(bound) = std::sync::Arc::get_mut(bound)
         {

@@ -2,6 +2,7 @@
 //! type; one that is meant as a value becomes a document when the call is bound ([`as_value`]), so that a text is a
 //! string and a number a number. What MySQL's manual says of each is done by [`crate::json`].
 
+use super::json_arguments::{is_given, path_text};
 use super::result_bytes::build_text;
 use super::{Entry, bigint, entry, json_scalar, text_long};
 use crate::collation::Collation;
@@ -49,75 +50,15 @@ pub(crate) fn truth(truth: bool) -> Typed {
     Typed { expr, kind: ExprType::new(ColumnType::Json, false) }
 }
 
-/// Whether an argument is meant as a value, not as a document, a path or a word.
-pub(crate) fn takes_value(name: &str, nth: usize) -> bool {
-    match name {
-        "json_array" => true,
-        "member of" => nth == 0,
-        "json_object" => nth % 2 == 1,
-        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => {
-            nth >= 2 && nth.is_multiple_of(2)
-        }
-        _ => false,
-    }
-}
-
-/// The arguments of a call as its function takes them.
-pub(super) fn arguments(name: &str, arguments: Vec<Typed>) -> SqlResult<Vec<Typed>> {
-    let odd = match name {
-        "json_object" => !arguments.len().is_multiple_of(2),
-        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => {
-            arguments.len().is_multiple_of(2)
-        }
-        _ => false,
-    };
-    if odd {
-        return Err(SqlError::wrong_parameter_count(name));
-    }
-    let told = told_as(name, arguments.len());
-    let one = |(nth, typed): (usize, Typed)| match takes_value(name, nth) {
-        true => as_value(typed),
-        false if takes_document(name, nth) && !may_be_document(&typed.kind.column) => {
-            no_document(told, nth, typed)
-        }
-        false => typed,
-    };
-    Ok(arguments.into_iter().enumerate().map(one).collect())
-}
-
-fn called(name: &'static str, function: ScalarFunction, argument: Typed, kind: ColumnType) -> Typed {
+pub(super) fn called(
+    name: &'static str,
+    function: ScalarFunction,
+    argument: Typed,
+    kind: ColumnType,
+) -> Typed {
     let call =
         Call::new(name, function, vec![argument.expr], kind.clone()).comparing_in(Collation::Utf8mb4Bin);
     Typed { expr: call.into_expr(), kind: ExprType::new(kind, argument.kind.nullable) }
-}
-
-/// Arguments that are documents, or the text of one.
-fn takes_document(name: &str, nth: usize) -> bool {
-    match name {
-        "json_merge" | "json_merge_patch" | "json_merge_preserve" => true,
-        "json_contains" | "json_overlaps" => nth < 2,
-        "json_keys" | "json_length" | "json_extract" | "json_depth" | "json_set" | "json_insert"
-        | "json_replace" | "json_remove" | "json_array_append" | "json_array_insert" | "json_type"
-        | "json_contains_path" | "json_search" => nth == 0,
-        _ => false,
-    }
-}
-
-fn may_be_document(kind: &ColumnType) -> bool {
-    kind.is_string() || *kind == ColumnType::Null
-}
-
-/// What can be no document by its type is refused wherever it is read, NULL as well.
-fn no_document(name: &str, nth: usize, typed: Typed) -> Typed {
-    let arguments = vec![typed.expr, Expr::int(nth as i64 + 1), Expr::Literal(Value::text(name))];
-    let call = Call::new("no document", refuse_document, arguments, ColumnType::Json);
-    let call = call.comparing_in(Collation::Utf8mb4Bin);
-    Typed { expr: call.into_expr(), kind: ExprType::new(ColumnType::Json, true) }
-}
-
-fn refuse_document(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
-    let nth = if let Value::Int(nth) = arguments[1] { nth as usize } else { 1 };
-    Err(SqlError::invalid_json_type(nth, crate::value::to_text(&arguments[2])))
 }
 
 /// A value as a document: a text is a string, TRUE and comparisons are `true` and `false`.
@@ -127,6 +68,9 @@ pub(crate) fn as_value(typed: Typed) -> Typed {
     }
     if let Some(bytes) = json_scalar::of_bytes(&typed) {
         return bytes;
+    }
+    if is_given(&typed) && typed.kind.column.is_character() {
+        return called("json of parameter", of_parameter, typed, ColumnType::Json);
     }
     let typed = crate::expr::with_own_digits(typed);
     let is_truth = json_scalar::tells_truth(&typed.expr)
@@ -175,6 +119,9 @@ fn told_of_parts(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
 /// CAST(text AS JSON); anything else is cast as the value it is.
 pub(crate) fn cast_as_document(typed: Typed) -> Typed {
     let named = matches!(typed.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    if is_given(&typed) && typed.kind.column.is_character() {
+        return maybe_null(called("cast_as_json", cast_of_parameter, typed, ColumnType::Json));
+    }
     if typed.kind.column.is_character() && typed.kind.column != ColumnType::Json && !named {
         return maybe_null(called("cast_as_json", of_text, typed, ColumnType::Json));
     }
@@ -243,6 +190,21 @@ fn of_text(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
     given(&parsed(call, arguments, 0, &mut held)?, call, context)
 }
 
+/// A value that is given to a `?`: what it is shows when it comes.
+fn of_parameter(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    match &arguments[0] {
+        Value::Bytes(bytes) => json_scalar::document_of_bytes(call, bytes, context),
+        _ => of_value(call, arguments, context),
+    }
+}
+
+fn cast_of_parameter(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    match &arguments[0] {
+        Value::Bytes(bytes) => json_scalar::document_of_bytes(call, bytes, context),
+        _ => of_text(call, arguments, context),
+    }
+}
+
 fn order_of(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     null_guard!(arguments);
     let mut held = context.held();
@@ -307,12 +269,13 @@ pub(super) fn parsed(call: &Call, arguments: &[Value], nth: usize, held: &mut He
         value @ Value::Enum(_) => {
             json::parse(&to_text(value), held).map_err(|error| error.of_argument(nth, name()))
         }
+        Value::Bytes(_) => Err(SqlError::json_of_binary()),
         _ => Err(SqlError::invalid_json_type(nth + 1, name())),
     }
 }
 
 /// The function that an error about a document names: JSON_LENGTH at a path is that of what JSON_EXTRACT finds there.
-fn told_as(name: &str, arguments: usize) -> &str {
+pub(super) fn told_as(name: &str, arguments: usize) -> &str {
     match name {
         "json_merge" => "json_merge_preserve",
         "json_length" if arguments > 1 => "json_extract",
@@ -412,7 +375,7 @@ fn json_depth(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sq
 fn at_path(call: &Call, arguments: &[Value], held: &mut Held<'_>) -> SqlResult<Option<Json>> {
     let mut document = parsed(call, arguments, 0, held)?;
     let Some(path) = arguments.get(1) else { return Ok(Some(document)) };
-    let path = Path::parse_single(&to_text(path), held)?;
+    let path = Path::parse_single(&path_text(path)?, held)?;
     held.pass(size_of_val(path.legs()))?;
     Ok(json::path::find(&mut document, path.legs()).map(Json::take))
 }
@@ -440,7 +403,7 @@ fn json_extract(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
     null_guard!(arguments);
     let mut held = context.held();
     let document = parsed(call, arguments, 0, &mut held)?;
-    let paths = arguments[1..].iter().map(|path| Path::parse(&to_text(path), &mut held));
+    let paths = arguments[1..].iter().map(|path| Path::parse(&path_text(path)?, &mut held));
     let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
     let mut found = Vec::new();
     for path in &paths {
@@ -467,7 +430,7 @@ fn json_contains(call: &Call, arguments: &[Value], context: &EvalContext<'_>) ->
     let Some(path) = arguments.get(2) else {
         return Ok(Value::boolean(json::contains(&target, &candidate, &mut held)?));
     };
-    let path = Path::parse_single(&to_text(path), &mut held)?;
+    let path = Path::parse_single(&path_text(path)?, &mut held)?;
     let found = path.select(&target, &mut held)?;
     let Some(found) = found.first() else { return Ok(Value::Null) };
     Ok(Value::boolean(json::contains(found, &candidate, &mut held)?))
@@ -489,7 +452,7 @@ fn json_contains_path(call: &Call, arguments: &[Value], context: &EvalContext<'_
     let all = !one_or_all(call, &arguments[1])?;
     let leads = |path: &Value| {
         let held = &mut held.another();
-        Ok(!Path::parse(&to_text(path), held)?.select(&document, held)?.is_empty())
+        Ok(!Path::parse(&path_text(path)?, held)?.select(&document, held)?.is_empty())
     };
     let found = arguments[2..].iter().map(leads).collect::<SqlResult<Vec<bool>>>()?;
     Ok(Value::boolean(if all { !found.contains(&false) } else { found.contains(&true) }))
@@ -518,7 +481,7 @@ fn json_change(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let mut held = context.held();
     let mut document = parsed(call, arguments, 0, &mut held)?;
     for pair in arguments[1..].chunks_exact(2) {
-        let path = Path::parse_single(&to_text(&pair[0]), &mut held)?;
+        let path = Path::parse_single(&path_text(&pair[0])?, &mut held)?;
         if change == Change::Before && !path.is_of_cell() {
             return Err(SqlError::json_path_no_cell());
         }
@@ -533,7 +496,7 @@ fn json_remove(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     let mut held = context.held();
     let mut document = parsed(call, arguments, 0, &mut held)?;
     for path in &arguments[1..] {
-        let path = Path::parse_single(&to_text(path), &mut held)?;
+        let path = Path::parse_single(&path_text(path)?, &mut held)?;
         context.work(document.length().saturating_mul(size_of::<Json>()))?;
         if path.legs().is_empty() {
             return Err(SqlError::json_path_not_allowed());

@@ -2,6 +2,7 @@
 //! document is.
 
 use super::encode::base64_line;
+use super::json_arguments::{is_document_of_cast, takes_value};
 use crate::ast::IntervalUnit;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
@@ -62,6 +63,14 @@ pub(crate) fn wanted_number(name: &str, nth: usize, numbers: bool) -> Option<Wan
 pub(crate) fn argument_kind(name: &str, nth: usize) -> Option<ParameterKind> {
     if temporal_argument(name, nth).is_some() {
         return Some(ParameterKind::DateTime);
+    }
+    // A member of an array of documents is one, too; JSON_OVERLAPS announces texts.
+    let in_place = match name {
+        "json_array" | "json_object" | "json_overlaps" => false,
+        _ => is_document_of_cast(name, nth) || takes_value(name, nth),
+    };
+    if in_place {
+        return Some(ParameterKind::Document);
     }
     Some(match wanted_number(name, nth, super::takes_numbers(name))? {
         Wanted::Integer => ParameterKind::Int,
@@ -347,12 +356,15 @@ fn moment(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     Ok(found.map_or_else(|| arguments[2].clone(), Value::from))
 }
 
+/// The number by which MySQL calls VARBINARY inside a document.
+const TYPE_OF_VARBINARY: i64 = 15;
+
 /// The number by which MySQL calls a type of bytes inside a document.
 fn type_of_bytes(kind: &ColumnType, is_column: bool) -> Option<i64> {
     Some(match kind {
         ColumnType::Bit { .. } => 16,
         ColumnType::Binary { .. } if is_column => 254,
-        ColumnType::Binary { .. } | ColumnType::Varbinary { .. } => 15,
+        ColumnType::Binary { .. } | ColumnType::Varbinary { .. } => TYPE_OF_VARBINARY,
         ColumnType::Blob { size: BlobSize::Tiny } => 249,
         ColumnType::Blob { size: BlobSize::Medium } => 250,
         ColumnType::Blob { size: BlobSize::Long } => 251,
@@ -386,10 +398,19 @@ fn bytes(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResu
         }
         other => to_bytes(other),
     };
+    written(call, &bytes, *code, context)
+}
+
+/// The same of bytes that are given to a `?`.
+pub(super) fn document_of_bytes(call: &Call, bytes: &[u8], context: &EvalContext<'_>) -> SqlResult<Value> {
+    written(call, bytes, TYPE_OF_VARBINARY, context)
+}
+
+fn written(call: &Call, bytes: &[u8], code: i64, context: &EvalContext<'_>) -> SqlResult<Value> {
     let text = super::build_text(call.name, context, |out| {
         out.push(&[MARKED, json::write::mark_of(Kind::Bytes)])?;
         out.push(format!("\"base64:type{code}:").as_bytes())?;
-        base64_line(&bytes, out)?;
+        base64_line(bytes, out)?;
         out.push(b"\"")
     })?;
     Ok(super::json::marked(text))

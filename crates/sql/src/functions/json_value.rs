@@ -1,6 +1,7 @@
 //! JSON functions that look for values: JSON_VALUE, JSON_SEARCH, MEMBER OF; and what MySQL's form of a document takes.
 
 use super::json::{given, parsed};
+use super::json_arguments::path_text;
 use super::{Entry, bigint, entry};
 use crate::collation::{Collation, like};
 use crate::datetime::{self, DateRules};
@@ -43,7 +44,7 @@ fn json_search(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
     };
     let mut held = context.held();
     let document = parsed(call, arguments, 0, &mut held)?;
-    let paths = arguments.iter().skip(4).map(|path| Path::parse(&to_text(path), &mut held));
+    let paths = arguments.iter().skip(4).map(|path| Path::parse(&path_text(path)?, &mut held));
     let paths = paths.collect::<SqlResult<Vec<Path>>>()?;
     let pattern = to_text(&arguments[2]);
     let mut matching = held.another();
@@ -151,7 +152,7 @@ fn found_at(
     let document = match parsed(call, arguments, 0, &mut held) {
         Ok(document) => document,
         // A text that is none is an error of the value.
-        Err(error) if error.code == 3146 || error.ends_statement() => return Err(error),
+        Err(error) if matches!(error.code, 3144 | 3146) || error.ends_statement() => return Err(error),
         Err(error) => return Ok(Err(Trouble::Failed(error))),
     };
     let path = Path::parse(&to_text(&arguments[1]), &mut held)?;

@@ -44,8 +44,12 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         Some(fed) => block.bind_for(one, fed, clause),
         None => block.bind(one, clause),
     });
-    let mut arguments =
-        bound.map(|one| one.map(crate::expr::with_all_digits)).collect::<SqlResult<Vec<_>>>()?;
+    // What becomes a part of a document has its own digits.
+    let digits = match kind {
+        AggregateKind::JsonArray | AggregateKind::JsonObject => crate::expr::with_own_digits,
+        _ => crate::expr::with_all_digits,
+    };
+    let mut arguments = bound.map(|one| one.map(digits)).collect::<SqlResult<Vec<_>>>()?;
     match (kind, arguments.len()) {
         (AggregateKind::JsonArray, 1) | (AggregateKind::JsonObject, 2) => {
             let value = arguments.pop().map(|value| match call.arguments.last() {
@@ -54,7 +58,8 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
                 }
                 _ => crate::functions::as_document(value),
             });
-            arguments.extend(value);
+            let name = arguments.pop().map(crate::functions::as_characters);
+            arguments.extend(name.into_iter().chain(value));
         }
         (AggregateKind::JsonArray | AggregateKind::JsonObject, _) => {
             return Err(SqlError::wrong_parameter_count(&call.name));

@@ -11,6 +11,7 @@ use crate::database::Database;
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{self, EvalContext, Expr, Hold, Meeting, ParameterKind, Resolver, Typed};
+use crate::functions;
 use crate::types::{ColumnType, ExprType};
 
 use super::parameters::Parameters;
@@ -199,8 +200,12 @@ impl<'a, 'p> Block<'a, 'p> {
 }
 
 impl Resolver for Block<'_, '_> {
-    fn database(&self) -> Option<&str> {
-        self.context.schema
+    fn unbound(&self, error: SqlError, call: &ast::FunctionCall) -> SqlError {
+        match (error.code, self.context.schema, &call.schema) {
+            // It could only be one of the current database.
+            (1305, None, None) => SqlError::no_database_selected(),
+            (_, schema, _) => functions::as_written(error, call, schema),
+        }
     }
 
     fn column(&mut self, name: &ast::ColumnName) -> SqlResult<(usize, ExprType)> {

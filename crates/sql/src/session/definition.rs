@@ -22,6 +22,7 @@ use crate::expr::{EvalContext, WarningLevel, Warnings};
 use crate::information_schema::VirtualTable;
 use crate::mdl::names::Name;
 use crate::mdl::{Hold, Mode};
+use crate::value::Value;
 
 pub(super) use foreign_key::parents_named;
 use foreign_key::{children_of, name_of};
@@ -54,7 +55,11 @@ fn defined_table(statement: &Statement) -> Option<&str> {
 
 impl Session {
     /// Runs a statement that defines.
-    pub(super) async fn definition_statement(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+    pub(super) async fn definition_statement(
+        &mut self,
+        statement: &Statement,
+        params: &[Value],
+    ) -> SqlResult<Outcome> {
         // What is said of temporary tables is part of a transaction.
         match statement {
             Statement::CreateTable(create) if create.temporary => {
@@ -72,7 +77,7 @@ impl Session {
         }
         let pass = self.pass_definitions().await?;
         self.defining.push(pass);
-        let outcome = self.define(statement).await;
+        let outcome = self.define(statement, params).await;
         self.defining.clear();
         outcome.map_err(|error| match defined_table(statement) {
             Some(table) => error.of_table(table),
@@ -80,7 +85,7 @@ impl Session {
         })
     }
 
-    async fn define(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+    async fn define(&mut self, statement: &Statement, params: &[Value]) -> SqlResult<Outcome> {
         match statement {
             Statement::CreateDatabase(create) => {
                 self.create_database(create).await?;
@@ -91,7 +96,7 @@ impl Session {
                 return Ok(Outcome { affected: 1, ..Outcome::default() });
             }
             Statement::DropDatabase { name, if_exists } => return self.drop_database(name, *if_exists).await,
-            Statement::CreateTable(create) => return self.create_table(create).await,
+            Statement::CreateTable(create) => return self.create_table(create, params).await,
             Statement::DropTable(drop) => self.drop_tables(drop).await?,
             Statement::RenameTable(pairs) => {
                 self.rename_tables(pairs).await?;
@@ -301,7 +306,7 @@ impl Session {
         VirtualTable::is_computed(schema, name) || self.db.dictionary().find(schema, name).is_some()
     }
 
-    async fn create_table(&mut self, create: &ast::CreateTable) -> SqlResult<Outcome> {
+    async fn create_table(&mut self, create: &ast::CreateTable, params: &[Value]) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
         self.look_at_text(create, &schema)?;
         if self.look_at_new_name(create, &schema)?.is_none() {
@@ -337,7 +342,7 @@ impl Session {
                 definition
             }
             (None, Some(query)) => {
-                return Box::pin(self.create_from_query(create, query, place)).await;
+                return Box::pin(self.create_from_query(create, (query, params), place)).await;
             }
             (None, None) => {
                 let mut definition = self

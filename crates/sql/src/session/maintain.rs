@@ -73,7 +73,7 @@ impl Session {
         let anew =
             AlterTable { name: name.clone(), actions: vec![AlterAction::Force], online: Online::default() };
         let statement = Statement::AlterTable(Box::new(anew));
-        let done = Box::pin(self.definition_statement(&statement)).await;
+        let done = Box::pin(self.definition_statement(&statement, &[])).await;
         let note = "Table does not support optimize, doing recreate + analyze instead";
         let end = match done {
             Ok(_) => ("status", "OK".into()),

@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use super::reads::ReadsLock;
-use super::statement::{Outcome, PlanKind, RowPlan};
+use super::statement::{Outcome, PlanKind, RowPlan, selecting};
 use super::tables::{Used, of_statement};
-use super::{Prepared, Session};
+use super::{Prepared, Session, preparable};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{ParameterKind, SessionView, VariableKind};
@@ -173,16 +173,8 @@ impl Session {
         let parsed = self.parse_charged(text, 0, true, &mut charge)?;
         charge.settle()?;
         self.ask_for_one(text, parsed.next, true)?;
-        if matches!(
-            parsed.statement,
-            ast::Statement::Prepare { .. }
-                | ast::Statement::Execute { .. }
-                | ast::Statement::Deallocate(_)
-                | ast::Statement::Nothing
-        ) {
-            return Err(SqlError::unsupported_in_prepared());
-        }
         let params = parsed.parameter_count as usize;
+        preparable::check(&parsed.statement, params)?;
         if params > usize::from(u16::MAX) {
             return Err(SqlError::prepared_too_many_parameters());
         }
@@ -204,6 +196,10 @@ impl Session {
     /// The columns a statement will return, and whether its names can be found at all.
     async fn describe(&mut self, statement: &Statement) -> SqlResult<Arc<[ColumnMeta]>> {
         if !is_row_statement(&statement.statement) {
+            if let Some(inner) = rows_inside(&statement.statement) {
+                let inner = Statement::new(inner, statement.params);
+                Box::pin(self.describe(&inner)).await?;
+            }
             return Ok(Arc::from([]));
         }
         self.enter_for(&statement.tables).await?;
@@ -217,8 +213,9 @@ impl Session {
         if self.open.as_ref().is_some_and(|open| open.autocommit) {
             self.rollback().await?;
         }
+        let keeps = matches!(&statement.statement, ast::Statement::Select(query) if !query.into.is_empty());
         Ok(match plan.kind {
-            PlanKind::Query(plan) => plan.columns().clone(),
+            PlanKind::Query(plan) if !keeps => plan.columns().clone(),
             _ => Arc::from([]),
         })
     }
@@ -321,6 +318,36 @@ impl Session {
             _ => &[],
         };
         self.run_rows(&plan, converted.as_deref().unwrap_or(params), into, out).await
+    }
+
+    /// What the values are to a statement on rows that keeps no plan: their kinds, and they themselves where they are
+    /// converted. The gates must be held.
+    pub(super) fn taken(
+        &self,
+        statement: &ast::Statement,
+        params: &[Value],
+    ) -> SqlResult<(Kinds, Option<Vec<Value>>)> {
+        if params.is_empty() {
+            return Ok((Kinds::new(), None));
+        }
+        let prepared = Statement::new(statement.clone(), params.len());
+        self.derive(&prepared)?;
+        let derived = &prepared.plans.lock().derived;
+        Ok(match given(derived, params) {
+            Some(given) => (given.kinds, given.values),
+            None => (expected(derived, params), None),
+        })
+    }
+
+    /// Runs a statement on rows that comes once.
+    pub(super) async fn execute_once(
+        &mut self,
+        statement: ast::Statement,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let prepared = Statement::new(statement, params.len());
+        self.execute_rows(&prepared, params, out).await
     }
 
     /// What the parameters of a statement are by where they stand, and its plan with them. The gates must be held.
@@ -523,6 +550,19 @@ impl Session {
             }
             _ => Err(SqlError::unsupported_in_prepared()),
         }
+    }
+}
+
+/// The statement on rows inside another, whose names are looked for when that is prepared.
+fn rows_inside(statement: &ast::Statement) -> Option<ast::Statement> {
+    match statement {
+        ast::Statement::Do(exprs) => Some(selecting(exprs)),
+        ast::Statement::CreateTable(create) => create.query.clone().map(ast::Statement::Select),
+        ast::Statement::Explain(explain) => match &explain.target {
+            ast::ExplainTarget::Statement(statement) => Some(statement.clone()),
+            ast::ExplainTarget::Connection(_) => None,
+        },
+        _ => None,
     }
 }
 

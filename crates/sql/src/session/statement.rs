@@ -231,7 +231,7 @@ impl Session {
                 self.reset_persist(name.as_deref(), *if_exists).map(|()| Outcome::default())
             }
             Statement::Reset(what) => Err(SqlError::not_supported_yet(format!("RESET {what}"))),
-            _ => self.definition_statement(statement).await,
+            _ => self.definition_statement(statement, params).await,
         }
     }
 
@@ -275,7 +275,11 @@ impl Session {
     /// DO is a SELECT whose row nobody sees.
     async fn evaluate_only(&mut self, exprs: &[ast::Expr], params: &[Value]) -> SqlResult<Outcome> {
         let mut unseen = super::show::Collected::default();
-        self.row_statement((&selecting(exprs), ReadsLock::Always), params, &mut unseen).await?;
+        if params.is_empty() {
+            self.row_statement((&selecting(exprs), ReadsLock::Always), params, &mut unseen).await?;
+        } else {
+            self.execute_once(selecting(exprs), params, &mut unseen).await?;
+        }
         Ok(Outcome::default())
     }
 

@@ -24,6 +24,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, WarningLevel};
 use crate::plan::QueryPlan;
 use crate::plan::change::{InsertPlan, InsertSource};
+use crate::plan::parameters::{Kinds, Parameters};
 use crate::plan::uses::Uses;
 use crate::sink::ColumnMeta;
 use crate::types::{BlobSize, ColumnType, IntWidth, column_flag};
@@ -46,19 +47,24 @@ impl Session {
     pub(super) async fn create_from_query(
         &mut self,
         create: &CreateTable,
-        query: &Query,
+        (query, params): (&Query, &[Value]),
         place: definition::Place<'_>,
     ) -> SqlResult<Outcome> {
-        self.enter_for(&of_statement(&Statement::Select(Box::new(query.clone())))).await?;
-        let made = match self.plan_creation(create, query, place) {
+        let selecting = Statement::Select(Box::new(query.clone()));
+        self.enter_for(&of_statement(&selecting)).await?;
+        let made = self.taken(&selecting, params).and_then(|(kinds, values)| {
+            let params = values.unwrap_or_else(|| params.to_vec());
+            let made = self.plan_creation(create, (query, &params, kinds), place)?;
+            Ok((made, params))
+        });
+        let ((definition, counters, plan), params) = match made {
             Ok(made) => made,
             Err(error) => return self.abandon(error).await,
         };
-        let (definition, counters, plan) = made;
         let trees: Vec<IndexId> = definition.keys.iter().map(|key| key.index).collect();
         let trees = trees.into_iter().filter(|tree| *tree != definition.clustered);
         let trees: Vec<IndexId> = trees.chain([definition.clustered]).collect();
-        match self.fill_and_publish(definition, counters, plan).await {
+        match self.fill_and_publish(definition, counters, (plan, &params)).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => {
                 self.rollback().await?;
@@ -72,15 +78,18 @@ impl Session {
     fn plan_creation(
         &self,
         create: &CreateTable,
-        query: &Query,
+        (query, params, kinds): (&Query, &[Value], Kinds),
         place: definition::Place<'_>,
     ) -> SqlResult<(Definition, Arc<Counters>, RowPlan)> {
         let current = self.state.schema();
         let uses = Uses::default();
         let locks_reads = self.locks_reads(ReadsLock::RepeatableRead);
         let mut faults = Faults::default();
-        let (mut definition, source) = self.with_eval(&[], |eval| {
-            let parameters = crate::plan::parameters::Parameters::literals();
+        let (mut definition, source) = self.with_eval(params, |eval| {
+            let parameters = match kinds.is_empty() {
+                true => Parameters::literals(),
+                false => Parameters::of_kinds(kinds),
+            };
             let context = self.plan_context(current.as_deref(), eval, &uses, &parameters, locks_reads);
             let source = crate::plan::plan_query(&context, query, None);
             let source = source.map_err(|error| self.denied_before(&uses).unwrap_or(error))?;
@@ -136,10 +145,10 @@ impl Session {
         &mut self,
         definition: Definition,
         counters: Arc<Counters>,
-        plan: RowPlan,
+        (plan, params): (RowPlan, &[Value]),
     ) -> SqlResult<Outcome> {
         self.claim_constraints(&definition, &[]).await?;
-        let outcome = self.run_rows(&plan, &[], &[], &mut Collected::default()).await?;
+        let outcome = self.run_rows(&plan, params, &[], &mut Collected::default()).await?;
         self.commit().await?;
         let made_by = self.db.save_tables(&[&definition]).await?;
         let table = Table::new(definition, Arc::default(), counters).made_by(made_by);

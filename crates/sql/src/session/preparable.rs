@@ -1,0 +1,100 @@
+//! Which statements can be prepared, by PREPARE and by the protocol alike: MySQL refuses with 1295 those that begin a
+//! transaction or part one, that lock tables, change the database of the session, tell of the statement before, or that
+//! it has simply not got to yet. Every kind of statement is named here, so that a new one cannot be forgotten. Recorded
+//! in `tests/mysql/prepared_kinds.test`.
+
+use crate::ast::{ExplainTarget, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement};
+use crate::error::{SqlError, SqlResult};
+
+/// Refuses what cannot be prepared, with so many `?`.
+///
+/// # Errors
+/// 1295 for a kind of statement that is not prepared, 6413 for one whose expressions may hold no `?`.
+pub(super) fn check(statement: &Statement, parameters: usize) -> SqlResult<()> {
+    if !is_preparable(statement) {
+        return Err(SqlError::unsupported_in_prepared());
+    }
+    if parameters > 0 && !takes_parameters(statement) {
+        return Err(SqlError::parameters_outside_rows());
+    }
+    Ok(())
+}
+
+fn is_preparable(statement: &Statement) -> bool {
+    match statement {
+        Statement::Select(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Truncate(_)
+        | Statement::CreateDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::CreateTable(_)
+        | Statement::DropTable(_)
+        | Statement::AlterTable(_)
+        | Statement::RenameTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex { .. }
+        | Statement::DropView { .. }
+        | Statement::Commit(_)
+        | Statement::Rollback(_)
+        | Statement::Set(_)
+        | Statement::Kill(_)
+        | Statement::Flush(_)
+        | Statement::User(_)
+        | Statement::DropUser { .. }
+        | Statement::RenameUser(_)
+        | Statement::Grant(_)
+        | Statement::Revoke(_)
+        | Statement::Do(_)
+        | Statement::Reset(_)
+        | Statement::ResetPersist { .. } => true,
+        Statement::DropProgram { kind, .. } => *kind == "EVENT",
+        Statement::Show(show) => is_shown(show),
+        Statement::Explain(explain) => match explain.target {
+            ExplainTarget::Statement(_) => true,
+            ExplainTarget::Connection(_) => false,
+        },
+        Statement::TableMaintenance(work) => match work.kind {
+            MaintenanceKind::Analyze
+            | MaintenanceKind::Optimize
+            | MaintenanceKind::Checksum
+            | MaintenanceKind::Repair => true,
+            MaintenanceKind::Check => false,
+        },
+        Statement::Role(role) => match **role {
+            RoleStatement::Create { .. } | RoleStatement::Drop { .. } => false,
+            RoleStatement::Grant { .. }
+            | RoleStatement::Revoke { .. }
+            | RoleStatement::Set(_)
+            | RoleStatement::SetDefault { .. } => true,
+        },
+        Statement::AlterDatabase { .. }
+        | Statement::Begin(_)
+        | Statement::Savepoint(_)
+        | Statement::RollbackTo(_)
+        | Statement::ReleaseSavepoint(_)
+        | Statement::Use(_)
+        | Statement::LockTables(_)
+        | Statement::UnlockTables
+        | Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate(_)
+        | Statement::Nothing
+        | Statement::Shutdown => false,
+    }
+}
+
+/// What tells of the statement before would tell of the one that prepared it.
+fn is_shown(show: &Show) -> bool {
+    !matches!(
+        show.what,
+        ShowWhat::Warnings(_) | ShowWhat::Errors(_) | ShowWhat::WarningCount | ShowWhat::ErrorCount
+    )
+}
+
+/// Definitions keep their expressions, and no expression that is kept may hold a `?`. What CREATE TABLE may not keep it
+/// says itself when it runs.
+fn takes_parameters(statement: &Statement) -> bool {
+    !matches!(statement, Statement::Kill(_) | Statement::AlterTable(_) | Statement::CreateIndex(_))
+}
