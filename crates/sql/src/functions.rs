@@ -14,6 +14,7 @@ macro_rules! null_guard {
 }
 
 mod address;
+mod argument_kind;
 mod casting;
 mod cipher;
 mod clock;
@@ -43,6 +44,7 @@ mod weight;
 mod width;
 mod written;
 
+pub(crate) use argument_kind::{amount_kind, argument_kind, summand_kind};
 pub use casting::{cast, cast_target};
 pub(crate) use casting::{cast_named, text_of_any_length};
 pub(crate) use digest::crc32;
@@ -54,7 +56,7 @@ pub(crate) use json::{
 };
 pub(crate) use json_arguments::{as_characters, takes_value as takes_document};
 pub(crate) use json_scalar::{
-    DATE, MOMENT, TIME, Wanted, argument_kind, as_given_to, as_number, as_summand, as_temporal,
+    DATE, MOMENT, TIME, Wanted, as_given_to, as_number, as_summand, as_temporal,
     of_truth as truth_as_document, or_beginning, reads_count_twice, reads_document, temporal_argument,
     text_as_number, wanted_amount, wanted_number,
 };

@@ -287,7 +287,7 @@ pub(super) fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
 }
 
 /// A time of today, and its day alone beside a column of dates.
-fn today(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+pub(super) fn today(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     let moment = to_date_time(&arguments[0], context)?;
     Ok(moment.map_or(Value::Null, |moment| match call.kind {
         ColumnType::Date => Value::Date(moment.date()),

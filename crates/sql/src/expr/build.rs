@@ -560,8 +560,7 @@ impl Builder<'_> {
     fn date_expression(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         let (expr, column) = match expr {
             ast::Expr::DateArithmetic { date, amount, unit, subtract } => {
-                self.settle_all(&[date], Hold::Output, ParameterKind::Date);
-                self.settle_all(&[amount], Hold::Pinned, ParameterKind::Int);
+                self.settle_summands(date, amount, *unit);
                 let date = functions::as_summand(self.build(date)?, source_of(date));
                 let amount = match functions::wanted_amount(*unit) {
                     Some(wanted) => self.number_for(amount, wanted)?,
@@ -578,11 +577,13 @@ impl Builder<'_> {
                 (if finer { shown(expr) } else { expr }, column)
             }
             ast::Expr::TimestampDiff { unit, from, to } => {
+                self.settle_all(&[from, to], Hold::Argument, ParameterKind::DateTime);
                 let from = boxed(self.temporal(from, functions::MOMENT)?);
                 let to = boxed(self.temporal(to, functions::MOMENT)?);
                 (Expr::TimestampDiff { unit: *unit, from, to }, functions::any_whole(false))
             }
             ast::Expr::Extract { unit, operand } => {
+                self.settle_moments(&[operand]);
                 let wanted =
                     if functions::is_clock_unit(*unit) { functions::TIME } else { functions::MOMENT };
                 let operand = boxed(self.temporal(operand, wanted)?);
@@ -637,11 +638,13 @@ impl Builder<'_> {
             }
             "sleep" => {
                 count(1)?;
+                self.settle_argument("sleep", 0, &call.arguments[0]);
                 let expr = Expr::Sleep(boxed(self.build(&call.arguments[0])?));
                 Ok(Typed { expr, kind: truth_type(false) })
             }
             "benchmark" => {
                 count(2)?;
+                self.settle_argument("benchmark", 0, &call.arguments[0]);
                 let arguments = self.build_all(&call.arguments)?.into_iter().map(|one| one.expr).collect();
                 Ok(Typed { expr: Expr::Benchmark(arguments), kind: functions::benchmark_type() })
             }

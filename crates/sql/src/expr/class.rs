@@ -108,8 +108,8 @@ impl Builder<'_> {
         if is_whole(&right) {
             return (as_whole(left), right);
         }
-        // What a year is to be equal to is put into its column before it is compared.
-        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
+        // What a year is to be equal to where rows are looked for is put into its column before it is compared.
+        let equal = op == CompareOp::Equal && self.resolver.is_condition();
         if self.is_year(&left) {
             return (left, if equal { in_full(right) } else { self.year_said(right) });
         }
@@ -166,9 +166,13 @@ impl Builder<'_> {
         }
     }
 
-    /// A constant beside a year; the number that a `?` is given has all its digits.
+    /// What is beside a year; what a `?` or a variable gives has all its digits.
     pub(super) fn year_said(&self, typed: Typed) -> Typed {
-        let given = matches!(typed.expr, Expr::Parameter(_)) && self.resolver.is_prepared();
+        let mut given = false;
+        let prepared = self.resolver.is_prepared();
+        typed.expr.walk(&mut |one| {
+            given |= matches!(one, Expr::UserVariable(_)) || prepared && matches!(one, Expr::Parameter(_));
+        });
         if given { typed } else { in_full(typed) }
     }
 

@@ -101,6 +101,9 @@ impl Builder<'_> {
                 self.settle_all(&written[1..], Hold::Beside, ParameterKind::Int);
             }
             // A date is divided as a moment is: the divisor keeps what is behind its point.
+            ArithmeticOp::IntegerDivide if written.iter().all(|one| is_open(one)) => {
+                self.settle_all(&written, Hold::Weak, ParameterKind::Int);
+            }
             ArithmeticOp::IntegerDivide if bound.iter().any(|one| one.kind.column == ColumnType::Date) => {
                 self.settle_all(&written, Hold::Computed, ParameterKind::DateTime);
             }
@@ -130,6 +133,14 @@ impl Builder<'_> {
         self.settle_all(&[written], if direct { Hold::Stored } else { Hold::Output }, kind);
     }
 
+    /// A value of a query whose rows a column of this type is given: a text that says a date or a time is that.
+    pub(crate) fn settle_selected(&self, written: &ast::Expr, column: &ColumnType) {
+        match column.is_temporal() {
+            true => self.settle_all(&[written], Hold::Read, ParameterKind::of_column(column)),
+            false => self.settle_given(written, column),
+        }
+    }
+
     /// The arguments of a function of the table.
     pub(super) fn settle_arguments(&self, name: &str, written: &[ast::Expr], bound: &[Typed]) {
         if !self.resolver.derives() {
@@ -140,7 +151,14 @@ impl Builder<'_> {
             "mod" => self.settle(Hold::Beside, &parts, bound, Some(ParameterKind::Double)),
             "greatest" | "least" => self.settle(Hold::Output, &parts, bound, Some(ParameterKind::Text)),
             "round" | "truncate" => {
-                self.settle_all(&parts[..parts.len().min(1)], Hold::Beside, ParameterKind::Decimal);
+                let (number, places) = parts.split_at(parts.len().min(1));
+                self.settle_all(number, Hold::Beside, ParameterKind::Decimal);
+                self.settle_all(places, Hold::Pinned, ParameterKind::Int);
+            }
+            "timediff" => {
+                let temporal = bound.iter().any(|one| one.kind.column.is_temporal());
+                let hold = if temporal { Hold::Argument } else { Hold::Beside };
+                self.settle(hold, &parts, bound, Some(ParameterKind::Text));
             }
             "abs" | "ceil" | "ceiling" | "floor" => {
                 self.settle_all(&parts, Hold::Weak, ParameterKind::Double)
@@ -152,15 +170,37 @@ impl Builder<'_> {
             "bit_count" => self.settle_all(&parts, Hold::Beside, ParameterKind::Bytes),
             _ => {
                 for (nth, part) in parts.iter().enumerate() {
-                    let kind = match crate::functions::argument_kind(name, nth) {
-                        Some(kind) => kind,
-                        None => ParameterKind::Text,
-                    };
-                    let hold = if kind == ParameterKind::Text { Hold::Beside } else { Hold::Pinned };
-                    self.settle_all(&[part], hold, kind);
+                    self.settle_argument(name, nth, part);
                 }
             }
         }
+    }
+}
+
+impl Builder<'_> {
+    /// A date or a moment, and the amount of units that is added to it.
+    pub(super) fn settle_summands(&self, date: &ast::Expr, amount: &ast::Expr, unit: ast::IntervalUnit) {
+        let kind = crate::functions::summand_kind(unit);
+        let hold = if kind == ParameterKind::Date { Hold::Output } else { Hold::Argument };
+        self.settle_all(&[date], hold, kind);
+        self.settle_all(&[amount], Hold::Pinned, crate::functions::amount_kind(unit));
+    }
+
+    /// Moments that are read by what the grammar knows.
+    pub(super) fn settle_moments(&self, written: &[&ast::Expr]) {
+        self.settle_all(written, Hold::Read, ParameterKind::DateTime);
+    }
+
+    /// One argument of a function.
+    pub(crate) fn settle_argument(&self, name: &str, nth: usize, part: &ast::Expr) {
+        use ParameterKind as Kind;
+        let (hold, kind) = match crate::functions::argument_kind(name, nth) {
+            None => (Hold::Beside, Kind::Text),
+            Some(kind @ Kind::DateTime) if name != "time_format" => (Hold::Read, kind),
+            Some(kind @ (Kind::DateTime | Kind::Time)) => (Hold::Argument, kind),
+            Some(kind) => (Hold::Pinned, kind),
+        };
+        self.settle_all(&[part], hold, kind);
     }
 }
 

@@ -1,9 +1,11 @@
 //! What the `?` of a statement can be: the kinds of their values, as far as types of expressions depend on them, and what decided a kind.
 //! Where a `?` stands tells which of them it is (`open.rs`); what was found out of all is kept by [`crate::plan::derived`].
 
+use super::beside_column::today;
 use super::{Call, EvalContext, ScalarFunction};
 use crate::ast;
 use crate::collation::Collation;
+use crate::datetime;
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, IntWidth};
@@ -65,6 +67,8 @@ pub enum ParameterKind {
     NoDouble,
     /// The same of a number that is computed with a moment or a time.
     NoMicros,
+    /// A TIME where a DATETIME is wanted: that time of today.
+    Today,
     /// A value that is no DATE or DATETIME, where a DATETIME is wanted.
     NoMoment,
     /// The same of a DATE.
@@ -166,7 +170,7 @@ impl ParameterKind {
             ParameterKind::NoDecimal => ParameterKind::Decimal.column_type(collation),
             ParameterKind::NoDouble => ParameterKind::Double.column_type(collation),
             ParameterKind::NoDate => ColumnType::Date,
-            ParameterKind::NoMoment => ColumnType::DateTime { fsp: 6 },
+            ParameterKind::Today | ParameterKind::NoMoment => ColumnType::DateTime { fsp: 6 },
             ParameterKind::NoTime => ColumnType::Time { fsp: 6 },
             ParameterKind::Null | ParameterKind::Text | ParameterKind::Document => {
                 ColumnType::Varchar { length: TEXT_LENGTH, collation }
@@ -191,6 +195,12 @@ pub enum Hold {
     Bits,
     /// By the other values of which one is given.
     Output,
+    /// As the date, the time or the moment that a function reads: what says another of them is converted.
+    Argument,
+    /// The same, and what says none is read as what it is.
+    Read,
+    /// It counts the rows of LIMIT: a whole number, or the statement is refused.
+    Count,
     /// It is converted to this where it stands, whatever it is.
     Pinned,
     /// So too, by the column that it is put into.
@@ -200,7 +210,7 @@ pub enum Hold {
 impl Hold {
     /// Whether a value of any kind is converted where it stands.
     pub fn converts(self) -> bool {
-        matches!(self, Hold::Pinned | Hold::Stored)
+        matches!(self, Hold::Pinned | Hold::Stored | Hold::Count)
     }
 
     /// Whether a value of any kind is a number where it stands.
@@ -236,6 +246,7 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
         ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
             read("DOUBLE", &values[0], context, |text| Value::Double(parse_double_prefix(text).0))
         }),
+        ParameterKind::Today => ("today", today),
         ParameterKind::NoMoment => (NO_MOMENT, |_, values, context| {
             if !values[0].is_null() {
                 context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
@@ -248,9 +259,11 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
             }
             Ok(Value::Null)
         }),
-        ParameterKind::NoTime => {
-            (NO_TIME, |_, values, context| read("time", &values[0], context, |_| Value::Null))
-        }
+        ParameterKind::NoTime => (NO_TIME, |_, values, context| {
+            read("time", &values[0], context, |text| {
+                datetime::parse_time(text).map_or(Value::Null, |(time, _)| Value::Time(time))
+            })
+        }),
         _ => return None,
     })
 }

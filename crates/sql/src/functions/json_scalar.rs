@@ -2,12 +2,11 @@
 //! document is.
 
 use super::encode::base64_line;
-use super::json_arguments::{is_document_of_cast, takes_value};
 use crate::ast::IntervalUnit;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Expr, ParameterKind, ScalarFunction, Typed};
+use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::json::{self, Json, Kind, write::MARKED};
 use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::{
@@ -56,26 +55,6 @@ pub(crate) fn wanted_number(name: &str, nth: usize, numbers: bool) -> Option<Wan
         }
         _ if numbers => Wanted::Double,
         _ => return None,
-    })
-}
-
-/// What a `?` is as an argument of a function; None: a text.
-pub(crate) fn argument_kind(name: &str, nth: usize) -> Option<ParameterKind> {
-    if temporal_argument(name, nth).is_some() {
-        return Some(ParameterKind::DateTime);
-    }
-    // A member of an array of documents is one, too; JSON_OVERLAPS announces texts.
-    let in_place = match name {
-        "json_array" | "json_object" | "json_overlaps" => false,
-        _ => is_document_of_cast(name, nth) || takes_value(name, nth),
-    };
-    if in_place {
-        return Some(ParameterKind::Document);
-    }
-    Some(match wanted_number(name, nth, super::takes_numbers(name))? {
-        Wanted::Integer => ParameterKind::Int,
-        Wanted::Decimal => ParameterKind::Decimal,
-        Wanted::Double => ParameterKind::Double,
     })
 }
 

@@ -25,6 +25,22 @@ pub fn takes_any(call: &FunctionCall) -> bool {
     call.schema.is_none() && &*call.name == "any_value"
 }
 
+/// The arguments of JSON_ARRAYAGG and JSON_OBJECTAGG: the last is a value that becomes a part of the document, what
+/// stands before it a name.
+fn into_documents(kind: AggregateKind, arguments: &mut Vec<Typed>, call: &FunctionCall) -> SqlResult<()> {
+    let count = if kind == AggregateKind::JsonArray { 1 } else { 2 };
+    if arguments.len() != count {
+        return Err(SqlError::wrong_parameter_count(&call.name));
+    }
+    let value = arguments.pop().map(|value| match call.arguments.last() {
+        Some(ast::Expr::Literal(ast::Literal::Bool(truth))) => crate::functions::truth_document(*truth),
+        _ => crate::functions::as_document(value),
+    });
+    let name = arguments.pop().map(crate::functions::as_characters);
+    arguments.extend(name.into_iter().chain(value));
+    Ok(())
+}
+
 /// Binds an aggregate; its place is not set yet.
 pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggregate, ExprType)> {
     let kind = AggregateKind::of(call).ok_or_else(SqlError::invalid_group_function_use)?;
@@ -50,21 +66,8 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         _ => crate::expr::with_all_digits,
     };
     let mut arguments = bound.map(|one| one.map(digits)).collect::<SqlResult<Vec<_>>>()?;
-    match (kind, arguments.len()) {
-        (AggregateKind::JsonArray, 1) | (AggregateKind::JsonObject, 2) => {
-            let value = arguments.pop().map(|value| match call.arguments.last() {
-                Some(ast::Expr::Literal(ast::Literal::Bool(truth))) => {
-                    crate::functions::truth_document(*truth)
-                }
-                _ => crate::functions::as_document(value),
-            });
-            let name = arguments.pop().map(crate::functions::as_characters);
-            arguments.extend(name.into_iter().chain(value));
-        }
-        (AggregateKind::JsonArray | AggregateKind::JsonObject, _) => {
-            return Err(SqlError::wrong_parameter_count(&call.name));
-        }
-        _ => {}
+    if matches!(kind, AggregateKind::JsonArray | AggregateKind::JsonObject) {
+        into_documents(kind, &mut arguments, call)?;
     }
     let several = matches!(kind, AggregateKind::GroupConcat | AggregateKind::JsonObject)
         || kind == AggregateKind::Count && call.distinct;

@@ -129,6 +129,39 @@ impl<'a, 'p> Block<'a, 'p> {
         Ok(bound)
     }
 
+    /// What a `?` is as an argument of a function that is bound here.
+    pub fn settle_argument(&mut self, name: &str, nth: usize, written: &ast::Expr) {
+        let settings = self.context.eval.settings;
+        expr::Builder { resolver: self, settings: &settings }.settle_argument(name, nth, written);
+    }
+
+    /// What the `?` are that a query gives to columns.
+    pub fn settle_selected(&mut self, query: &ast::Query, columns: &[&ColumnType]) {
+        if self.context.parameters.derivation().is_none() {
+            return;
+        }
+        let settings = self.context.eval.settings;
+        match &query.body {
+            ast::QueryBody::Select(select) => {
+                let plain = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Expr { .. });
+                if !select.items.iter().all(plain) {
+                    return;
+                }
+                for (item, column) in select.items.iter().zip(columns) {
+                    if let ast::SelectItem::Expr { expr, .. } = item {
+                        let builder = expr::Builder { resolver: self, settings: &settings };
+                        builder.settle_selected(expr, column);
+                    }
+                }
+            }
+            ast::QueryBody::SetOperation { first, rest } => {
+                self.settle_selected(first, columns);
+                rest.iter().for_each(|(_, query)| self.settle_selected(query, columns));
+            }
+            ast::QueryBody::Values(_) | ast::QueryBody::Table(_) => {}
+        }
+    }
+
     /// Binds a value that is put into a column of this type.
     pub fn bind_given(
         &mut self,

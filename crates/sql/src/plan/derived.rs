@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use super::computed;
 use crate::datetime::{self, Date, DateRules};
 use crate::decimal::Decimal;
+use crate::error::{SqlError, SqlResult};
 use crate::expr::{Hold, MOMENT_MIN, ParameterKind, clock_of_number, whole_number};
 use crate::value::{Value, parse_double_prefix};
 
@@ -62,6 +63,22 @@ impl Deriving {
     pub fn found(&self) -> AllDerived {
         self.0.borrow().clone()
     }
+}
+
+/// Whether LIMIT counts rows by a value that is no whole number, or by one below zero.
+///
+/// # Errors
+/// 1210 for the one, 1690 for the other; `command` is what runs the statement.
+pub fn check_counts(derived: &[Derived], values: &[Value], command: &str) -> SqlResult<()> {
+    let counts = derived.iter().zip(values).filter(|(one, _)| one.hold == Hold::Count);
+    for (_, value) in counts {
+        match value {
+            Value::Null | Value::UInt(_) | Value::Int(0..) => {}
+            Value::Int(_) => return Err(SqlError::value_out_of_range("unsigned integer", command)),
+            _ => return Err(SqlError::wrong_arguments(command)),
+        }
+    }
+    Ok(())
 }
 
 /// Values as a plan takes them.
@@ -136,6 +153,7 @@ fn is_misfit(kind: ParameterKind) -> bool {
             | Kind::NoDecimal
             | Kind::NoDouble
             | Kind::NoMicros
+            | Kind::Today
             | Kind::NoMoment
             | Kind::NoDate
             | Kind::NoTime
@@ -159,9 +177,30 @@ fn fit(derived: Derived, value: &Value) -> Fit {
             None => Fit::As(Kind::NoMicros, None),
         };
     }
+    if derived.hold == Hold::Read {
+        let said = match value {
+            Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_)
+                if derived.kind == Kind::DateTime =>
+            {
+                number_as(derived, value)
+            }
+            Value::DateTime(_) | Value::Date(_) => kept_as(derived, value),
+            _ if actual == Kind::Text => moment_as(derived, value),
+            _ => return Fit::As(actual, None),
+        };
+        return match said {
+            Fit::As(kind, _) if is_misfit(kind) => Fit::As(actual, None),
+            said => said,
+        };
+    }
     if actual == Kind::Text {
         return text_as(derived, value);
     }
+    kept_as(derived, value)
+}
+
+/// A value that is no text as what is expected.
+fn kept_as(derived: Derived, value: &Value) -> Fit {
     match (derived.kind, value) {
         (Kind::Decimal, Value::Int(number)) => {
             Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(*number))))
@@ -173,6 +212,10 @@ fn fit(derived: Derived, value: &Value) -> Fit {
         (Kind::Double, Value::UInt(number)) => Fit::As(Kind::Double, Some(Value::Double(*number as f64))),
         (Kind::Double, Value::Decimal(number)) => Fit::As(Kind::Double, Some(Value::Double(number.to_f64()))),
         (Kind::Year, Value::Int(_) | Value::UInt(_)) => Fit::As(Kind::Year, None),
+        (Kind::DateTime, Value::Time(_)) if derived.hold == Hold::Argument => Fit::As(Kind::Today, None),
+        (Kind::Time, Value::DateTime(moment)) if derived.hold == Hold::Argument => {
+            Fit::As(Kind::Time, Some(Value::Time(moment.time())))
+        }
         (Kind::DateTime, Value::Date(date)) => {
             Fit::As(Kind::DateTime, Some(Value::DateTime(date.at_midnight())))
         }
@@ -180,7 +223,7 @@ fn fit(derived: Derived, value: &Value) -> Fit {
             Kind::DateTime | Kind::Date | Kind::Time,
             Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_),
         ) => number_as(derived, value),
-        _ => Fit::Anew(actual, None),
+        _ => Fit::Anew(Kind::of(value), None),
     }
 }
 
@@ -213,7 +256,9 @@ fn text_as(derived: Derived, value: &Value) -> Fit {
             (number, true) => Fit::As(Kind::Double, Some(Value::Double(number))),
             _ => Fit::As(Kind::NoDouble, None),
         },
-        Kind::Date | Kind::Time | Kind::DateTime if derived.hold == Hold::Output => moment_as(derived, value),
+        Kind::Date | Kind::Time | Kind::DateTime if matches!(derived.hold, Hold::Output | Hold::Argument) => {
+            moment_as(derived, value)
+        }
         Kind::Time => match moment_as(derived, value) {
             misfit @ Fit::As(Kind::NoTime, _) => misfit,
             _ => Fit::As(Kind::Text, None),
@@ -228,8 +273,10 @@ fn moment_as(derived: Derived, value: &Value) -> Fit {
     let text = value.as_raw_bytes().unwrap_or_default();
     if derived.kind == Kind::Time {
         return match datetime::parse_time(text) {
-            Some((time, _)) => Fit::As(Kind::Time, Some(Value::Time(time))),
-            None => Fit::As(Kind::NoTime, None),
+            Some((time, cut)) if !cut || derived.hold == Hold::Output => {
+                Fit::As(Kind::Time, Some(Value::Time(time)))
+            }
+            Some(_) | None => Fit::As(Kind::NoTime, None),
         };
     }
     let rules = DateRules { invalid: true, ..DateRules::LENIENT };
@@ -260,7 +307,7 @@ fn number_as(derived: Derived, value: &Value) -> Fit {
         }
         (Kind::Time, ..) => match clock_of_number(value) {
             None => Fit::As(Kind::NoTime, None),
-            Some(_) if derived.hold == Hold::Output => {
+            Some(_) if matches!(derived.hold, Hold::Output | Hold::Argument) => {
                 moment_as(derived, &Value::text(crate::value::to_text(value)))
             }
             Some(_) => Fit::As(Kind::of(value), None),
@@ -325,6 +372,39 @@ mod tests {
             assert_eq!(beside(Kind::Int, Value::text(text)), (Kind::NoInt, Value::text(text)), "{text}");
         }
         assert_eq!(one(Kind::Int, Hold::Pinned, Value::text("x")), (Kind::Text, Value::text("x")));
+    }
+
+    #[test]
+    fn a_function_reads_what_it_is_given_as_its_own_kind() {
+        let moment = |text: &str| {
+            let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+            Value::DateTime(datetime::parse_date_time(text.as_bytes(), rules).expect("a moment").moment)
+        };
+        let time = |text: &str| Value::Time(datetime::parse_time(text.as_bytes()).expect("a time").0);
+        let (clock, noon) = (time("12:00:00"), moment("2024-01-01 12:00:00"));
+        // Where a moment is wanted a time is that of today.
+        assert_eq!(one(Kind::DateTime, Hold::Argument, clock.clone()), (Kind::Today, clock.clone()));
+        assert_eq!(one(Kind::DateTime, Hold::Read, clock.clone()), (Kind::Time, clock.clone()));
+        assert_eq!(one(Kind::Time, Hold::Argument, noon.clone()), (Kind::Time, clock));
+        assert_eq!(
+            one(Kind::DateTime, Hold::Argument, Value::text("2024-01-01 12:00:00")),
+            (Kind::DateTime, noon)
+        );
+        assert_eq!(one(Kind::DateTime, Hold::Argument, Value::Int(1)), (Kind::NoMoment, Value::Int(1)));
+        assert_eq!(one(Kind::DateTime, Hold::Read, Value::Int(1)), (Kind::Int, Value::Int(1)));
+    }
+
+    #[test]
+    fn rows_are_counted_by_whole_numbers() {
+        let count = [Derived { kind: Kind::Int, hold: Hold::Count }];
+        let told = |value: Value| check_counts(&count, &[value], "EXECUTE").err().map(|error| error.code);
+        assert_eq!(told(Value::Int(0)), None);
+        assert_eq!(told(Value::UInt(u64::MAX)), None);
+        assert_eq!(told(Value::Null), None);
+        assert_eq!(told(Value::Int(-1)), Some(1690));
+        for wrong in [Value::text("1"), Value::Double(1.0), Value::Decimal(Decimal::from(1_i64))] {
+            assert_eq!(told(wrong), Some(1210));
+        }
     }
 
     #[test]

@@ -303,7 +303,8 @@ impl Block<'_, '_> {
         }
         let clause = self.scope.clause.get();
         let mut arguments = Vec::with_capacity(count);
-        for argument in &call.arguments {
+        for (nth, argument) in call.arguments.iter().enumerate() {
+            self.settle_argument(&call.name, nth, argument);
             arguments.push(self.bind(argument, clause)?.expr);
         }
         let position = self.scope.reserve(1);

@@ -277,7 +277,7 @@ pub fn limit_plan(block: &mut Block<'_, '_>, limit: Option<&Limit>) -> SqlResult
     let Some(limit) = limit else { return Ok(LimitPlan { count: None, offset: None }) };
     for one in std::iter::once(&limit.count).chain(&limit.offset) {
         if let (ast::Expr::Parameter(at), Some(derivation)) = (one, block.context.parameters.derivation()) {
-            derivation.note(*at, Hold::Pinned, ParameterKind::UInt);
+            derivation.note(*at, Hold::Count, ParameterKind::Int);
         }
     }
     let count = block.bind(&limit.count, "limit clause")?.expr;

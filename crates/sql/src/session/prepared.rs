@@ -18,7 +18,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{ParameterKind, SessionView, VariableKind};
 use crate::memory::Announced;
 use crate::parser::Aside;
-use crate::plan::derived::{AllDerived, Deriving, Kinds, expected, given};
+use crate::plan::derived::{AllDerived, Deriving, Kinds, check_counts, expected, given};
 use crate::plan::parameters::{Parameters, serves};
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
@@ -333,6 +333,7 @@ impl Session {
         let prepared = Statement::new(statement.clone(), params.len());
         self.derive(&prepared)?;
         let derived = &prepared.plans.lock().derived;
+        check_counts(derived, params, self.running_command())?;
         Ok(match given(derived, params) {
             Some(given) => (given.kinds, given.values),
             None => (expected(derived, params), None),
@@ -387,7 +388,13 @@ impl Session {
             self.derive(prepared)?;
             plans = prepared.plans.lock();
         }
-        let given = if prepared.literals { None } else { given(&plans.derived, params) };
+        let given = match prepared.literals {
+            true => None,
+            false => {
+                check_counts(&plans.derived, params, self.running_command())?;
+                given(&plans.derived, params)
+            }
+        };
         for kept in plans.kept.iter().rev() {
             let serves = match &given {
                 None => prepared.literals || serves(&kept.kinds, params),
@@ -408,6 +415,14 @@ impl Session {
         drop(plans);
         let plan = self.plan_to_keep(prepared, values.as_deref().unwrap_or(params), kinds)?;
         Ok((plan, values))
+    }
+
+    /// What runs a prepared statement, as errors name it.
+    fn running_command(&self) -> &'static str {
+        match self.entry.command() {
+            Command::Execute => "mysqld_stmt_execute",
+            _ => "EXECUTE",
+        }
     }
 
     /// Whether user variables hold values of these kinds.
