@@ -165,7 +165,7 @@ impl Exec<'_> {
 
     async fn subquery_rows(&mut self, subquery: &Subquery, frame: &[Value]) -> SqlResult<Arc<Rows>> {
         let name = std::ptr::from_ref(subquery) as usize;
-        let reusable = subquery.plan.outer().is_empty();
+        let reusable = subquery.is_same_for_all();
         if reusable && let Some(rows) = self.subquery_results.get(&name) {
             return Ok(rows.clone());
         }

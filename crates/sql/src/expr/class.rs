@@ -109,7 +109,7 @@ impl Builder<'_> {
             return (as_whole(left), right);
         }
         // What a year is to be equal to where rows are looked for is put into its column before it is compared.
-        let equal = op == CompareOp::Equal && self.resolver.is_condition();
+        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual) && self.resolver.is_condition();
         if self.is_year(&left) {
             return (left, if equal { in_full(right) } else { self.year_said(right) });
         }

@@ -14,7 +14,7 @@ use crate::types::{ColumnType, ExprType, column_flag};
 use super::block::{Block, PlanContext, settled};
 use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
 use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
-use super::{aggregate, walk};
+use super::{aggregate, varying, walk};
 
 /// `SELECT * FROM t` as `SELECT 1 FROM t`: EXISTS reads no column for it, and asks for no privilege on one.
 fn without_star(query: &ast::Query) -> Option<ast::Query> {
@@ -169,8 +169,9 @@ impl Block<'_, '_> {
 
     fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
         let sight = (self.scope.clause.get(), self.scope.sight.get());
+        let varies = varying::varies(expr);
         let known = self.seen_subqueries.iter().find(|(seen, from, _)| *from == sight && seen == expr);
-        if let Some((_, _, places)) = known {
+        if let Some((_, _, places)) = known.filter(|_| !varies) {
             let fits = row || places.len() == 1;
             return if fits { Ok(places.clone()) } else { Err(SqlError::operand_columns(1)) };
         }
@@ -221,6 +222,10 @@ impl Block<'_, '_> {
         };
         let places: Vec<Typed> = kinds.into_iter().enumerate().map(typed).collect();
         self.push_subquery(position, places.len(), kind, plan);
+        if varies && let Some(placed) = self.subqueries.last_mut() {
+            placed.correlated = true;
+            placed.varies = varying::query_varies(query);
+        }
         self.seen_subqueries.push((expr.clone(), sight, places.clone()));
         Ok(places)
     }
@@ -295,6 +300,23 @@ impl Block<'_, '_> {
         Ok(())
     }
 
+    /// An item of the select list that rows are ordered by as well: where it varies, it gets a place that is filled
+    /// once for both.
+    pub(super) fn place_item(&mut self, item: &mut Typed, written: &ast::Expr) {
+        if matches!(item.expr, Expr::Column(_))
+            || item.kind.column == ColumnType::Json
+            || !varying::varies(written)
+        {
+            return;
+        }
+        let position = self.scope.reserve(1);
+        let value = std::mem::replace(&mut item.expr, Expr::Column(position));
+        self.push_subquery(position, 1, SubqueryKind::Value(value), no_query());
+        if let Some(placed) = self.subqueries.last_mut() {
+            placed.correlated = true;
+        }
+    }
+
     /// A function that waits gets a place that is filled for each row after the wait.
     pub(super) fn place_wait(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
         let count = if &*call.name == "sleep" { 1 } else { 2 };
@@ -334,6 +356,7 @@ impl Block<'_, '_> {
             position,
             width,
             correlated,
+            varies: false,
             kind,
             plan,
             reads,

@@ -48,6 +48,7 @@ mod times_as_texts;
 mod union;
 pub mod uses;
 mod variable;
+mod varying;
 pub mod waits;
 pub mod walk;
 pub mod with;

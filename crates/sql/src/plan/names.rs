@@ -12,13 +12,13 @@
 use crate::ast::{self, ColumnName, OrderItem};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Expr, ParameterKind};
+use crate::expr::{Expr, ParameterKind, Typed};
 
 use super::block::Block;
 use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
-use super::{aggregate, rollup, walk};
+use super::{aggregate, rollup, varying, walk};
 
 const HAVING: &str = "having clause";
 const GROUP: &str = "group statement";
@@ -137,13 +137,19 @@ pub fn order_keys(
     block: &mut Block<'_, '_>,
     order: &[OrderItem],
     items: &[Item],
+    bound: &mut [Typed],
 ) -> SqlResult<(Vec<ast::Expr>, Vec<OrderKey>)> {
     let (mut meant, mut keys) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
     for item in order {
         let expr = order_key(block, &item.expr, items)?;
         let before = block.aggregates.len();
         block.settle(&[&item.expr], ParameterKind::Text);
-        let typed = crate::functions::as_sorted(block.bind(&expr, "order clause")?);
+        let mut typed = crate::functions::as_sorted(block.bind(&expr, "order clause")?);
+        let listed = items.iter().position(|one| one.expr == expr && expr != item.expr);
+        if let Some(listed) = listed.and_then(|at| bound.get_mut(at)).filter(|_| varying::varies(&expr)) {
+            block.place_item(listed, &expr);
+            typed = listed.clone();
+        }
         if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
             return Err(SqlError::aggregate_order_of_rows(meant.len() + 1));
         }

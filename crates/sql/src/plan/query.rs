@@ -392,6 +392,8 @@ pub struct Subquery {
     pub plan: QueryPlan,
     /// It reads the frame around it, so that it is run again for each row.
     pub correlated: bool,
+    /// Its rows may be others each time ([`varying`](super::varying)).
+    pub varies: bool,
     /// Frame positions it or its operand reads, those that the sub-queries among them read in their place.
     pub reads: Vec<usize>,
     /// Frame positions it or its operand reads, places of other sub-queries among them.
@@ -404,6 +406,11 @@ impl Subquery {
     /// Where its result lies in the frame.
     pub fn places(&self) -> std::ops::Range<usize> {
         self.position..self.position + self.width
+    }
+
+    /// Whether its rows are the same for all rows around it.
+    pub fn is_same_for_all(&self) -> bool {
+        !self.varies && self.plan.outer().is_empty()
     }
 }
 

@@ -69,7 +69,7 @@ pub fn plan(
         Some(condition) => vec![block.filter(condition, "having clause")?],
         None => Vec::new(),
     };
-    let (order_by, mut order) = names::order_keys(&mut block, around.order_by, &items)?;
+    let (order_by, mut order) = names::order_keys(&mut block, around.order_by, &items, &mut bound)?;
     if select.distinct && context.full_group_by {
         distinct::check(&block, &order_by, &items)?;
     }
