@@ -317,6 +317,11 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
         return typed;
     }
     let length = typed.kind.column.text_length();
+    if is_computed_float(&typed) {
+        let column = ColumnType::varchar(ColumnType::DOUBLE.text_length());
+        let expr = Expr::Coerce { operand: Box::new(typed.expr), to: column.clone() };
+        return Typed { expr, kind: ExprType { column, ..typed.kind } };
+    }
     let column = match typed.kind.column {
         ColumnType::Bit { bits } => ColumnType::Varbinary { length: u32::from(bits) },
         _ => ColumnType::varchar(length),
@@ -324,6 +329,16 @@ pub(crate) fn as_shown(typed: Typed) -> Typed {
     let call = Call::new("text", shown, vec![typed.expr], typed.kind.column).comparing_in(Collation::DEFAULT);
     let kind = ExprType { column, nullable: typed.kind.nullable, traits: typed.kind.traits };
     Typed { expr: call.into_expr(), kind }
+}
+
+/// A FLOAT that one of several values is: its text has the digits of a double.
+fn is_computed_float(typed: &Typed) -> bool {
+    let chosen = match &typed.expr {
+        Expr::Coalesce { .. } => true,
+        Expr::Call(call) => matches!(call.name, "greatest" | "least"),
+        _ => false,
+    };
+    chosen && matches!(typed.kind.column, ColumnType::Float { digits: None, .. })
 }
 
 fn shown(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

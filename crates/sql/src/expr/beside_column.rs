@@ -146,6 +146,10 @@ pub(super) fn is_no_time(typed: &Typed) -> bool {
 }
 
 fn time_said(text: &[u8]) -> Option<Time> {
+    // A date before the time, which a column of times would drop.
+    if text.contains(&b'T') && text.contains(&b'-') {
+        return None;
+    }
     datetime::parse_time(text).filter(|(_, truncated)| !truncated).map(|(time, _)| time)
 }
 
@@ -232,6 +236,19 @@ pub(crate) fn day_of_number(value: &Value) -> Option<Date> {
         // The year 2000 in two digits.
         short @ 0..=100 => Some(Date::from_parts(2000, short as u32 / 100, short as u32 % 100)),
         long => datetime::parse_number(long, DateRules::LENIENT).map(|found| found.moment.date()),
+    }
+}
+
+/// A number among the numbers that a date or a time is one of: one that says a moment in full is that date or time of
+/// day, and so is one with a fraction beside a date.
+pub(super) fn of_moment_in_list(operand: &ColumnType, typed: Typed) -> Typed {
+    let Expr::Literal(value) = &typed.expr else { return typed };
+    let Some((whole, micros)) = whole_and_micros(value) else { return typed };
+    let full = whole >= MOMENT_MIN;
+    match operand {
+        ColumnType::Time { .. } if full => time_of_literal(typed),
+        ColumnType::Date if full || micros > 0 => moment_of_literal(operand, typed),
+        _ => typed,
     }
 }
 

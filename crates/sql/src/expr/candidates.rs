@@ -7,13 +7,16 @@
 //! | a whole number that is no column | texts, dates, doubles | whole numbers |
 //! | a text, a DATE, or another date that is no column | texts and dates | dates, moments or times |
 //! | a text | numbers and dates | the dates as texts |
+//! | a date, a time | numbers that say moments | dates, times of day |
+//! | a year | texts of days, and no numbers | no years |
 
+use super::beside_column::of_moment_in_list;
 use super::build::Builder;
 use super::class::is_settled;
 use super::predicate::moment_beside;
 use super::{Call, EvalContext, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings};
 use crate::ast;
-use crate::datetime;
+use crate::datetime::{self, DateRules};
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType};
 use crate::value::{
@@ -66,7 +69,13 @@ impl Builder<'_> {
         if candidates.len() < 2 || !candidates.iter().all(|one| is_settled(&one.expr)) {
             return operand;
         }
-        if reads_moments(&operand, candidates) {
+        let column = &operand.kind.column;
+        let moments = reads_moments(&operand, candidates);
+        let number = |one: &Typed| one.kind.column.is_numeric() || one.kind.column == ColumnType::Null;
+        if is_date_or_time(column) && candidates.iter().all(number) {
+            candidates.iter_mut().for_each(|one| *one = of_moment_in_list(column, one.clone()));
+        }
+        if moments {
             let kind = ColumnType::DateTime { fsp: 6 };
             for one in candidates.iter_mut().filter(|one| is_read_as_moment(&operand, one)) {
                 *one = self.known(called("timestamp", moment_of_number, one.clone(), None, kind.clone()));
@@ -129,6 +138,29 @@ impl Builder<'_> {
             Err(_) => typed,
         }
     }
+}
+
+/// Texts of days among constant texts and dates that a year is one of are none.
+pub(super) fn without_days(operand: &Typed, candidates: &mut [Typed]) {
+    let known = |one: &Typed| is_settled(&one.expr) && !one.kind.column.is_numeric();
+    if operand.kind.column == ColumnType::Year && candidates.iter().all(known) {
+        candidates.iter_mut().filter(|one| says_day(one)).for_each(|one| *one = no_year());
+    }
+}
+
+/// A literal text of a day, which among texts and dates is no year.
+fn says_day(typed: &Typed) -> bool {
+    match &typed.expr {
+        Expr::Literal(Value::Str(text)) => {
+            text.contains('-') && datetime::parse_date_time(text.as_bytes(), DateRules::LENIENT).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// What no year is equal to.
+fn no_year() -> Typed {
+    Typed { expr: Expr::int(-1), kind: ExprType::not_null(ColumnType::BIGINT) }
 }
 
 /// A moment that is no column, among numbers.

@@ -9,7 +9,7 @@ use super::infer::{unified_all, unified_extreme, unified_type, without_members};
 use super::literal::with_numbers_of_hex;
 use super::own_digits::{cut_average, with_all_of_averages};
 use super::parameter::{Hold, ParameterKind};
-use super::{CompareOp, Expr, Source, Typed};
+use super::{CompareOp, Expr, IsTest, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -162,10 +162,7 @@ impl Builder<'_> {
                 None => self.beside_one_another(written, (left.clone(), right))?,
             };
             let equal = self.compare_typed(CompareOp::Equal, one, other)?;
-            let branches = vec![(equal.expr, Expr::Literal(Value::Null))];
-            let otherwise = Some(boxed(left));
-            let expr = Expr::Case { branches, otherwise, kind: kind.column.clone() };
-            return Ok(without_members(Typed { expr, kind }));
+            return Ok(unless(equal.expr, left, kind));
         }
         // The first value is given as it is: only what it is compared with may become something else.
         let right = self.of_one_class(CompareOp::Equal, left.clone(), right).1;
@@ -180,7 +177,12 @@ impl Builder<'_> {
             };
         }
         let [left, right] = exactly(parts).map(boxed);
-        Ok(without_members(Typed { expr: Expr::NullIf { left, right, collation }, kind }))
+        if !is_member(&kind.column) {
+            return Ok(without_members(Typed { expr: Expr::NullIf { left, right, collation }, kind }));
+        }
+        let given = Typed { expr: (*left).clone(), kind: kind.clone() };
+        let operand = Box::new(Expr::NullIf { left, right, collation });
+        Ok(unless(Expr::Is { operand, test: IsTest::Null, negated: false }, given, kind))
     }
 
     /// `GREATEST` and `LEAST`.
@@ -286,6 +288,25 @@ fn texts_as_shown(arguments: Vec<Typed>) -> Vec<Typed> {
     arguments.into_iter().map(shown).collect()
 }
 
+fn is_member(kind: &ColumnType) -> bool {
+    matches!(kind, ColumnType::Enum { .. } | ColumnType::Set { .. })
+}
+
+/// A value, or NULL where this holds. A member of an ENUM or SET is a text among others, as it is in CASE.
+fn unless(holds: Expr, value: Typed, kind: ExprType) -> Typed {
+    let branches = vec![(holds, Expr::Literal(Value::Null))];
+    let case = |value: Expr, kind: ExprType| {
+        let expr = Expr::Case { branches, otherwise: Some(Box::new(value)), kind: kind.column.clone() };
+        Typed { expr, kind }
+    };
+    if !is_member(&value.kind.column) {
+        return without_members(case(value.expr, kind));
+    }
+    let text = without_members(value);
+    let kind = ExprType { column: text.kind.column, ..kind };
+    case(text.expr, kind)
+}
+
 /// A BIGINT column that becomes text or is computed with: BIGINT(3) holds as much as any BIGINT.
 pub(super) fn of_full_width(mut typed: Typed, resolver: &dyn Resolver) -> Typed {
     if let (Expr::Column(at), ColumnType::Int { width: IntWidth::Big, display, zerofill: false, .. }) =
@@ -311,8 +332,7 @@ pub(super) fn bits_as_number(kind: ColumnType) -> ColumnType {
 /// written down, for where the value is read as a number: see `of_branch_taken`.
 fn in_kind(value: Typed, kind: &ColumnType) -> Expr {
     let column = &value.kind.column;
-    let has_number =
-        column.is_temporal() || matches!(column, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    let has_number = column.is_temporal() || is_member(column);
     if has_number && column != kind {
         Expr::Coerce { operand: Box::new(value.expr), to: kind.clone() }
     } else {

@@ -84,11 +84,12 @@ impl Builder<'_> {
             return (left, right);
         }
         if is_time_column(&left) {
-            let right = as_time_of_constant(right);
+            let right = as_time_of_constant(&left.kind.column, right);
             return constants_told_once(left, right);
         }
         if is_time_column(&right) {
-            return constants_told_once(as_time_of_constant(left), right);
+            let left = as_time_of_constant(&right.kind.column, left);
+            return constants_told_once(left, right);
         }
         let (left, right) = self.of_years_and_moments(op, left, right);
         constants_told_once(left, right)
@@ -234,9 +235,16 @@ pub(super) fn is_time_column(typed: &Typed) -> bool {
 }
 
 /// What a column of times is compared with: of a constant date or moment its time of day, of a constant document the
-/// time that it says.
-fn as_time_of_constant(typed: Typed) -> Typed {
+/// time that it says, of a literal with more digits than the column keeps the time that it keeps.
+fn as_time_of_constant(column: &ColumnType, typed: Typed) -> Typed {
     let moment = is_moment(&typed.kind.column) || is_document(&typed.kind.column);
+    if let Expr::Literal(Value::Str(_) | Value::Decimal(_) | Value::Double(_)) = &typed.expr
+        && let (read, ColumnType::Time { fsp }) = (time_of_literal(typed.clone()), column)
+        && let Expr::Literal(Value::Time(said)) = read.expr
+        && said.round_to(*fsp).us != said.us
+    {
+        return Typed { expr: Expr::Literal(Value::Time(said.round_to(*fsp))), ..read };
+    }
     match &typed.expr {
         Expr::Literal(value) if whole_number(value).is_some_and(|whole| whole >= MOMENT_MIN) => {
             time_of_literal(typed)
@@ -294,7 +302,7 @@ pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
 
 /// The same of a condition: it holds by that number.
 pub(crate) fn held_by_branch(typed: Typed) -> Typed {
-    if has_moments(&typed.expr) { of_branch_taken(typed) } else { typed }
+    of_branch_taken(super::misfit::untold_bytes(typed))
 }
 
 /// Whether some branch of CASE is a date, a time or a member of an ENUM or SET among values of other types.

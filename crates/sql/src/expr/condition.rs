@@ -357,6 +357,7 @@ impl Builder<'_> {
                 parts = parts.into_iter().map(|one| self.without_offset(one)).collect();
                 parts = super::offset::told_before(&operand, parts);
             }
+            super::candidates::without_days(&operand, &mut parts);
             let operand = self.in_class(operand, &mut parts);
             let operand = self.candidates_read(written, operand, &mut parts);
             let operand = self.mixed_candidates(written, operand, &mut parts);

@@ -99,6 +99,17 @@ pub(super) fn untold(typed: Typed) -> Typed {
     }
 }
 
+/// The same of bytes, where they hold or not: operators of bits take them as they are.
+pub(super) fn untold_bytes(typed: Typed) -> Typed {
+    let chosen = match &typed.expr {
+        Expr::Coalesce { .. } => true,
+        Expr::Call(call) => matches!(call.name, "greatest" | "least"),
+        _ => false,
+    };
+    let bytes = chosen && typed.kind.column.is_binary_string();
+    if bytes { read_by("number of text", untold_number, typed) } else { typed }
+}
+
 /// The same of any text.
 pub(super) fn untold_text(typed: Typed) -> Typed {
     if is_text(&typed) { read_by("number of text", untold_number, typed) } else { typed }

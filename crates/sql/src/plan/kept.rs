@@ -159,6 +159,10 @@ fn aggregated_type(aggregate: &Aggregate, meta: &ColumnMeta) -> ColumnType {
         }
         ColumnType::Int { unsigned, .. } => whole(IntWidth::Big, *unsigned, &meta.column_type),
         ColumnType::Year => whole(IntWidth::Big, true, &meta.column_type),
+        // What is no column is kept with all its digits.
+        ColumnType::Float { digits, .. } if extreme => {
+            ColumnType::Double { unsigned: false, digits: *digits, zerofill: false }
+        }
         kind => kept_type(kind),
     }
 }

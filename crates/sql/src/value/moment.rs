@@ -82,6 +82,11 @@ fn read(
         Value::Null => Ok(None),
         Value::DateTime(moment) => Ok(own(*moment)),
         Value::Date(date) => Ok(own(date.at_midnight())),
+        // No time of day: the day is that of the moment which is so far from now.
+        Value::Time(time) if kind == Kind::Date && !(0..datetime::DAY_US).contains(&time.us) => {
+            let moment = context.now().to_linear_us().saturating_add(time.us);
+            Ok(DateTime::from_linear_us(moment, time.fsp))
+        }
         Value::Time(_) => to_date_time(value, context),
         Value::Str(_) | Value::Bytes(_) | Value::Enum(_) | Value::Json(_) => {
             let text = to_bytes(value);
