@@ -88,6 +88,15 @@ pub fn column_type(name: &str, written: &ast::ColumnType, default: Collation) ->
     }
 }
 
+/// Error 1074 for a CHAR or BINARY that is too long: unlike that of a VARCHAR, this depends on no character set.
+pub fn fixed_length(written: &ast::ColumnDef) -> SqlResult<()> {
+    let kind = &written.column_type;
+    let fixed = matches!(kind.kind, TypeKind::Char | TypeKind::Binary);
+    // What no type has is told as that.
+    let long = kind.length.is_some_and(|length| length > CHAR_MAX && length <= u64::from(u32::MAX));
+    if fixed && long { Err(SqlError::column_too_big(&written.name, CHAR_MAX)) } else { Ok(()) }
+}
+
 /// Numbers in a type's parentheses that no type has.
 fn check_numbers(name: &str, written: &ast::ColumnType) -> SqlResult<()> {
     use TypeKind as T;

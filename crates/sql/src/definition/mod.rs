@@ -122,6 +122,7 @@ fn add_columns(
     for written in &create.columns {
         let name = limit::column_name(&written.name);
         faults.take_column(name);
+        faults.take(Phase::Attributes, column::fixed_length(written));
         if !known.insert(written.name.to_lowercase()) {
             faults.note(Phase::Columns, SqlError::duplicate_column(&written.name));
             continue;
@@ -151,6 +152,7 @@ fn add_columns(
 /// Notes what is wrong with a column that ALTER TABLE writes, as far as its text alone tells.
 pub fn look_at_column(written: &ColumnDef, faults: &mut Faults, eval: &EvalContext<'_>) {
     faults.take_column(column::known_names(&written.column_type));
+    faults.take(Phase::Attributes, column::fixed_length(written));
     let made = column::column(written, Collation::DEFAULT, false, &mut column::LateFaults::default(), eval);
     faults.take_column(made.and_then(|made| automatic_type(&made)));
 }

@@ -10,6 +10,8 @@ use crate::error::{SqlError, SqlResult};
 /// When MySQL finds a fault. The order of the variants is the order of the phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
+    /// What the grammar itself refuses.
+    Text,
     /// Character sets and collations that there are not.
     Names,
     /// The name of the table.
@@ -56,6 +58,7 @@ impl Phase {
     /// Of a column's fault, as it is worked out.
     fn of_column(error: &SqlError) -> Phase {
         match error.code {
+            1818 => Phase::Text,
             1115 | 1273 => Phase::Names,
             1060 | 1074 | 1097 | 1166 | 1291 | 1367 | 1629 => Phase::Columns,
             _ => Phase::Attributes,

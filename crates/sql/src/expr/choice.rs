@@ -55,7 +55,8 @@ impl Builder<'_> {
     /// The comparisons of `CASE operand WHEN ..`. Each part is bound once: parts may hold such expressions again.
     fn case_of(&mut self, operand: &ast::Expr, branches: &[(ast::Expr, ast::Expr)]) -> SqlResult<Vec<Expr>> {
         let bound = self.build(operand)?;
-        let whens = branches.iter().map(|(when, _)| self.build(when)).collect::<SqlResult<Vec<_>>>()?;
+        let whens = branches.iter().map(|(when, _)| self.hex_beside(when, &bound));
+        let whens = whens.collect::<SqlResult<Vec<_>>>()?;
         if bound.kind.column == ColumnType::Json {
             // CASE compares a document as its text.
             let text = ColumnType::Text { size: BlobSize::Long, collation: Collation::Utf8mb4Bin };

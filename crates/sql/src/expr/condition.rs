@@ -57,6 +57,11 @@ impl CompareOp {
     }
 }
 
+/// Whether an expression is IF or CASE with hex literals that it may give.
+pub(super) fn gives_hex(expr: &ast::Expr) -> bool {
+    with_numbers_of_hex(expr).is_some()
+}
+
 impl Builder<'_> {
     /// `left op right`, of values or of rows.
     pub(super) fn comparison(
@@ -74,10 +79,28 @@ impl Builder<'_> {
 
     /// Two operands of a comparison, bound: a hex literal beside a number is a number.
     pub(super) fn compared(&mut self, left: &ast::Expr, right: &ast::Expr) -> SqlResult<(Typed, Typed)> {
-        let bound = [self.build(left)?, self.build(right)?];
+        let bound = match (gives_hex(left), gives_hex(right)) {
+            (false, true) => {
+                let one = self.build(left)?;
+                let other = self.hex_beside(right, &one)?;
+                [one, other]
+            }
+            (true, false) => match self.build(right) {
+                Ok(other) => [self.hex_beside(left, &other)?, other],
+                // What is wrong with the first is told first.
+                Err(error) => return Err(self.build(left).err().unwrap_or(error)),
+            },
+            _ => [self.build(left)?, self.build(right)?],
+        };
         self.settle(Hold::Beside, &[left, right], &bound, Some(ParameterKind::Text));
         let [one, other] = bound;
         self.beside_one_another((left, right), (one, other))
+    }
+
+    /// Binds what may give hex literals beside an operand that is bound: once, for such expressions nest.
+    pub(super) fn hex_beside(&mut self, expr: &ast::Expr, other: &Typed) -> SqlResult<Typed> {
+        let chosen = if other.kind.column.is_numeric() { with_numbers_of_hex(expr) } else { None };
+        self.build(chosen.as_ref().unwrap_or(expr))
     }
 
     /// The same of operands that are bound.
@@ -95,11 +118,14 @@ impl Builder<'_> {
         {
             one = number;
         }
+        // As texts both are hex literals still; beside a number they may have been bound as numbers already.
         if one.kind.column.is_numeric()
+            && !other.kind.column.is_numeric()
             && let Some(chosen) = with_numbers_of_hex(right)
         {
             other = self.build(&chosen)?;
         } else if other.kind.column.is_numeric()
+            && !one.kind.column.is_numeric()
             && let Some(chosen) = with_numbers_of_hex(left)
         {
             one = self.build(&chosen)?;

@@ -438,7 +438,7 @@ impl Parser<'_> {
             Keyword::AutoIncrement => {
                 self.advance();
                 self.eat_kind(TokenKind::Equal);
-                TableOption::AutoIncrement(self.integer()?)
+                TableOption::AutoIncrement(self.option_number()?)
             }
             Keyword::RowFormat => self.row_format()?,
             Keyword::Comment => {
@@ -487,6 +487,17 @@ impl Parser<'_> {
         let format = upper(format);
         let known = ["DEFAULT", "DYNAMIC", "FIXED", "COMPRESSED", "REDUNDANT", "COMPACT"];
         if known.contains(&&*format) { Ok(TableOption::RowFormat(format)) } else { Err(place) }
+    }
+
+    /// A number of which what no BIGINT UNSIGNED holds is the greatest of these, and what begins a fraction is enough.
+    fn option_number(&mut self) -> Parse<u64> {
+        if !matches!(self.token.kind, TokenKind::Integer | TokenKind::Decimal | TokenKind::Float) {
+            return self.integer();
+        }
+        let token = self.advance();
+        let digits = self.span(token).iter().take_while(|digit| digit.is_ascii_digit());
+        let add = |sum: u64, digit: &u8| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+        Ok(digits.fold(0, add))
     }
 
     fn option_value(&mut self) -> Parse<Name> {

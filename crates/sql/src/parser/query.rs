@@ -301,8 +301,17 @@ impl Parser<'_> {
         }
         select.condition = self.where_condition()?;
         if self.eat_all(Keyword::Group, &[Keyword::By])? {
+            select.with_rollup = self.at(Keyword::Rollup) && self.peek() == TokenKind::LeftParen;
+            if select.with_rollup {
+                self.advance();
+                self.expect_kind(TokenKind::LeftParen)?;
+            }
             select.group_by = self.comma_list(Self::group_item)?;
-            select.with_rollup = self.eat_all(Keyword::With, &[Keyword::Rollup])?;
+            if select.with_rollup {
+                self.expect_kind(TokenKind::RightParen)?;
+            } else {
+                select.with_rollup = self.eat_all(Keyword::With, &[Keyword::Rollup])?;
+            }
         }
         if self.eat(Keyword::Having) {
             select.having = Some(self.expression()?);

@@ -309,6 +309,7 @@ impl Session {
     async fn create_table(&mut self, create: &ast::CreateTable, params: &[Value]) -> SqlResult<Outcome> {
         let schema = self.schema_of(&create.name)?;
         self.look_at_text(create, &schema)?;
+        self.look_at_like(create, &schema)?;
         if self.look_at_new_name(create, &schema)?.is_none() {
             return Ok(Outcome::default());
         }
@@ -323,9 +324,6 @@ impl Session {
         let mut faults = Faults::default();
         let mut definition = match (&create.like, &create.query) {
             (Some(like), _) => {
-                if *self.schema_of(like)? == *schema && like.table == create.name.table {
-                    return Err(SqlError::non_unique_table(&like.table));
-                }
                 let other = self.db.dictionary().table(&self.schema_of(like)?, &like.table)?;
                 let (here, name) = (schema.clone(), create.name.table.clone());
                 let mut definition = Definition {
@@ -390,6 +388,17 @@ impl Session {
             // What a query selects is not known yet: conditions may be over its columns.
             faults.before(if create.query.is_some() { Phase::Conditions } else { Phase::Comment })
         })
+    }
+
+    /// What is wrong with the table that a new one is to be like is told before what is wrong with its name.
+    fn look_at_like(&self, create: &ast::CreateTable, schema: &str) -> SqlResult<()> {
+        let Some(like) = &create.like else { return Ok(()) };
+        let of = self.schema_of(like)?;
+        let same = *of == *schema && like.table == create.name.table;
+        if same {
+            return Err(SqlError::non_unique_table(&like.table));
+        }
+        self.db.dictionary().table(&of, &like.table).map(drop)
     }
 
     /// The collation of the database that a new table comes into; None, with a note, if the table is there and may be.

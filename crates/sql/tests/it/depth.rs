@@ -42,6 +42,11 @@ const SHAPES: &[Shape] = &[
     shape("CASE WHEN ", "1", " THEN 1 END"),
     shape("CASE 1 WHEN ", "1", " THEN 1 ELSE 2 END"),
     shape("IF(1, ", "1", ", 2)"),
+    // Beside a number, a hex literal that is chosen is a number: nothing is planned twice for that.
+    shape("3 = IF(1, ", "0x1", ", 0x3)"),
+    shape("(IF(1, ", "0x1", ", 0x2) = 3)"),
+    shape("CASE WHEN 1 = CASE WHEN 1 = 1 THEN ", "0x1", " ELSE 0x3 END THEN 0x1 ELSE 0x2 END"),
+    shape("CASE 1 WHEN IF(1, ", "0x1", ", 0x3) THEN 0x1 ELSE 0x2 END"),
     shape("COALESCE(NULL, ", "1", ")"),
     shape("1 IN (", "1", ", 2)"),
     shape("JSON_ARRAY(", "1", ")"),
