@@ -5,6 +5,7 @@
 //! |---|---|
 //! | a plain pattern that is soon through with the text | `regex`, in time linear in the text |
 //! | a plain pattern in a long text | [`automaton`], byte by byte |
+//! | a plain pattern whose automaton would take over a megabyte, as `[[:alnum:]]{1,255}` | [`backtrack`] |
 //! | look-around, back-references, atomic groups, possessive quantifiers | [`backtrack`]: attempts are bounded (3699) |
 
 mod automaton;
@@ -25,6 +26,13 @@ use translate::translate;
 
 /// Bytes a compiled pattern may take.
 const SIZE_LIMIT: usize = 1 << 20;
+/// Bytes of a pattern.
+const SOURCE_BYTES: usize = 256 << 10;
+/// What an automaton is tried for has at most so many bytes, and so many names of classes: each is hundreds of ranges.
+const PLAIN_BYTES: usize = 64 << 10;
+const PLAIN_CLASSES: usize = 256;
+/// Compiling one byte takes as long as working through so many at worst.
+const COMPILED_AS: usize = 8 << 10;
 /// Bytes of a text times states of a pattern that are through in about a tenth of a second at worst.
 const SOON: usize = 10 << 20;
 /// No pattern that may be compiled takes longer in a text that is shorter.
@@ -67,14 +75,39 @@ impl Plain {
     }
 
     fn backtracking(&self) -> Option<&backtrack::Program> {
-        let program = || backtracking(&self.text, &self.text, self.ignores_case).ok();
+        let program = || backtracking(&self.text, &self.text, self.ignores_case, &|_| Ok(())).ok();
         self.backtracking.get_or_init(program).as_ref()
     }
 }
 
-fn backtracking(text: &str, source: &str, ignores_case: bool) -> SqlResult<backtrack::Program> {
+fn backtracking(
+    text: &str,
+    source: &str,
+    ignores_case: bool,
+    note: &Note<'_>,
+) -> SqlResult<backtrack::Program> {
     let flags = if ignores_case { "(?i)" } else { "" };
-    backtrack::Program::new(&format!("{flags}{text}"), source)
+    backtrack::Program::new(&format!("{flags}{text}"), source, note)
+}
+
+/// The automaton of a plain pattern; None if it is too big.
+fn plain(text: &str, ignores_case: bool) -> SqlResult<Option<Plain>> {
+    let names = |pair: &&[u8]| pair[0] == b'\\' && matches!(pair[1], b'p' | b'P' | b'w' | b'W' | b'd' | b'D');
+    if text.len() > PLAIN_BYTES || text.as_bytes().windows(2).filter(names).count() > PLAIN_CLASSES {
+        return Ok(None);
+    }
+    let built = regex::RegexBuilder::new(text).case_insensitive(ignores_case).size_limit(SIZE_LIMIT).build();
+    Ok(Some(Plain {
+        regex: match built {
+            Ok(regex) => regex,
+            Err(regex::Error::CompiledTooBig(_)) => return Ok(None),
+            Err(_) => return Err(SqlError::regexp_illegal_argument()),
+        },
+        text: text.to_owned(),
+        ignores_case,
+        automaton: OnceLock::new(),
+        backtracking: OnceLock::new(),
+    }))
 }
 
 /// A compiled pattern.
@@ -96,13 +129,13 @@ type Compiled = (Arc<str>, Options, bool, Arc<Program>, bool);
 /// The patterns used last, so that a scan compiles its pattern once.
 static COMPILED: Mutex<Vec<Compiled>> = Mutex::new(Vec::new());
 
-fn compile(source: &str, options: Options, ended: bool) -> SqlResult<Compiled> {
+fn compile(source: &str, options: Options, ended: bool, note: &Note<'_>) -> SqlResult<Compiled> {
     let same = |entry: &&Compiled| *entry.0 == *source && entry.1 == options && entry.2 == ended;
     if let Some(found) = COMPILED.lock().iter().find(same) {
         return Ok(found.clone());
     }
     // Compiling takes milliseconds: others who look for their patterns do not wait for it.
-    let entry = compile_anew(source, options, ended)?;
+    let entry = compile_anew(source, options, ended, note)?;
     let mut compiled = COMPILED.lock();
     if source.len() <= KEPT_SOURCE_BYTES && !compiled.iter().any(|known| same(&known)) {
         if compiled.len() == COMPILED_KEPT {
@@ -113,31 +146,17 @@ fn compile(source: &str, options: Options, ended: bool) -> SqlResult<Compiled> {
     Ok(entry)
 }
 
-fn compile_anew(source: &str, options: Options, ended: bool) -> SqlResult<Compiled> {
-    // What a character compiles to takes more than a byte, and its syntax tree a hundred.
-    if source.len() > SIZE_LIMIT {
+fn compile_anew(source: &str, options: Options, ended: bool, note: &Note<'_>) -> SqlResult<Compiled> {
+    if source.len() > SOURCE_BYTES {
         return Err(SqlError::regexp_too_big());
     }
+    note(source.len() * COMPILED_AS)?;
     let translated = translate(source, options, ended)?;
-    let program = match translated.backtracks {
-        true => Program::Backtracking(backtracking(&translated.text, source, options.ignores_case)?),
-        false => {
-            let regex = regex::RegexBuilder::new(&translated.text)
-                .case_insensitive(options.ignores_case)
-                .size_limit(SIZE_LIMIT)
-                .build()
-                .map_err(|error| match error {
-                    regex::Error::CompiledTooBig(_) => SqlError::regexp_too_big(),
-                    _ => SqlError::regexp_illegal_argument(),
-                })?;
-            Program::Plain(Box::new(Plain {
-                regex,
-                text: translated.text,
-                ignores_case: options.ignores_case,
-                automaton: OnceLock::new(),
-                backtracking: OnceLock::new(),
-            }))
-        }
+    let text = &translated.text;
+    let plain = if translated.backtracks { None } else { plain(text, options.ignores_case)? };
+    let program = match plain {
+        Some(plain) => Program::Plain(Box::new(plain)),
+        None => Program::Backtracking(backtracking(text, source, options.ignores_case, note)?),
     };
     Ok((Arc::from(source), options, ended, Arc::new(program), translated.has_end))
 }
@@ -153,25 +172,25 @@ fn refused(source: &str, error: &FancyError) -> SqlError {
 }
 
 impl Pattern {
-    /// Compiles a pattern, or finds it compiled.
-    pub fn new(source: &str, options: Options) -> SqlResult<Pattern> {
-        let (source, options, _, program, has_end) = compile(source, options, false)?;
+    /// Compiles a pattern, or finds it compiled. `note` is told of work, and may end it.
+    pub fn new(source: &str, options: Options, note: &Note<'_>) -> SqlResult<Pattern> {
+        let (source, options, _, program, has_end) = compile(source, options, false, note)?;
         Ok(Pattern { source, options, has_end, program })
     }
 
     /// The program for a text: `$` matches before a last end of line too, for which backtracking is needed.
-    fn program(&self, text: &str) -> SqlResult<Arc<Program>> {
+    fn program(&self, text: &str, note: &Note<'_>) -> SqlResult<Arc<Program>> {
         let last = text.chars().next_back();
         let ended = last.is_some_and(|last| translate::ends_line(last, self.options.unix_lines));
         if self.has_end && ended {
-            return Ok(compile(&self.source, self.options, true)?.3);
+            return Ok(compile(&self.source, self.options, true, note)?.3);
         }
         Ok(Arc::clone(&self.program))
     }
 
     /// A search in a text. `note` is told of work, and may end the search.
     pub fn search<'s>(&self, text: &'s str, note: &'s Note<'s>) -> SqlResult<Search<'s>> {
-        let program = self.program(text)?;
+        let program = self.program(text, note)?;
         let caches = match &*program {
             Program::Plain(plain) if text.len() >= SOON_BYTES => plain
                 .automaton()

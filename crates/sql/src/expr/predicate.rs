@@ -210,9 +210,10 @@ pub(super) fn regexp_values(
     let binary = matches!(operand, Value::Bytes(_)) || matches!(pattern, Value::Bytes(_));
     let options = Options { ignores_case: !binary && !collation.is_case_sensitive(), ..Options::default() };
     // A wrong pattern is refused even if there is no text.
-    let pattern = regexp::Pattern::new(&to_text(pattern), options)?;
+    let note = |work| context.session.work(work);
+    let pattern = regexp::Pattern::new(&to_text(pattern), options, &note)?;
     if operand.is_null() {
         return Ok(None);
     }
-    Ok(Some(pattern.search(&to_text(operand), &|work| context.session.work(work))?.is_match()?))
+    Ok(Some(pattern.search(&to_text(operand), &note)?.is_match()?))
 }

@@ -18,7 +18,12 @@ pub(super) static FUNCTIONS: &[Entry] = &[
 /// The pattern under a match type: `c` and `i` choose the case, the last one counts; `m` lets `^` and `$` match at
 /// lines, `n` lets the dot match their ends; `u` lets only `\\n` end one. It is looked at even if there is no text to
 /// match; None if it is NULL.
-fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResult<Option<Pattern>> {
+fn compiled(
+    call: &Call,
+    pattern: &Value,
+    match_type: Option<&Value>,
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<Pattern>> {
     let letters = match_type.filter(|letters| !letters.is_null()).map(to_text).unwrap_or_default();
     let mut options = Options { ignores_case: !call.collation.is_case_sensitive(), ..Options::default() };
     for letter in letters.chars() {
@@ -33,7 +38,7 @@ fn compiled(call: &Call, pattern: &Value, match_type: Option<&Value>) -> SqlResu
     if pattern.is_null() || match_type.is_some_and(Value::is_null) {
         return Ok(None);
     }
-    Pattern::new(&to_text(pattern), options).map(Some)
+    Pattern::new(&to_text(pattern), options, &|work| context.session.work(work)).map(Some)
 }
 
 /// Byte offset of a position in characters from 1; 1 without an argument.
@@ -55,7 +60,9 @@ fn occurrence(argument: Option<&Value>, otherwise: i64, context: &EvalContext<'_
 }
 
 fn regexp_like(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let Some(compiled) = compiled(call, &arguments[1], arguments.get(2))? else { return Ok(Value::Null) };
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(2), context)? else {
+        return Ok(Value::Null);
+    };
     null_guard!(arguments);
     Ok(Value::boolean(
         compiled.search(&to_text(&arguments[0]), &|work| context.session.work(work))?.is_match()?,
@@ -65,7 +72,9 @@ fn regexp_like(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> S
 /// REGEXP_REPLACE(text, pattern, replacement, position, occurrence, match type): occurrence 0, the default, means all
 /// of them.
 fn regexp_replace(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let Some(compiled) = compiled(call, &arguments[1], arguments.get(5))? else { return Ok(Value::Null) };
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(5), context)? else {
+        return Ok(Value::Null);
+    };
     null_guard!(arguments);
     let (text, replacement) = (to_text(&arguments[0]), to_text(&arguments[2]));
     let from = start(call, &text, arguments.get(3), context)?;
@@ -130,16 +139,15 @@ fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut ResultBytes<
     Ok(())
 }
 
-/// The match that position and occurrence (arguments 2 and 3) mean.
+/// The match at or behind a byte offset that the occurrence means.
 fn nth_match(
-    call: &Call,
     compiled: &Pattern,
     text: &str,
-    arguments: &[Value],
+    from: usize,
+    wanted: i64,
     context: &EvalContext<'_>,
 ) -> SqlResult<Option<(usize, usize)>> {
-    let from = start(call, text, arguments.get(2), context)?;
-    let wanted = occurrence(arguments.get(3), 1, context)?.max(1);
+    let wanted = wanted.max(1);
     let note = |work| context.session.work(work);
     let mut search = compiled.search(text, &note)?;
     let mut at = from;
@@ -158,17 +166,24 @@ fn nth_match(
 }
 
 fn regexp_substr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let Some(compiled) = compiled(call, &arguments[1], arguments.get(4))? else { return Ok(Value::Null) };
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(4), context)? else {
+        return Ok(Value::Null);
+    };
     null_guard!(arguments);
     let text = to_text(&arguments[0]);
-    let found = nth_match(call, &compiled, &text, arguments, context)?;
+    let from = start(call, &text, arguments.get(2), context)?;
+    let wanted = occurrence(arguments.get(3), 1, context)?;
+    let found = nth_match(&compiled, &text, from, wanted, context)?;
     Ok(found.map_or(Value::Null, |(start, end)| Value::text(&text[start..end])))
 }
 
 /// REGEXP_INSTR(text, pattern, position, occurrence, return option, match type): where the match begins, or with return
-/// option 1 what comes after it begins.
+/// option 1 what comes after it begins. Unlike for the others, the text begins at the position: `^` matches there, and
+/// nothing looks behind it.
 fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
-    let Some(compiled) = compiled(call, &arguments[1], arguments.get(5))? else { return Ok(Value::Null) };
+    let Some(compiled) = compiled(call, &arguments[1], arguments.get(5), context)? else {
+        return Ok(Value::Null);
+    };
     null_guard!(arguments);
     let text = to_text(&arguments[0]);
     let after = match arguments.get(4).map(|value| to_i64(value, context)).transpose()? {
@@ -178,10 +193,12 @@ fn regexp_instr(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> 
             return Err(SqlError::wrong_arguments(format!("{}: return_option must be 1 or 0.", call.name)));
         }
     };
-    let found = nth_match(call, &compiled, &text, arguments, context)?;
+    let from = start(call, &text, arguments.get(2), context)?;
+    let wanted = occurrence(arguments.get(3), 1, context)?;
+    let found = nth_match(&compiled, &text[from..], 0, wanted, context)?;
     let place = |found: (usize, usize)| {
         let end = if after { found.1 } else { found.0 };
-        text[..end].chars().count() as i64 + 1
+        text[..from + end].chars().count() as i64 + 1
     };
     Ok(Value::Int(found.map_or(0, place)))
 }

@@ -30,9 +30,9 @@ pub(super) struct Program {
 
 impl Program {
     /// Compiles what `source` was translated to.
-    pub fn new(text: &str, source: &str) -> SqlResult<Program> {
+    pub fn new(text: &str, source: &str, note: &Note<'_>) -> SqlResult<Program> {
         let tree = Expr::parse_tree(text).map_err(|error| super::refused(source, &error))?;
-        let mut compiler = Compiler::default();
+        let mut compiler = Compiler::new(note);
         compiler.whole(&tree.expr)?;
         let (groups, slots) = compiler.slots();
         Ok(Program { steps: compiler.steps, classes: compiler.classes, slots, groups })

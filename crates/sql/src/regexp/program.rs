@@ -1,17 +1,23 @@
 //! From the tree of a pattern to the steps that [`super::backtrack`] runs.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
+use super::backtrack::Note;
 use crate::error::{SqlError, SqlResult};
 
 /// Steps a pattern may have.
 const STEPS_MAX: usize = 1 << 15;
 /// Characters that a look-behind without a bound of its own looks back.
 const BEHIND_MAX: usize = 1 << 12;
+/// Ranges of all classes of a pattern.
+const RANGES_MAX: usize = 1 << 17;
+/// Reading a class takes as long as working through so many bytes.
+const CLASS_WORK: usize = 16 << 10;
 
 /// Matches one character.
 #[derive(Clone, Copy)]
@@ -80,18 +86,32 @@ pub(super) enum Step {
     Accept,
 }
 
-#[derive(Default)]
-pub(super) struct Compiler {
+pub(super) struct Compiler<'n> {
     pub steps: Vec<Step>,
     pub classes: Vec<Box<[(char, char)]>>,
     /// Groups met so far.
     groups: usize,
     loops: usize,
-    /// What the classes were made of.
-    sources: Vec<(String, bool)>,
+    /// What the classes were made of, each with its number.
+    sources: HashMap<(String, bool), usize>,
+    /// Of all classes.
+    ranges: usize,
+    note: &'n Note<'n>,
 }
 
-impl Compiler {
+impl<'n> Compiler<'n> {
+    pub fn new(note: &'n Note<'n>) -> Compiler<'n> {
+        Compiler {
+            steps: Vec::new(),
+            classes: Vec::new(),
+            groups: 0,
+            loops: 0,
+            sources: HashMap::new(),
+            ranges: 0,
+            note,
+        }
+    }
+
     /// Groups, and all slots: those of loops are numbered from behind the groups'.
     pub fn slots(&self) -> (usize, usize) {
         (self.groups, (self.groups + 1) * 2 + self.loops)
@@ -132,7 +152,7 @@ impl Compiler {
             }
             Expr::Literal { val, casei } => {
                 for letter in val.chars() {
-                    let one = self.letter(letter, *casei);
+                    let one = self.letter(letter, *casei)?;
                     self.push(Step::One(one))?;
                 }
             }
@@ -204,9 +224,14 @@ impl Compiler {
             return Ok(());
         }
         let groups = self.groups;
+        let begun = self.steps.len();
         for _ in 0..least {
             self.groups = groups;
             self.add(child)?;
+            // What has no step matches nothing any number of times.
+            if self.steps.len() == begun {
+                break;
+            }
         }
         let split = |way: usize, end: usize| match greedy {
             true => Step::Split { first: way, second: end },
@@ -247,7 +272,7 @@ impl Compiler {
             Expr::Literal { val, casei } => {
                 let mut letters = val.chars();
                 match (letters.next(), letters.next()) {
-                    (Some(letter), None) => Some(self.letter(letter, *casei)),
+                    (Some(letter), None) => Some(self.letter(letter, *casei)?),
                     _ => None,
                 }
             }
@@ -255,23 +280,32 @@ impl Compiler {
         })
     }
 
-    fn letter(&mut self, letter: char, ignores_case: bool) -> One {
+    fn letter(&mut self, letter: char, ignores_case: bool) -> SqlResult<One> {
         if !ignores_case {
-            return One::Letter(letter);
+            return Ok(One::Letter(letter));
+        }
+        let source = (letter.to_string(), true);
+        if let Some(known) = self.sources.get(&source) {
+            return Ok(One::Of(*known));
         }
         let mut class = ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]);
         class.case_fold_simple();
-        self.known((letter.to_string(), true), &class)
+        self.known(source, &class)
     }
 
     fn class(&mut self, source: &str, ignores_case: bool) -> SqlResult<One> {
+        let key = (source.to_owned(), ignores_case);
+        if let Some(known) = self.sources.get(&key) {
+            return Ok(One::Of(*known));
+        }
+        (self.note)(CLASS_WORK.max(source.len()))?;
         let parsed = ParserBuilder::new().case_insensitive(ignores_case).build().parse(source);
         let parsed = parsed.map_err(|_| SqlError::regexp_illegal_argument())?;
         Ok(match parsed.kind() {
-            HirKind::Class(Class::Unicode(class)) => self.known((source.to_owned(), ignores_case), class),
+            HirKind::Class(Class::Unicode(class)) => self.known(key, class)?,
             HirKind::Class(Class::Bytes(class)) => {
                 let class = class.to_unicode_class().ok_or_else(SqlError::regexp_illegal_argument)?;
-                self.known((source.to_owned(), ignores_case), &class)
+                self.known(key, &class)?
             }
             HirKind::Literal(letter) => {
                 let letter = std::str::from_utf8(&letter.0).ok().and_then(|text| text.chars().next());
@@ -285,13 +319,15 @@ impl Compiler {
         })
     }
 
-    fn known(&mut self, source: (String, bool), class: &ClassUnicode) -> One {
-        if let Some(known) = self.sources.iter().position(|known| *known == source) {
-            return One::Of(known);
+    fn known(&mut self, source: (String, bool), class: &ClassUnicode) -> SqlResult<One> {
+        self.ranges += class.ranges().len();
+        if self.ranges > RANGES_MAX {
+            return Err(SqlError::regexp_too_big());
         }
-        self.sources.push(source);
+        let number = self.classes.len();
+        self.sources.insert(source, number);
         self.classes.push(class.iter().map(|range| (range.start(), range.end())).collect());
-        One::Of(self.classes.len() - 1)
+        Ok(One::Of(number))
     }
 }
 

@@ -3,15 +3,50 @@
 
 use super::*;
 
+fn compiled(pattern: &str) -> SqlResult<Pattern> {
+    Pattern::new(pattern, Options::default(), &|_| Ok(()))
+}
+
 fn matches(pattern: &str, text: &str) -> bool {
-    Pattern::new(pattern, Options::default()).unwrap().search(text, &|_| Ok(())).unwrap().is_match().unwrap()
+    compiled(pattern).unwrap().search(text, &|_| Ok(())).unwrap().is_match().unwrap()
 }
 
 #[test]
 fn backtracking_ends() {
-    let pattern = Pattern::new(r"^(a|aa|a+)+\1b$", Options::default()).unwrap();
+    let pattern = compiled(r"^(a|aa|a+)+\1b$").unwrap();
     let error = pattern.search(&"a".repeat(200), &|_| Ok(())).unwrap().is_match().unwrap_err();
     assert_eq!(error.code, 3699);
+}
+
+#[test]
+fn what_is_too_big_for_an_automaton_is_matched_all_the_same() {
+    assert!(matches(r"^[[:alpha:]]{1,64}$", "abc") && !matches(r"^[[:alpha:]]{1,64}$", &"a".repeat(65)));
+    assert!(matches(r"^.{1,1000}$", "abc") && matches(r"^\w{1,30}$", "word"));
+    let words: Vec<String> = (0..3000).map(|number| format!("word{number}")).collect();
+    assert!(matches(&words.join("|"), "say word2999"));
+    assert!(!matches(&"a".repeat(30_000), "aaa"));
+}
+
+#[test]
+fn compiling_is_bounded_told_of_and_ended() {
+    let told = std::cell::Cell::new(0);
+    for part in ["a", r"\p{L}", "[a-z]", "()", "(?i)", "(?=a)", "a{9}", "[[:alpha:]a]", r"\w|"] {
+        for length in [2 << 10, 40 << 10, 1 << 20] {
+            told.set(0);
+            let pattern = part.repeat(length / part.len());
+            let done = Pattern::new(&pattern, Options::default(), &|work| {
+                told.set(told.get() + work);
+                Ok(())
+            });
+            assert!(told.get() >= pattern.len() || pattern.len() > SOURCE_BYTES && done.is_err(), "{part}");
+            let ended = Pattern::new(&format!("{pattern}x"), Options::default(), &|_| {
+                Err(SqlError::query_interrupted())
+            });
+            assert!(ended.is_err_and(|error| error.code == 1317 || pattern.len() > SOURCE_BYTES), "{part}");
+        }
+    }
+    let classes: String = (0..4000).map(|number| format!(r"[\p{{L}}\x{{{number:x}}}]")).collect();
+    assert_eq!(compiled(&classes).err().unwrap().code, 3700, "classes of their own");
 }
 
 #[test]
@@ -82,7 +117,7 @@ fn backtracking_finds_what_the_library_finds() {
         else {
             continue;
         };
-        let ours = backtrack::Program::new(&pattern, &pattern).unwrap();
+        let ours = backtrack::Program::new(&pattern, &pattern, &|_| Ok(())).unwrap();
         for _ in 0..4 {
             let text: String = (0..rng(9)).map(|_| ['a', 'b', 'é', ' ', 'A', '\n'][rng(6)]).collect();
             let Ok(theirs) = library.captures_from_pos(&text, 0) else { continue };
@@ -110,7 +145,7 @@ fn a_search_ends_when_it_is_told_to() {
             looked.set(looked.get() + 1);
             if looked.get() == 3 { Err(SqlError::query_interrupted()) } else { Ok(()) }
         };
-        let pattern = Pattern::new(pattern, Options::default()).unwrap();
+        let pattern = compiled(pattern).unwrap();
         let ended = pattern.search(&text, &note).unwrap().is_match();
         assert_eq!(ended.unwrap_err().code, 1317);
     }
@@ -154,7 +189,7 @@ fn long_texts_are_searched_alike() {
         (r"\bx\b[^!]{1,200}", true),
         ("[ab ]{200}c", false),
     ] {
-        let pattern = Pattern::new(source, Options::default()).unwrap();
+        let pattern = compiled(source).unwrap();
         let Program::Plain(plain) = &*pattern.program else { panic!("{source} backtracks") };
         let captures = plain.regex.captures(&text);
         let theirs: Option<Groups> =
