@@ -10,6 +10,8 @@
 
 mod automaton;
 mod backtrack;
+mod class;
+mod escape;
 mod folding;
 mod program;
 mod translate;

@@ -68,6 +68,12 @@ fn ends_of_lines() {
             && !matches("c$", "abc\n\n")
     );
     assert!(!matches("a.b", "a\rb") && !matches("a.b", "a\nb"));
+    for one in
+        ["e\u{301}", "\u{1F468}\u{200D}\u{1F469}", "\u{1F1E9}\u{1F1EA}", "\r\n", "\u{1111}\u{1171}\u{11B6}"]
+    {
+        assert!(matches(r"^\X$", one) && !matches(r"^\X\X$", one), "{one}");
+    }
+    assert!(matches(r"(?w)\ba", "a") && compiled(r"\Ga").is_err());
     assert!(matches("aab", "aab") && matches("a++b", "aab") && !matches("^(?>a+)ab", "aab"));
 }
 

@@ -1,6 +1,7 @@
 //! From ICU's syntax to that of our libraries, which is nearly the same. What is wrong with a pattern is found here, so
 //! that it gets MySQL's error number.
 
+use super::escape::{Escape, LINE_ENDS, plain};
 use super::{Options, folding};
 use crate::error::{SqlError, SqlResult};
 
@@ -16,8 +17,13 @@ pub(super) struct Translated {
 /// Bytes a translated pattern may take.
 const TRANSLATED_BYTES: usize = 4 << 20;
 
-/// What ends a line, as a class without its brackets.
-const LINE_ENDS: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
+/// What belongs together as one character for a reader, nearly as Unicode's annex 29 has it.
+const CLUSTER: &str = concat!(
+    r"(?:\r\n|\p{RI}\p{RI}|\p{ExtPict}[\p{M}\p{EMod}]*(?:\x{200D}\p{ExtPict}[\p{M}\p{EMod}]*)*|",
+    r"[\x{1100}-\x{115F}\x{A960}-\x{A97C}]*",
+    r"(?:[\x{AC00}-\x{D7A3}][\x{1160}-\x{11A7}\x{D7B0}-\x{D7C6}]*|[\x{1160}-\x{11A7}\x{D7B0}-\x{D7C6}]+)",
+    r"[\x{11A8}-\x{11FF}\x{D7CB}-\x{D7FB}\p{M}]*|\P{M}[\p{M}\x{200D}]*|\p{M}+)"
+);
 
 /// True if the character ends a line.
 pub(super) fn ends_line(character: char, unix_lines: bool) -> bool {
@@ -36,29 +42,36 @@ enum Group {
 
 /// How letters are read at a place in the pattern.
 #[derive(Clone, Copy, PartialEq)]
-struct Reading {
+pub(super) struct Reading {
     ignores_case: bool,
     /// White space does not count, and there are comments.
-    extended: bool,
+    pub extended: bool,
+    /// The dot matches ends of lines.
+    dot_all: bool,
+    /// `^` and `$` match at lines.
+    lines: bool,
+    /// Only `\n` ends a line.
+    unix_lines: bool,
 }
 
-struct Translator {
+pub(super) struct Translator {
     pattern: Vec<char>,
-    at: usize,
-    options: Options,
+    pub at: usize,
     /// The text ends with an end of line.
     ended: bool,
     /// Those that are open, with how letters are read behind them.
     groups: Vec<(Group, Reading)>,
-    reading: Reading,
+    pub reading: Reading,
     /// Letters that are to be matched without regard to case, one behind the other.
     run: Vec<char>,
     captures: usize,
     /// Greatest number of a back-reference.
     referred: usize,
+    /// Those of groups.
+    names: Vec<String>,
     /// Something that a quantifier may follow stands before.
-    repeatable: bool,
-    out: Translated,
+    pub repeatable: bool,
+    pub out: Translated,
 }
 
 /// Translates a pattern; `ended` for texts that end with an end of line.
@@ -77,13 +90,19 @@ pub(super) fn translate(source: &str, options: Options, ended: bool) -> SqlResul
     let mut translator = Translator {
         pattern: source.chars().collect(),
         at: 0,
-        options,
         ended,
         groups: Vec::new(),
-        reading: Reading { ignores_case: options.ignores_case, extended: false },
+        reading: Reading {
+            ignores_case: options.ignores_case,
+            extended: false,
+            dot_all: options.dot_matches_all,
+            lines: options.lines,
+            unix_lines: options.unix_lines,
+        },
         run: Vec::new(),
         captures: 0,
         referred: 0,
+        names: Vec::new(),
         repeatable: false,
         out: Translated { text, backtracks: false, has_end: false },
     };
@@ -104,17 +123,17 @@ pub(super) fn translate(source: &str, options: Options, ended: bool) -> SqlResul
 }
 
 impl Translator {
-    fn next(&mut self) -> Option<char> {
+    pub fn next(&mut self) -> Option<char> {
         let character = self.peek(0)?;
         self.at += 1;
         Some(character)
     }
 
-    fn peek(&self, ahead: usize) -> Option<char> {
+    pub fn peek(&self, ahead: usize) -> Option<char> {
         self.pattern.get(self.at + ahead).copied()
     }
 
-    fn follows(&self, text: &str) -> bool {
+    pub fn follows(&self, text: &str) -> bool {
         text.chars().enumerate().all(|(ahead, character)| self.peek(ahead) == Some(character))
     }
 
@@ -136,7 +155,7 @@ impl Translator {
     fn letter(&mut self, letter: char, plain: &str) {
         self.repeatable = true;
         match self.reading {
-            Reading { ignores_case: true, extended: false } => self.run.push(letter),
+            Reading { ignores_case: true, extended: false, .. } => self.run.push(letter),
             _ => self.out.text.push_str(plain),
         }
     }
@@ -168,14 +187,14 @@ impl Translator {
             }
             '*' | '+' | '?' => self.quantifier(&character.to_string(), character != '?')?,
             '{' => self.interval()?,
-            '.' if !self.options.dot_matches_all && !self.options.unix_lines => {
+            '.' if !self.reading.dot_all && !self.reading.unix_lines => {
                 self.push(&format!("[^{LINE_ENDS}]"));
             }
-            '$' if !self.options.lines => {
+            '$' if !self.reading.lines => {
                 self.end(false);
                 self.repeatable = true;
             }
-            '^' | '$' if !self.options.unix_lines && self.options.lines => self.line_border(character == '^'),
+            '^' | '$' if !self.reading.unix_lines && self.reading.lines => self.line_border(character == '^'),
             '}' => self.letter('}', "\\}"),
             ']' => self.letter(']', "\\]"),
             '.' | '^' | '$' => self.push(character.encode_utf8(&mut [0; 4])),
@@ -189,7 +208,7 @@ impl Translator {
         self.out.has_end = true;
         if self.ended {
             self.out.backtracks = true;
-            let ends = match unix || self.options.unix_lines {
+            let ends = match unix || self.reading.unix_lines {
                 true => r"(?=\n?\z)".to_owned(),
                 false => format!(r"(?:\z|(?=(?:\r\n|[{LINE_ENDS}])\z)(?<!\r(?=\n)))"),
             };
@@ -295,62 +314,80 @@ impl Translator {
         } else if self.follows("?<") {
             self.captures += 1;
             self.out.text.push('(');
+            let mut name = String::new();
             while let Some(letter) = self.next() {
                 self.out.text.push(letter);
-                if letter == '>' {
-                    break;
+                match letter {
+                    '>' => break,
+                    '?' | '<' => {}
+                    letter => name.push(letter),
                 }
                 if !letter.is_ascii_alphanumeric() && !matches!(letter, '?' | '<') {
                     return Err(SqlError::regexp_invalid_group_name());
                 }
             }
-        } else {
-            self.out.text.push('(');
-            self.flags()?;
-            if self.peek(0) == Some(')') {
-                self.at += 1;
-                self.out.text.push(')');
-                return Ok(());
-            }
+            self.names.push(name);
+        } else if self.flags()? {
+            return Ok(());
         }
         self.groups.push((kind, before));
         Ok(())
     }
 
-    /// `?ismx-ismx` behind a parenthesis, up to `:` or before `)`.
-    fn flags(&mut self) -> SqlResult<()> {
-        self.out.text.push('?');
+    /// `?ismxdw-ismxdw` behind a parenthesis, with the `:` or `)` that ends it; true for `)`, which is no group.
+    fn flags(&mut self) -> SqlResult<bool> {
         self.at += 1;
-        let mut on = true;
-        loop {
-            match self.next() {
-                Some(letter @ ('i' | 's' | 'm' | 'x' | '-')) => {
-                    self.out.text.push(letter);
-                    match letter {
-                        '-' => on = false,
-                        'i' => self.reading.ignores_case = on,
-                        'x' => self.reading.extended = on,
-                        _ => {}
-                    }
-                }
-                // Word boundaries by Unicode's rules, and Unix lines: nearly what we have.
-                Some('w' | 'd') => {}
-                Some(':') => {
-                    self.out.text.push(':');
-                    return Ok(());
-                }
-                Some(')') => {
-                    self.at -= 1;
-                    return Ok(());
-                }
-                Some(_) => return Err(self.syntax()),
-                None => return Err(SqlError::regexp_mismatched_parenthesis()),
+        let (mut flags, mut on) = (String::new(), true);
+        let alone = loop {
+            let letter = self.next().ok_or_else(SqlError::regexp_mismatched_parenthesis)?;
+            match letter {
+                '-' => on = false,
+                'i' => self.reading.ignores_case = on,
+                'x' => self.reading.extended = on,
+                's' => self.reading.dot_all = on,
+                'm' => self.reading.lines = on,
+                'd' => self.reading.unix_lines = on,
+                // Word boundaries by Unicode's rules: nearly what we have.
+                'w' => {}
+                ':' | ')' => break letter == ')',
+                _ => return Err(self.syntax()),
+            }
+            if matches!(letter, 'i' | 's' | 'm' | 'x') {
+                flags.push_str(if on { "" } else { "-" });
+                flags.push(letter);
+            }
+        };
+        // Ours take one hyphen: what is on goes first.
+        let (mut set, mut unset) = (String::new(), String::new());
+        let mut letters = flags.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '-' => unset.extend(letters.next()),
+                letter => set.push(letter),
             }
         }
+        set.retain(|letter| !unset.contains(letter));
+        let hyphen = if unset.is_empty() { "" } else { "-" };
+        match alone {
+            true if set.is_empty() && unset.is_empty() => {}
+            true => self.out.text.push_str(&format!("(?{set}{hyphen}{unset})")),
+            false => self.out.text.push_str(&format!("(?{set}{hyphen}{unset}:")),
+        }
+        Ok(alone)
     }
 
     fn escape(&mut self) -> SqlResult<()> {
-        let letter = self.next().ok_or_else(SqlError::regexp_bad_escape)?;
+        let letter = match self.read_escape()? {
+            Escape::Letter(letter) => {
+                self.letter(letter, &plain(letter));
+                return Ok(());
+            }
+            Escape::Set(set) => {
+                self.push(&format!("[{set}]"));
+                return Ok(());
+            }
+            Escape::Other(letter) => letter,
+        };
         match letter {
             '1'..='9' => {
                 let mut number = letter.to_digit(10).unwrap_or(0) as usize;
@@ -365,39 +402,38 @@ impl Translator {
                 self.out.backtracks = true;
                 self.push(&format!("(?:\\{number})"));
             }
-            'k' => {
-                self.out.backtracks = true;
-                self.push("\\k");
-            }
+            'k' => self.named_reference()?,
             'Q' => self.quoted(),
-            'Z' => self.end(false),
-            'h' => self.push(r"[\t\x{20}\x{A0}\x{1680}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}]"),
-            'R' => self.push(&format!(r"(?:\r\n|[{LINE_ENDS}])")),
-            'X' => self.push(r"(?:\P{M}\p{M}*)"),
-            'u' if self.peek(0).is_some_and(|digit| digit.is_ascii_hexdigit()) => self.push("\\u"),
-            'A' | 'B' | 'b' | 'D' | 'd' | 'S' | 's' | 'W' | 'w' | 'z' | 'x' | 'p' | 'P' | 'n' | 'r' | 't'
-            | 'f' | 'v' | 'U' => {
-                self.end_run();
-                self.out.text.push('\\');
-                self.out.text.push(letter);
-                self.repeatable = true;
-                // What stands in braces belongs to the escape.
-                if matches!(letter, 'x' | 'p' | 'P' | 'u') && self.peek(0) == Some('{') {
-                    while let Some(character) = self.next() {
-                        self.out.text.push(character);
-                        if character == '}' {
-                            break;
-                        }
-                    }
-                }
+            'Z' => {
+                self.end(false);
+                self.repeatable = false;
             }
-            'a' => self.push(r"\x07"),
-            'e' => self.push(r"\x1B"),
-            other => {
-                let text = regex::escape(other.encode_utf8(&mut [0; 4]));
-                self.letter(other, &text);
+            'R' => self.push(&format!(r"(?:\r\n|[{LINE_ENDS}])")),
+            'X' => self.push(CLUSTER),
+            'A' | 'B' | 'b' | 'z' => {
+                self.push(&format!("\\{letter}"));
+                self.repeatable = false;
+            }
+            // A search does not know where the one before it ended.
+            'G' => return Err(SqlError::regexp_bad_escape()),
+            other => self.letter(other, &plain(other)),
+        }
+        Ok(())
+    }
+
+    /// `<name>` behind `\k`.
+    fn named_reference(&mut self) -> SqlResult<()> {
+        let mut name = String::new();
+        if self.next() == Some('<') {
+            while let Some(letter) = self.next().filter(|letter| *letter != '>') {
+                name.push(letter);
             }
         }
+        if !self.names.contains(&name) {
+            return Err(SqlError::regexp_invalid_group_name());
+        }
+        self.out.backtracks = true;
+        self.push(&format!("\\k<{name}>"));
         Ok(())
     }
 
@@ -405,87 +441,8 @@ impl Translator {
     fn quoted(&mut self) {
         while !self.follows("\\E") {
             let Some(letter) = self.next() else { break };
-            let text = regex::escape(letter.encode_utf8(&mut [0; 4]));
-            self.letter(letter, &text);
+            self.letter(letter, &plain(letter));
         }
         self.at = (self.at + 2).min(self.pattern.len());
-    }
-
-    /// A bracket expression, with those inside it.
-    fn class(&mut self) -> SqlResult<()> {
-        let mut depth = 1;
-        let mut previous: Option<char> = None;
-        self.out.text.push('[');
-        while depth > 0 {
-            let character = self.next().ok_or_else(SqlError::regexp_missing_bracket)?;
-            if character == '[' && self.follows(":") {
-                self.named_class()?;
-                previous = None;
-                continue;
-            }
-            self.out.text.push(character);
-            match character {
-                '\\' => {
-                    let letter = self.next().ok_or_else(SqlError::regexp_missing_bracket)?;
-                    self.out.text.push(letter);
-                    previous = None;
-                }
-                '[' => {
-                    depth += 1;
-                    previous = None;
-                }
-                ']' => {
-                    depth -= 1;
-                    previous = None;
-                }
-                '-' if previous.is_some() && !matches!(self.peek(0), Some(']' | '\\' | '[' | '-') | None) => {
-                    let last = self.next();
-                    if last < previous {
-                        return Err(SqlError::regexp_invalid_range());
-                    }
-                    self.out.text.extend(last);
-                    previous = None;
-                }
-                other => previous = Some(other),
-            }
-        }
-        self.repeatable = true;
-        Ok(())
-    }
-
-    /// `[:name:]` within a class: Unicode's characters of the kind.
-    fn named_class(&mut self) -> SqlResult<()> {
-        self.at += 1;
-        let mut name = String::new();
-        while !self.follows(":]") {
-            name.push(self.next().ok_or_else(SqlError::regexp_missing_bracket)?);
-        }
-        self.at += 2;
-        let (negated, name) = match name.strip_prefix('^') {
-            Some(rest) => (true, rest.to_ascii_lowercase()),
-            None => (false, name.to_ascii_lowercase()),
-        };
-        let inside = match &*name {
-            "alpha" => r"\p{L}\p{M}\p{Nl}",
-            "alnum" => r"\p{L}\p{M}\p{Nl}\p{Nd}",
-            "digit" => r"\p{Nd}",
-            "upper" => r"\p{Lu}",
-            "lower" => r"\p{Ll}",
-            "space" => r"\s",
-            "blank" => r"\t\p{Zs}",
-            "punct" => r"\p{P}",
-            "cntrl" => r"\p{Cc}",
-            "word" => r"\w",
-            "xdigit" => r"\p{Nd}A-Fa-f",
-            "graph" => r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}",
-            "print" => r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\p{Zs}",
-            "ascii" => r"\x00-\x7F",
-            other => {
-                self.out.text.push_str(&format!(r"\{}{{{other}}}", if negated { 'P' } else { 'p' }));
-                return Ok(());
-            }
-        };
-        self.out.text.push_str(&format!("[{}{inside}]", if negated { "^" } else { "" }));
-        Ok(())
     }
 }
