@@ -19,7 +19,7 @@ const TRANSLATED_BYTES: usize = 4 << 20;
 
 /// What belongs together as one character for a reader, nearly as Unicode's annex 29 has it.
 const CLUSTER: &str = concat!(
-    r"(?:\r\n|\p{RI}\p{RI}|\p{ExtPict}[\p{M}\p{EMod}]*(?:\x{200D}\p{ExtPict}[\p{M}\p{EMod}]*)*|",
+    r"(?>\r\n|\p{RI}\p{RI}|\p{ExtPict}[\p{M}\p{EMod}]*(?:\x{200D}\p{ExtPict}[\p{M}\p{EMod}]*)*|",
     r"[\x{1100}-\x{115F}\x{A960}-\x{A97C}]*",
     r"(?:[\x{AC00}-\x{D7A3}][\x{1160}-\x{11A7}\x{D7B0}-\x{D7C6}]*|[\x{1160}-\x{11A7}\x{D7B0}-\x{D7C6}]+)",
     r"[\x{11A8}-\x{11FF}\x{D7CB}-\x{D7FB}\p{M}]*|\P{M}[\p{M}\x{200D}]*|\p{M}+)"
@@ -409,7 +409,10 @@ impl Translator {
                 self.repeatable = false;
             }
             'R' => self.push(&format!(r"(?:\r\n|[{LINE_ENDS}])")),
-            'X' => self.push(CLUSTER),
+            'X' => {
+                self.out.backtracks = true;
+                self.push(CLUSTER);
+            }
             'A' | 'B' | 'b' | 'z' => {
                 self.push(&format!("\\{letter}"));
                 self.repeatable = false;
