@@ -91,6 +91,11 @@ pub trait Row {
     fn value_in_place(&self, _position: usize) -> Option<&Value> {
         None
     }
+
+    /// What the operand of the innermost CASE around is, while its comparisons are made.
+    fn operand(&self) -> Option<&Value> {
+        None
+    }
 }
 
 impl Row for [Value] {
@@ -314,6 +319,13 @@ pub enum Expr {
         otherwise: Option<Box<Expr>>,
         kind: ColumnType,
     },
+    /// A CASE whose operand varies: it is worked out once for all comparisons.
+    WithOperand {
+        operand: Box<Expr>,
+        of: Box<Expr>,
+    },
+    /// That operand, in its comparisons.
+    Operand,
     /// `COALESCE`, `IFNULL`.
     Coalesce {
         arguments: Vec<Expr>,
@@ -376,7 +388,8 @@ impl Expr {
             | Expr::TimestampColumn(_)
             | Expr::Parameter(_)
             | Expr::UserVariable(_)
-            | Expr::SystemVariable { .. } => vec![],
+            | Expr::SystemVariable { .. }
+            | Expr::Operand => vec![],
             Expr::AssignVariable { value: operand, .. }
             | Expr::Negate { operand, .. }
             | Expr::BitNot(operand)
@@ -390,6 +403,7 @@ impl Expr {
             | Expr::Compare { left, right, .. }
             | Expr::Xor(left, right)
             | Expr::NullIf { left, right, .. }
+            | Expr::WithOperand { operand: left, of: right }
             | Expr::Regexp { operand: left, pattern: right, .. }
             | Expr::DateArithmetic { date: left, amount: right, .. }
             | Expr::TimestampDiff { from: left, to: right, .. } => vec![left, right],
@@ -460,10 +474,22 @@ impl Expr {
             | Expr::TimestampColumn(_)
             | Expr::UserVariable(_)
             | Expr::AssignVariable { .. }
+            | Expr::Operand
             | Expr::Sleep(_) => constant = false,
             Expr::Call(call) if !call.deterministic => constant = false,
             _ => {}
         });
         constant
+    }
+
+    /// True if it can give another value, or do something, each time it is worked out for the same row.
+    pub fn varies(&self) -> bool {
+        let mut varies = false;
+        self.walk(&mut |expr| match expr {
+            Expr::AssignVariable { .. } | Expr::Benchmark(_) | Expr::Sleep(_) => varies = true,
+            Expr::Call(call) => varies |= !call.deterministic,
+            _ => {}
+        });
+        varies
     }
 }

@@ -27,8 +27,13 @@ impl Builder<'_> {
         branches: &[(ast::Expr, ast::Expr)],
         otherwise: Option<&ast::Expr>,
     ) -> SqlResult<Typed> {
-        let whens = match operand {
-            Some(operand) => self.case_of(operand, branches)?,
+        let bound = operand.map(|operand| self.build(operand)).transpose()?;
+        let varying = bound.as_ref().filter(|bound| bound.expr.varies()).map(|bound| bound.expr.clone());
+        let whens = match operand.zip(bound) {
+            Some((operand, bound)) => {
+                let shared = varying.as_ref().map_or(bound.expr, |_| Expr::Operand);
+                self.case_of(operand, Typed { expr: shared, kind: bound.kind }, branches)?
+            }
             None => {
                 let holds = |(when, _): &(ast::Expr, ast::Expr)| {
                     self.settle_all(&[when], Hold::Pinned, ParameterKind::Int);
@@ -49,12 +54,21 @@ impl Builder<'_> {
         let (mut values, kind) = self.alternatives(operation, values, nullable)?;
         let otherwise = otherwise.and_then(|_| values.pop()).map(Box::new);
         let branches = whens.into_iter().zip(values).collect();
-        Ok(Typed { expr: Expr::Case { branches, otherwise, kind: kind.column.clone() }, kind })
+        let case = Expr::Case { branches, otherwise, kind: kind.column.clone() };
+        let expr = match varying {
+            Some(operand) => Expr::WithOperand { operand: Box::new(operand), of: Box::new(case) },
+            None => case,
+        };
+        Ok(Typed { expr, kind })
     }
 
     /// The comparisons of `CASE operand WHEN ..`. Each part is bound once: parts may hold such expressions again.
-    fn case_of(&mut self, operand: &ast::Expr, branches: &[(ast::Expr, ast::Expr)]) -> SqlResult<Vec<Expr>> {
-        let bound = self.build(operand)?;
+    fn case_of(
+        &mut self,
+        operand: &ast::Expr,
+        bound: Typed,
+        branches: &[(ast::Expr, ast::Expr)],
+    ) -> SqlResult<Vec<Expr>> {
         let whens = branches.iter().map(|(when, _)| self.hex_beside(when, &bound));
         let whens = whens.collect::<SqlResult<Vec<_>>>()?;
         if bound.kind.column == ColumnType::Json {

@@ -28,6 +28,26 @@ fn branch_value(value: Value, kind: &ColumnType, context: &EvalContext<'_>) -> S
     }
 }
 
+/// A row while a CASE compares its operand.
+struct Comparing<'r> {
+    row: &'r dyn Row,
+    operand: Value,
+}
+
+impl Row for Comparing<'_> {
+    fn value(&self, position: usize) -> Value {
+        self.row.value(position)
+    }
+
+    fn value_in_place(&self, position: usize) -> Option<&Value> {
+        self.row.value_in_place(position)
+    }
+
+    fn operand(&self) -> Option<&Value> {
+        Some(&self.operand)
+    }
+}
+
 impl Expr {
     /// The value for one row.
     pub fn eval(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
@@ -64,9 +84,10 @@ impl Expr {
                 Value::Null => Value::Null,
                 value => Value::UInt(!crate::value::to_u64_bits(&value, context)?),
             },
-            Expr::Case { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. } => {
+            Expr::Case { .. } | Expr::WithOperand { .. } | Expr::Coalesce { .. } | Expr::NullIf { .. } => {
                 self.eval_choice(row, context)?
             }
+            Expr::Operand => row.operand().cloned().unwrap_or(Value::Null),
             Expr::Cast { operand, to, name } => {
                 cast_named(&operand.eval(row, context)?, to, name.as_deref(), context)?
             }
@@ -103,6 +124,7 @@ impl Expr {
             Expr::Literal(value) => Some(value),
             Expr::Parameter(position) => context.parameters.get(*position),
             Expr::Column(position) => row.value_in_place(*position),
+            Expr::Operand => row.operand(),
             _ => None,
         };
         match in_place {
@@ -302,6 +324,12 @@ impl Expr {
                     Some(otherwise) => branch_value(otherwise.eval(row, context)?, kind, context),
                     None => Ok(Value::Null),
                 }
+            }
+            Expr::WithOperand { operand, of } => {
+                let operand = operand.eval(row, context)?;
+                let mut held = context.held();
+                held.add(&operand)?;
+                of.eval(&Comparing { row, operand }, context)
             }
             Expr::Coalesce { arguments, kind } => {
                 for (nth, argument) in arguments.iter().enumerate() {

@@ -86,6 +86,8 @@ struct Walk<'s> {
     subqueries: &'s [Subquery],
     /// What must hold for the evaluation to come here.
     guards: Vec<Guard>,
+    /// Operands that vary of the CASEs around, which guards compare.
+    operands: Vec<Expr>,
     /// The waits that were met, by number, with what must hold for each.
     found: Vec<(usize, Vec<Guard>)>,
 }
@@ -100,20 +102,26 @@ impl Walk<'_> {
             Expr::InList { operand, list, collation, .. } => {
                 self.visit(operand);
                 let outside = self.guards.len();
-                self.guards.push(Guard { expr: Arc::new((**operand).clone()), test: Test::NotNull });
+                self.guards.push(Guard { expr: self.guarding((**operand).clone()), test: Test::NotNull });
                 for candidate in list {
                     self.visit(candidate);
                     let (operand, list) = (operand.clone(), vec![candidate.clone()]);
                     let equal = Expr::InList { operand, list, collation: *collation, negated: false };
-                    self.guards.push(Guard { expr: Arc::new(equal), test: Test::NotTrue });
+                    self.guards.push(Guard { expr: self.guarding(equal), test: Test::NotTrue });
                 }
                 self.guards.truncate(outside);
+            }
+            Expr::WithOperand { operand, of } => {
+                self.visit(operand);
+                self.operands.push((**operand).clone());
+                self.visit(of);
+                self.operands.pop();
             }
             Expr::Case { branches, otherwise, .. } => {
                 let outside = self.guards.len();
                 for (when, then) in branches {
                     self.visit(when);
-                    let own = Arc::new(when.clone());
+                    let own = self.guarding(when.clone());
                     self.guards.push(Guard { expr: own.clone(), test: Test::True });
                     self.visit(then);
                     self.guards.pop();
@@ -128,12 +136,19 @@ impl Walk<'_> {
         }
     }
 
+    /// What a guard evaluates: an expression with the operands that it compares.
+    fn guarding(&self, expr: Expr) -> Arc<Expr> {
+        let with =
+            |of, operand: &Expr| Expr::WithOperand { operand: Box::new(operand.clone()), of: Box::new(of) };
+        Arc::new(self.operands.iter().rev().fold(expr, with))
+    }
+
     /// Parts each of which is evaluated if those before it pass a test.
     fn in_turn(&mut self, parts: &[Expr], test: Test) {
         let outside = self.guards.len();
         for part in parts {
             self.visit(part);
-            self.guards.push(Guard { expr: Arc::new(part.clone()), test });
+            self.guards.push(Guard { expr: self.guarding(part.clone()), test });
         }
         self.guards.truncate(outside);
     }
@@ -157,7 +172,12 @@ impl Block<'_, '_> {
         if !self.subqueries[before..].iter().any(is_wait) {
             return Ok(());
         }
-        let mut walk = Walk { subqueries: &self.subqueries, guards: Vec::new(), found: Vec::new() };
+        let mut walk = Walk {
+            subqueries: &self.subqueries,
+            guards: Vec::new(),
+            operands: Vec::new(),
+            found: Vec::new(),
+        };
         walk.visit(root);
         let mut found = walk.found;
         found.sort_by_key(|(nth, _)| *nth);
