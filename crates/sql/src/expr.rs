@@ -78,6 +78,7 @@ use std::sync::Arc;
 use crate::ast::{IntervalUnit, IsTest, VariableScope};
 use crate::collation::Collation;
 use crate::error::SqlResult;
+use crate::functions::demand::Demand;
 use crate::pulse;
 use crate::types::{ColumnType, ExprType};
 use crate::value::Value;
@@ -166,7 +167,7 @@ pub enum CompareOp {
     GreaterOrEqual,
 }
 
-/// A call of a function that evaluates all its arguments first.
+/// A call of a function of values.
 pub struct Call {
     /// Name for error messages, lower case.
     pub name: &'static str,
@@ -180,6 +181,8 @@ pub struct Call {
     pub kind: ColumnType,
     /// True if the same arguments give the same result within one statement.
     pub deterministic: bool,
+    /// Which arguments are evaluated; what is not counts as NULL.
+    pub(crate) demand: Demand,
     /// The texts of the arguments, where messages show them.
     pub sources: Option<Box<[Source]>>,
 }
@@ -196,7 +199,16 @@ impl Call {
         kind: ColumnType,
     ) -> Call {
         let collation = Collation::Binary;
-        Call { name, function, arguments, collation, kind, deterministic: true, sources: None }
+        Call {
+            name,
+            function,
+            arguments,
+            collation,
+            kind,
+            deterministic: true,
+            demand: Demand::All,
+            sources: None,
+        }
     }
 
     /// The same call, whose texts are of this collation.
@@ -225,6 +237,7 @@ impl Clone for Call {
             collation: self.collation,
             kind: self.kind.clone(),
             deterministic: self.deterministic,
+            demand: self.demand,
             sources: self.sources.clone(),
         }
     }

@@ -1,8 +1,8 @@
 //! The built-in scalar functions: one table of names, argument counts, code and result types.
 //!
-//! Functions evaluate all their arguments first. Those that must not (IF, CASE, COALESCE, IFNULL, NULLIF) are nodes
-//! of the expression tree; aggregates and SLEEP are the executor's. Unless a function says otherwise, a NULL argument
-//! makes its result NULL: such functions open with `null_guard!`.
+//! Functions are given values: `demand` says which arguments are evaluated. Those that compute in between (IF, CASE,
+//! COALESCE, IFNULL, NULLIF) are nodes of the expression tree; aggregates and SLEEP are the executor's. Unless a
+//! function says otherwise, a NULL argument makes its result NULL: such functions open with `null_guard!`.
 
 /// Returns NULL from a function if any argument is NULL.
 macro_rules! null_guard {
@@ -20,6 +20,7 @@ mod cipher;
 mod clock;
 mod compress;
 mod date;
+pub(crate) mod demand;
 mod digest;
 mod encode;
 pub(crate) mod extreme;
@@ -215,6 +216,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
     let kind = settled.result.of(own, settings.connection_collation);
     let nullable = nullable::may_be_null(entry.name, &arguments)
         || kind.column.is_string() && nullable::may_be_too_long(entry.name, settings);
+    let demand = demand::of(entry.name, &arguments);
     let call = Call {
         name: entry.name,
         function: entry.function,
@@ -222,6 +224,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         collation,
         kind: kind.column.clone(),
         deterministic: entry.traits & VOLATILE == 0,
+        demand,
         sources: None,
     };
     Ok(Typed { expr: call.into_expr(), kind: ExprType { nullable, ..kind } })

@@ -12,8 +12,9 @@ use crate::collation::Collation;
 use crate::datetime;
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, coerce_value};
+use crate::expr::{EvalContext, Held, coerce_value};
 use crate::functions::cast_named;
+use crate::functions::demand::{Demand, choosing};
 use crate::functions::result_bytes::bounded;
 use crate::types::ColumnType;
 use crate::value::{ReadFor, Value, read_moment, to_bool};
@@ -73,6 +74,9 @@ impl Expr {
             Expr::SystemVariable { scope, name } => context.session.system_variable(*scope, name)?,
             Expr::Arithmetic { op, left, right, source } => {
                 let left = left.operand(row, context)?;
+                if left.is_null() && op.is_of_bits() {
+                    return Ok(Value::Null);
+                }
                 let mut held = context.held();
                 held.add(&left)?;
                 arithmetic::apply(*op, &left, &*right.operand(row, context)?, context)
@@ -92,21 +96,7 @@ impl Expr {
                 cast_named(&operand.eval(row, context)?, to, name.as_deref(), context)?
             }
             Expr::Coerce { operand, to } => coerce_value(operand.eval(row, context)?, to, context)?,
-            Expr::DateArithmetic { date, amount, unit, subtract, source } => {
-                let date = date.eval(row, context)?;
-                let mut held = context.held();
-                held.add(&date)?;
-                let amount = amount.eval(row, context)?;
-                let source = source.as_deref();
-                crate::functions::date_arithmetic((&date, &amount), *unit, *subtract, source, context)?
-            }
-            Expr::TimestampDiff { unit, from, to } => {
-                let from = read_moment(&from.eval(row, context)?, ReadFor::Calendar, context)?;
-                let to = read_moment(&to.eval(row, context)?, ReadFor::Calendar, context)?;
-                from.zip(to).map_or(Value::Null, |(from, to)| {
-                    Value::Int(datetime::timestamp_difference(*unit, from, to))
-                })
-            }
+            Expr::DateArithmetic { .. } | Expr::TimestampDiff { .. } => self.eval_moment(row, context)?,
             Expr::Extract { unit, operand } => {
                 crate::functions::extract_part(&operand.eval(row, context)?, *unit, context)?
             }
@@ -138,6 +128,9 @@ impl Expr {
         match self {
             Expr::Compare { op, left: one, right: other, collation } => {
                 let left = one.operand(row, context)?;
+                if left.is_null() && *op != CompareOp::NullSafeEqual {
+                    return Ok(None);
+                }
                 let mut held = context.held();
                 held.add(&left)?;
                 let right = other.operand(row, context)?;
@@ -186,20 +179,7 @@ impl Expr {
                 };
                 Ok(Some((operand.eval_truth(row, context)? == wanted) != *negated))
             }
-            Expr::Between { operand, low, high, collation, negated } => {
-                let mut held = context.held();
-                let operand = operand.operand(row, context)?;
-                if operand.is_null() {
-                    return Ok(None);
-                }
-                held.add(&operand)?;
-                let low = low.operand(row, context)?;
-                held.add(&low)?;
-                let high = high.operand(row, context)?;
-                let truth = predicate::between(&operand, &low, &high, *collation, context)?;
-                Ok(truth.map(|truth| truth != *negated))
-            }
-            Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
+            Expr::Between { .. } | Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
             Expr::Like { .. } | Expr::Regexp { .. } => self.eval_pattern(row, context),
             other => to_bool(&other.eval(row, context)?, context),
         }
@@ -209,6 +189,9 @@ impl Expr {
         match self {
             Expr::Like { operand, pattern, escape, collation, negated } => {
                 let operand = operand.eval(row, context)?;
+                if operand.is_null() {
+                    return Ok(None);
+                }
                 let mut held = context.held();
                 held.add(&operand)?;
                 let pattern = pattern.eval(row, context)?;
@@ -221,11 +204,14 @@ impl Expr {
                 Ok(truth.map(|truth| truth != *negated))
             }
             Expr::Regexp { operand, pattern, collation, negated } => {
-                let operand = operand.eval(row, context)?;
-                let mut held = context.held();
-                held.add(&operand)?;
                 let pattern = pattern.eval(row, context)?;
+                if pattern.is_null() {
+                    return Ok(None);
+                }
+                let mut held = context.held();
                 held.add(&pattern)?;
+                let operand = operand.eval(row, context)?;
+                held.add(&operand)?;
                 Ok(predicate::regexp_values(&operand, &pattern, *collation, context)?
                     .map(|truth| truth != *negated))
             }
@@ -235,9 +221,26 @@ impl Expr {
 
     fn eval_in(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Option<bool>> {
         let found = match self {
+            Expr::Between { operand, low, high, collation, negated } => {
+                let mut held = context.held();
+                let operand = operand.operand(row, context)?;
+                if operand.is_null() {
+                    return Ok(None);
+                }
+                held.add(&operand)?;
+                let low = low.operand(row, context)?;
+                held.add(&low)?;
+                let high = high.operand(row, context)?;
+                let truth = predicate::between(&operand, &low, &high, *collation, context)?;
+                (truth, negated)
+            }
             Expr::InList { operand, list, collation, negated } => {
                 let operand = operand.eval(row, context)?;
                 if operand.is_null() {
+                    for candidate in list.iter().filter(|candidate| !matches!(candidate, Expr::Literal(_))) {
+                        context.step()?;
+                        candidate.eval(row, context)?;
+                    }
                     return Ok(None);
                 }
                 let mut held = context.held();
@@ -311,6 +314,31 @@ impl Expr {
         Ok(if unknown { None } else { Some(false) })
     }
 
+    fn eval_moment(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
+        match self {
+            Expr::DateArithmetic { date, amount, unit, subtract, source } => {
+                let date = date.eval(row, context)?;
+                if date.is_null() {
+                    return Ok(Value::Null);
+                }
+                let mut held = context.held();
+                held.add(&date)?;
+                let amount = amount.eval(row, context)?;
+                let source = source.as_deref();
+                crate::functions::date_arithmetic((&date, &amount), *unit, *subtract, source, context)
+            }
+            Expr::TimestampDiff { unit, from, to } => {
+                let Some(from) = read_moment(&from.eval(row, context)?, ReadFor::Calendar, context)? else {
+                    return Ok(Value::Null);
+                };
+                let to = read_moment(&to.eval(row, context)?, ReadFor::Calendar, context)?;
+                let difference = |to| Value::Int(datetime::timestamp_difference(*unit, from, to));
+                Ok(to.map_or(Value::Null, difference))
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+
     fn eval_choice(&self, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
         match self {
             Expr::Case { branches, otherwise, kind } => {
@@ -343,13 +371,24 @@ impl Expr {
             }
             Expr::NullIf { left: one, right: other, collation } => {
                 let left = one.eval(row, context)?;
+                if left.is_null() {
+                    return Ok(Value::Null);
+                }
                 let mut held = context.held();
                 held.add(&left)?;
                 let right = other.eval(row, context)?;
                 let refuses = |left: bool| if left { one } else { other }.is_constant();
                 let equal =
                     predicate::compare_op(CompareOp::Equal, &left, &right, *collation, context, &refuses)?;
-                Ok(if equal == Some(true) { Value::Null } else { left })
+                match equal {
+                    Some(true) => Ok(Value::Null),
+                    // The manual of MySQL says that the first argument is evaluated once more then.
+                    _ if one.varies() => {
+                        context.step()?;
+                        one.eval(row, context)
+                    }
+                    _ => Ok(left),
+                }
             }
             _ => Ok(Value::Null),
         }
@@ -358,16 +397,74 @@ impl Expr {
 
 /// Calls a function with its arguments, which it holds while it works.
 fn eval_call(call: &Call, row: &dyn Row, context: &EvalContext<'_>) -> SqlResult<Value> {
-    let mut arguments: SmallVec<[Value; 4]> = SmallVec::new();
     let mut held = context.held();
-    for (nth, argument) in call.arguments.iter().enumerate() {
-        context.nth_step(nth)?;
-        let value = argument.eval(row, context)?;
-        held.add_argument(&value)?;
-        arguments.push(value);
-    }
+    let Some(arguments) = eval_arguments(call, row, &mut held, context)? else { return Ok(Value::Null) };
     context.step()?;
     let value = (call.function)(call, &arguments, context)
         .map_err(|error| in_source(error, || crate::functions::text_of_call(call, context)))?;
     bounded(value, call, context)
+}
+
+type Arguments = SmallVec<[Value; 4]>;
+
+/// The arguments that the call asks for; `None` if one that is NULL settles that the result is.
+fn eval_arguments(
+    call: &Call,
+    row: &dyn Row,
+    held: &mut Held<'_>,
+    context: &EvalContext<'_>,
+) -> SqlResult<Option<Arguments>> {
+    let mut arguments = Arguments::new();
+    let mut eval = |nth: usize| {
+        context.nth_step(nth)?;
+        let value = call.arguments[nth].eval(row, context)?;
+        held.add_argument(&value)?;
+        SqlResult::Ok(value)
+    };
+    let count = call.arguments.len();
+    match call.demand {
+        Demand::All => {
+            for nth in 0..count {
+                arguments.push(eval(nth)?);
+            }
+        }
+        Demand::UntilNull(first) => {
+            arguments.resize(count, Value::Null);
+            let first = first.iter().copied().filter(|nth| *nth < count);
+            for nth in first.clone().chain((0..count).filter(|nth| !first.clone().any(|other| other == *nth)))
+            {
+                arguments[nth] = eval(nth)?;
+                if arguments[nth].is_null() {
+                    return Ok(None);
+                }
+            }
+        }
+        Demand::Unless(one) => {
+            arguments.resize(count, Value::Null);
+            arguments[one] = eval(one)?;
+            if !arguments[one].is_null() {
+                for nth in (0..count).filter(|nth| *nth != one) {
+                    arguments[nth] = eval(nth)?;
+                }
+            }
+        }
+        Demand::FirstAtLast => {
+            arguments.push(Value::Null);
+            for nth in 1..count {
+                arguments.push(eval(nth)?);
+            }
+            if !arguments[1..].iter().any(Value::is_null) {
+                arguments[0] = eval(0)?;
+            }
+        }
+        Demand::Chosen(chooses) => {
+            let (first, number) = choosing(eval(0)?, context)?;
+            arguments.push(first);
+            for nth in 1..count {
+                context.nth_step(nth)?;
+                arguments.push(if chooses(number, nth) { eval(nth)? } else { Value::Null });
+            }
+        }
+    }
+    Ok(Some(arguments))
 }

@@ -13,6 +13,7 @@ use super::{ArithmeticOp, Call, EvalContext, Expr, Source, Typed, arithmetic, co
 use crate::collation::Collation;
 use crate::decimal::Decimal;
 use crate::error::SqlResult;
+use crate::functions::demand::Demand;
 use crate::types::ColumnType;
 use crate::value::Value;
 
@@ -134,6 +135,7 @@ pub(super) fn computed(
             collation: Collation::Binary,
             kind: kind.clone(),
             deterministic: true,
+            demand: Demand::All,
             sources: source.map(|source| [*source].into()),
         };
         Expr::Call(Arc::new(call))
@@ -164,6 +166,7 @@ fn called(
         collation,
         kind,
         deterministic: true,
+        demand: Demand::All,
         sources: None,
     }))
 }
@@ -310,6 +313,7 @@ fn result_of(op: ArithmeticOp, arguments: Vec<Expr>, source: Option<Box<Source>>
         collation: Collation::Binary,
         kind: ColumnType::Null,
         deterministic: true,
+        demand: Demand::All,
         // That of the whole, which is no call.
         sources: source.map(|source| [*source].into()),
     };
