@@ -178,6 +178,9 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<Temporal> {
     reader.skip_spaces();
     let run = reader.text[reader.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let next = reader.text.get(reader.at + run).copied();
+    if next == Some(b'T') {
+        return parse_marked(reader, rules);
+    }
     if run >= 5 && !matches!(next, Some(b'-' | b'/')) || run >= 5 && run != 4 && next.is_none() {
         return parse_digits(reader, run, rules);
     }
@@ -292,9 +295,6 @@ fn parse_digits(mut reader: Reader<'_>, run: usize, rules: DateRules) -> Option<
     if reader.peek() == Some(b'.') && (run == 14 || run == 12) {
         reader.at += 1;
         (us, fsp) = reader.fraction();
-    } else if reader.peek() == Some(b'T') && run <= 8 {
-        reader.at += 1;
-        return parse_clock_digits(reader, date);
     }
     // Where nothing parts the numbers, nothing may follow them.
     let spaced = reader.text.last().is_some_and(u8::is_ascii_whitespace);
@@ -303,19 +303,39 @@ fn parse_digits(mut reader: Reader<'_>, run: usize, rules: DateRules) -> Option<
     (!parsed.truncated && !spaced).then_some(parsed)
 }
 
-/// `20260131T101112`.
-fn parse_clock_digits(mut reader: Reader<'_>, date: Date) -> Option<Temporal> {
-    let run = reader.text[reader.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if run <= 2 {
-        return parse_clock(reader, date);
+/// How many digits there are, a T that marks where the time begins among them, if nothing but a fraction follows.
+fn unparted(text: &[u8]) -> Option<usize> {
+    let run = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'T').count();
+    (run > 0 && matches!(text.get(run), None | Some(b'.'))).then_some(run)
+}
+
+/// `20260131T101112`, `260131T101112.5`: how long the year is depends on how long all of it is, as in MySQL.
+/// Numbers may be shorter than two digits at their ends.
+fn parse_marked(mut reader: Reader<'_>, rules: DateRules) -> Option<Temporal> {
+    let run = unparted(&reader.text[reader.at..])?;
+    let wide_year = matches!(run, 4 | 8) || run >= 14;
+    let year = reader.digits(if wide_year { 4 } else { 2 })?.0;
+    let (month, day) = (reader.digits(2)?.0, reader.digits(2)?.0);
+    reader.at += usize::from(reader.peek() == Some(b'T'));
+    let mut clock = [None; 3];
+    for part in &mut clock {
+        let Some((number, _)) = reader.digits(2) else { break };
+        *part = Some(number);
     }
-    let hour = reader.digits(2)?.0;
-    let minute = reader.digits(2)?.0;
-    let second = reader.digits(2).map_or(0, |(second, _)| second);
-    if hour > 23 || minute > 59 || second > 59 {
+    let (mut us, mut fsp) = (0, 0);
+    if clock[2].is_some() && reader.peek() == Some(b'.') {
+        reader.at += 1;
+        (us, fsp) = reader.fraction();
+    }
+    let [hour, minute, second] = clock.map(Option::unwrap_or_default);
+    let year = if wide_year || year + month + day == 0 { year } else { full_year(year, 2) };
+    let date = Date::from_parts(year, month.min(15), day.min(31));
+    if month > 12 || day > 31 || hour > 23 || minute > 59 || second > 59 || !rules.allow(date) {
         return None;
     }
-    finish(reader, date, (hour, minute, second), 0, 0)
+    let mut parsed = finish(reader, date, (hour, minute, second), us, fsp)?;
+    parsed.has_time = clock[0].is_some();
+    Some(parsed)
 }
 
 /// A number as a moment: YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss.
@@ -364,16 +384,20 @@ pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
     reader.skip_spaces();
     let negative = reader.peek() == Some(b'-');
     reader.at += usize::from(negative);
-    if !negative && is_shaped_as_moment(&reader.text[reader.at..]) {
+    let rest = &reader.text[reader.at..];
+    if is_shaped_as_moment(rest) {
         // Digits that are no moment may be a time that begins with zeros.
-        let only_digits = reader.text[reader.at..].iter().take(12).all(u8::is_ascii_digit);
-        match parse_date_time(text, DateRules::LENIENT) {
+        let only_digits = rest.iter().take_while(|byte| **byte != b'.').all(u8::is_ascii_digit);
+        match parse_date_time(rest, DateRules::LENIENT) {
             Some(parsed) if !only_digits || parsed.moment != DateTime::ZERO => {
-                return Some((parsed.moment.time(), parsed.truncated));
+                let (has_time, parsed) = (parsed.has_time, (parsed.moment.time(), parsed.truncated));
+                return Some(parsed).filter(|_| has_time && !negative);
             }
             None if !only_digits => return None,
             _ => {}
         }
+    } else if begins_no_moment(rest) {
+        return None;
     }
     let first = reader.clock_number()?;
     let (hour, minute, second);
@@ -381,7 +405,7 @@ pub fn parse_time(text: &[u8]) -> Option<(Time, bool)> {
     if reader.skip_spaces() && reader.peek().is_some_and(|byte| byte.is_ascii_digit()) {
         hour = u64::from(first) * 24 + u64::from(reader.clock_number()?);
         (minute, second) = clock_tail(&mut reader)?;
-    } else if reader.peek() == Some(b':') {
+    } else if reader.peek() == Some(b':') && reader.text.get(reader.at + 1).is_none_or(u8::is_ascii_digit) {
         hour = first.into();
         (minute, second) = clock_tail(&mut reader)?;
     } else {
@@ -420,8 +444,46 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
     Some((minute, reader.clock_number()?))
 }
 
-/// `dddd-d...` or 12 and more digits, 12 characters at least: a moment, not a time.
+/// Whether a text that is read as a time is read as a moment first: 12 characters at least, of digits alone, with a T
+/// among them or without, or three numbers and a space behind the third.
 pub(crate) fn is_shaped_as_moment(text: &[u8]) -> bool {
+    text.len() >= 12 && (unparted(text).is_some() || is_parted_by_space(text))
+}
+
+/// Whether a text that is as long as a moment is neither that nor a time, since a letter follows its first number.
+fn begins_no_moment(text: &[u8]) -> bool {
+    let (run, number) = first_number(text);
+    let parts = |byte: &u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace();
+    text.len() >= 12
+        && run > 0
+        && number <= PART_MAX
+        && text.get(run).is_some_and(|byte| !parts(byte) && !byte.is_ascii_digit())
+}
+
+/// How many digits there are at the beginning, and what they say.
+fn first_number(text: &[u8]) -> (usize, usize) {
     let run = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    run >= 12 || (run > 0 && text.len() >= 12 && matches!(text.get(run), Some(b'-' | b'/')))
+    let add = |sum: usize, digit: &u8| sum.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
+    (run, text[..run].iter().fold(0, add))
+}
+
+/// The greatest number among those of a moment; a greater one makes a text none.
+const PART_MAX: usize = 999_999;
+
+fn is_parted_by_space(text: &[u8]) -> bool {
+    let mut rest = text;
+    for nth in 0..3 {
+        let (run, number) = first_number(rest);
+        rest = &rest[run..];
+        let space = if nth == 2 { u8::is_ascii_whitespace } else { |_: &u8| false };
+        let parting = rest.iter().take_while(|byte| byte.is_ascii_punctuation() || space(byte)).count();
+        if run == 0 || number > PART_MAX || nth < 2 && parting == 0 {
+            return false;
+        }
+        if nth == 2 {
+            return rest[..parting].iter().any(u8::is_ascii_whitespace);
+        }
+        rest = &rest[parting..];
+    }
+    false
 }

@@ -240,16 +240,57 @@ pub(crate) fn day_of_number(value: &Value) -> Option<Date> {
 }
 
 /// A number among the numbers that a date or a time is one of: one that says a moment in full is that date or time of
-/// day, and so is one with a fraction beside a date.
+/// day, and so is one with a fraction beside a date. Beside a moment each is the one that it says.
 pub(super) fn of_moment_in_list(operand: &ColumnType, typed: Typed) -> Typed {
-    let Expr::Literal(value) = &typed.expr else { return typed };
-    let Some((whole, micros)) = whole_and_micros(value) else { return typed };
+    if let Expr::Literal(value) = &typed.expr {
+        let Some(value) = said_in_list(operand, value) else { return typed };
+        let column = of_column(DateTime::ZERO, operand).1;
+        return Typed { expr: Expr::Literal(value), kind: ExprType::not_null(column) };
+    }
+    if !is_computed(&typed.expr) || !typed.kind.column.is_numeric() {
+        return typed;
+    }
+    let call = Call::new("one of numbers", read_in_list, vec![typed.expr], operand.clone());
+    Typed { expr: call.into_expr(), kind: typed.kind }
+}
+
+fn read_in_list(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(said_in_list(&call.kind, &arguments[0]).unwrap_or_else(|| arguments[0].clone()))
+}
+
+fn said_in_list(operand: &ColumnType, value: &Value) -> Option<Value> {
+    let (whole, micros) = whole_and_micros(value)?;
     let full = whole >= MOMENT_MIN;
     match operand {
-        ColumnType::Time { .. } if full => time_of_literal(typed),
-        ColumnType::Date if full || micros > 0 => moment_of_literal(operand, typed),
-        _ => typed,
+        ColumnType::Time { .. } if full => Some(Value::Time(clock_of_number(value)?)),
+        ColumnType::Date if !full && micros == 0 => None,
+        ColumnType::Date => Some(of_column(moment_said(value)?, operand).0),
+        ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } if is_real(value) => {
+            Some(of_column(moment_said(value)?, operand).0)
+        }
+        _ => None,
     }
+}
+
+fn is_real(value: &Value) -> bool {
+    matches!(value, Value::Double(_) | Value::Decimal(_))
+}
+
+/// Whether it is worked out of literals alone: MySQL does so before it looks at rows. What a variable or a `?` gives it
+/// does not know then.
+pub(super) fn is_computed(expr: &Expr) -> bool {
+    let mut open = false;
+    expr.walk(&mut |one| open |= matches!(one, Expr::Parameter(_)));
+    expr.is_constant() && !open && !matches!(expr, Expr::Literal(_))
+}
+
+/// A number that is worked out beside a column of times: the time of day of the moment that it says in full.
+pub(super) fn time_of_number(typed: Typed) -> Typed {
+    if !is_computed(&typed.expr) || !typed.kind.column.is_numeric() {
+        return typed;
+    }
+    let call = Call::new("time of number", read_in_list, vec![typed.expr], ColumnType::Time { fsp: 6 });
+    Typed { expr: call.into_expr(), kind: typed.kind }
 }
 
 /// The time that a number says; of one that says a moment, its time of day.
@@ -277,8 +318,39 @@ pub(super) fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
     if matches!(value, Value::Time(_)) {
         return read_by("today", today, typed, column.clone());
     }
+    let Some(moment) = moment_said(value) else { return typed };
+    let (value, column) = of_column(moment, column);
+    Typed { expr: Expr::Literal(value), kind: ExprType::not_null(column) }
+}
+
+/// A constant number beside a column of dates or moments: the one that it says, or as it is.
+pub(super) fn moment_of_number(column: &ColumnType, typed: Typed) -> Typed {
+    if matches!(typed.expr, Expr::Literal(_)) {
+        return moment_of_literal(column, typed);
+    }
+    let column = of_column(DateTime::ZERO, column).1;
+    let call = Call::new("moment of number", number_read, vec![typed.expr], column);
+    Typed { expr: call.into_expr(), kind: typed.kind }
+}
+
+fn number_read(call: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    let number = &arguments[0];
+    Ok(moment_said(number).map_or_else(|| number.clone(), |moment| of_column(moment, &call.kind).0))
+}
+
+/// A moment as a column keeps it.
+fn of_column(moment: DateTime, column: &ColumnType) -> (Value, ColumnType) {
+    match column {
+        ColumnType::Date => (Value::Date(moment.date()), ColumnType::Date),
+        ColumnType::Time { .. } => (Value::Time(moment.time()), ColumnType::Time { fsp: 6 }),
+        _ => (Value::DateTime(moment), ColumnType::DateTime { fsp: 6 }),
+    }
+}
+
+/// The moment that a value says.
+fn moment_said(value: &Value) -> Option<DateTime> {
     let rules = DateRules { invalid: true, zero_in_date: false, ..DateRules::LENIENT };
-    let found = match value {
+    match value {
         Value::DateTime(moment) => Some(*moment),
         Value::Date(date) => Some(date.at_midnight()),
         Value::Str(text) => {
@@ -294,13 +366,7 @@ pub(super) fn moment_of_literal(column: &ColumnType, typed: Typed) -> Typed {
             let at = found.moment;
             Some(DateTime::from_parts(at.date(), at.hour(), at.minute(), at.second(), micros, 6))
         }),
-    };
-    let Some(moment) = found else { return typed };
-    let (value, column) = match column {
-        ColumnType::Date => (Value::Date(moment.date()), ColumnType::Date),
-        _ => (Value::DateTime(moment), ColumnType::DateTime { fsp: 6 }),
-    };
-    Typed { expr: Expr::Literal(value), kind: ExprType::not_null(column) }
+    }
 }
 
 /// A time of today, and its day alone beside a column of dates.

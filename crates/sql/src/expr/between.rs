@@ -1,6 +1,8 @@
 //! What the operands of BETWEEN are compared as. MySQL settles it for the three of them at once.
 
-use super::beside_column::{moment_of_literal, time_of_literal, time_of_moment};
+use super::beside_column::{
+    is_computed, moment_of_literal, moment_of_number, time_of_literal, time_of_moment,
+};
 use super::build::{Builder, source_of};
 use super::candidates::{name_of, read_as_moment};
 use super::class::{
@@ -248,6 +250,13 @@ fn among_numbers(mut bound: Vec<Typed>) -> Result<Vec<Typed>, Vec<Typed>> {
     if bound[1..].iter().all(|part| is_settled(&part.expr) && !is_document(&part.kind.column))
         && bound[1..].iter().any(|part| number(part) && is_variable(part))
     {
+        let known = |part: &Typed| number(part) && is_computed(&part.expr);
+        if is_moment(&column) {
+            bound[1..]
+                .iter_mut()
+                .filter(|part| known(part))
+                .for_each(|part| *part = moment_of_number(&column, part.clone()));
+        }
         return Ok(bound);
     }
     let mut stored = [false; 3];

@@ -3,8 +3,8 @@
 //! not used where its order is not the comparison's.
 
 use super::beside_column::{
-    MOMENT_MIN, day_of_text, first_of_year, in_full, is_no_time, moment_of_literal, time_of_literal,
-    time_of_moment, whole_number,
+    MOMENT_MIN, day_of_text, first_of_year, in_full, is_no_time, moment_of_number, time_of_literal,
+    time_of_moment, time_of_number, whole_number,
 };
 use super::build::Builder;
 use super::long_text::read_silently;
@@ -133,7 +133,7 @@ impl Builder<'_> {
         }
         if other.kind.column.is_numeric() {
             return match is_column(&moment) && self.is_known(&other.expr) {
-                true => (moment.clone(), moment_of_literal(&moment.kind.column, other)),
+                true => (moment.clone(), moment_of_number(&moment.kind.column, other)),
                 false => (coerced(moment, ColumnType::DOUBLE), other),
             };
         }
@@ -250,7 +250,7 @@ fn as_time_of_constant(column: &ColumnType, typed: Typed) -> Typed {
             time_of_literal(typed)
         }
         expr if moment && is_settled(expr) => time_of_moment(typed),
-        _ => typed,
+        _ => time_of_number(typed),
     }
 }
 

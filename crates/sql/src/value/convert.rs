@@ -331,6 +331,9 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
                 && let Some(found) = datetime::parse_date_time(text, context.date_rules())
             {
                 super::tell_delimiter(&found, text, 1, context);
+                if found.offset_seconds.is_some() {
+                    return Ok(Some(super::apply_offset(found.moment, found.offset_seconds, context).time()));
+                }
             }
             Ok(Some(time))
         }
