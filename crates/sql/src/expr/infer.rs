@@ -22,7 +22,7 @@ pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
             // The announced width has a place for the sign.
             IntWidth::Big => match display {
                 None => (19 + u8::from(*unsigned), 0),
-                Some(digits) => ((digits.saturating_sub(u8::from(!unsigned))).clamp(1, 20), 0),
+                Some(digits) => ((digits.saturating_sub(u8::from(!unsigned))).clamp(1, 21), 0),
             },
         },
         ColumnType::Year => (4, 0),
