@@ -12,7 +12,7 @@ type About = fn(&str) -> SqlError;
 pub(super) struct Refusals {
     /// Parameters, variables and assignments.
     pub variable: About,
-    /// Sub-queries.
+    /// Sub-queries, and the `?` of a statement that is prepared.
     pub subquery: About,
     /// A row of several values where one value is to be; those that are compared pass.
     pub row_value: About,
@@ -36,10 +36,14 @@ pub(super) fn check(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<(
 fn check_part(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
     let named = |function: &str| Err((refusals.function)(name, function));
     match expr {
-        Expr::Parameter(_) | Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
+        Expr::UserVariable(_) | Expr::SystemVariable { .. } | Expr::Assign { .. } => {
             return Err((refusals.variable)(name));
         }
-        Expr::Subquery(_) | Expr::Exists(_) | Expr::InSubquery { .. } | Expr::Quantified { .. } => {
+        Expr::Parameter(_)
+        | Expr::Subquery(_)
+        | Expr::Exists(_)
+        | Expr::InSubquery { .. }
+        | Expr::Quantified { .. } => {
             return Err((refusals.subquery)(name));
         }
         Expr::InsertedValue(_) => return named("values"),

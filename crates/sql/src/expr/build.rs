@@ -110,6 +110,11 @@ pub trait Resolver {
         false
     }
 
+    /// Whether it is one that rows are read by: HAVING is none.
+    fn reads_rows(&self) -> bool {
+        false
+    }
+
     /// Tells of something that is known once the expression is bound.
     fn warn(&self, _warning: SqlError) {}
 
@@ -452,6 +457,12 @@ impl Builder<'_> {
             return Ok(typed);
         }
         self.settle_unary(op, operand);
+        // MySQL turns it around, which tells what a `?` beside a year is.
+        if let (UnaryOp::Not, ast::Expr::Binary { op: ast::BinaryOp::NotEqual, left, right }) = (op, operand)
+            && self.resolver.is_prepared()
+        {
+            return self.comparison(CompareOp::Equal, left, right);
+        }
         let written = operand;
         let operand = match op {
             UnaryOp::Binary => self.build(operand)?,

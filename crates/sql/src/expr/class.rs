@@ -110,14 +110,34 @@ impl Builder<'_> {
             return (as_whole(left), right);
         }
         // What a year is to be equal to where rows are looked for is put into its column before it is compared.
-        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual) && self.resolver.is_condition();
         if self.is_year(&left) {
-            return (left, if equal { in_full(right) } else { self.year_said(right) });
+            return (left, if self.is_put_in(op, &right) { in_full(right) } else { self.year_said(right) });
         }
         if self.is_year(&right) {
-            return (if equal { in_full(left) } else { self.year_said(left) }, right);
+            return (if self.is_put_in(op, &left) { in_full(left) } else { self.year_said(left) }, right);
         }
         shown_digits::beside(left, right)
+    }
+
+    /// Whether what a year is compared with is put into its column first. Of what a `?` gives only what is to be equal where
+    /// rows are read, and is of the year's type: the `?` itself, or one without its sign or its fraction.
+    fn is_put_in(&self, op: CompareOp, typed: &Typed) -> bool {
+        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual) && self.resolver.is_condition();
+        if !equal || !self.is_given(&typed.expr) {
+            return equal;
+        }
+        let whole = matches!(typed.kind.column, ColumnType::Year | ColumnType::Int { .. });
+        op == CompareOp::Equal && self.resolver.reads_rows() && whole && gives_year(&typed.expr)
+    }
+
+    /// Whether a `?` or a variable gives it.
+    fn is_given(&self, expr: &Expr) -> bool {
+        let prepared = self.resolver.is_prepared();
+        let mut given = false;
+        expr.walk(&mut |one| {
+            given |= matches!(one, Expr::UserVariable(_)) || prepared && matches!(one, Expr::Parameter(_));
+        });
+        given
     }
 
     /// A date and what it is compared with. A constant number beside a column of dates is the date that it says; any
@@ -126,7 +146,11 @@ impl Builder<'_> {
     fn beside_moment(&self, moment: Typed, other: Typed) -> (Typed, Typed) {
         let settled = is_settled(&other.expr);
         if self.is_year(&other) && is_settled(&moment.expr) {
-            return (in_full(moment), other);
+            // The year of what a `?` gives is not known when the statement is resolved.
+            return match self.resolver.is_prepared() && has_parameter(&moment.expr) {
+                true => (coerced(moment, ColumnType::DOUBLE), other),
+                false => (in_full(moment), other),
+            };
         }
         if other.kind.column == ColumnType::Year && !settled {
             return (moment, first_of_year(other));
@@ -152,11 +176,7 @@ impl Builder<'_> {
     /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of a `?`,
     /// which is a date where it stands beside one alone.
     fn is_known(&self, expr: &Expr) -> bool {
-        let mut open = false;
-        if self.resolver.is_prepared() {
-            expr.walk(&mut |one| open |= matches!(one, Expr::Parameter(_)));
-        }
-        expr.is_constant() && !open
+        expr.is_constant() && !(self.resolver.is_prepared() && has_parameter(expr))
     }
 
     /// Whether it is a year as a table keeps it: MAX(y) and YEAR(d) are numbers, and two digits beside them no year.
@@ -169,12 +189,7 @@ impl Builder<'_> {
 
     /// What is beside a year; what a `?` or a variable gives has all its digits.
     pub(super) fn year_said(&self, typed: Typed) -> Typed {
-        let mut given = false;
-        let prepared = self.resolver.is_prepared();
-        typed.expr.walk(&mut |one| {
-            given |= matches!(one, Expr::UserVariable(_)) || prepared && matches!(one, Expr::Parameter(_));
-        });
-        if given { typed } else { in_full(typed) }
+        if self.is_given(&typed.expr) { typed } else { in_full(typed) }
     }
 
     /// A text parameter beside a date: the date that it says, or NULL with a warning.
@@ -227,6 +242,22 @@ impl Builder<'_> {
         let number = |typed: &Typed| typed.kind.column.is_numeric() || typed.kind.column == ColumnType::Null;
         let text = kind.is_string() && !is_document(kind);
         if text && candidates.iter().all(number) { as_double(of_branch_taken(operand)) } else { operand }
+    }
+}
+
+fn has_parameter(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |one| found |= matches!(one, Expr::Parameter(_)));
+    found
+}
+
+fn gives_year(expr: &Expr) -> bool {
+    match expr {
+        Expr::Parameter(_) => true,
+        Expr::Call(call) if matches!(call.name, "abs" | "ceil" | "ceiling" | "floor") => {
+            call.arguments.iter().all(gives_year)
+        }
+        _ => false,
     }
 }
 

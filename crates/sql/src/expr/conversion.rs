@@ -1,6 +1,8 @@
 //! From syntax to bound conversions: CAST, CONVERT and COLLATE.
 
 use super::build::{Builder, boxed};
+use super::class::coerced;
+use super::open::is_open;
 use super::parameter::{Hold, ParameterKind};
 use super::{Expr, Source, Typed};
 use crate::ast;
@@ -53,7 +55,7 @@ impl Builder<'_> {
             ast::CastType::Signed | ast::CastType::Unsigned => self.whole_number(expr)?,
             ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,
             _ if numeric => self.number(expr)?,
-            ast::CastType::Year => self.number_for(expr, Wanted::Integer)?,
+            ast::CastType::Year => self.cast_as_year(expr)?,
             ast::CastType::Date => self.temporal(expr, functions::DATE)?,
             ast::CastType::DateTime(_) => self.temporal(expr, functions::MOMENT)?,
             ast::CastType::Time(_) => self.temporal(expr, functions::TIME)?,
@@ -92,6 +94,13 @@ impl Builder<'_> {
         let name = matches!(to, ColumnType::Float { .. })
             .then(|| format!("cast({} as float)", Source::of(expr, &*self.resolver).plain_text()).into());
         Ok(Typed { expr: Expr::Cast { operand: boxed(operand), to, name }, kind })
+    }
+
+    /// What is cast to a year: of what a `?` gives, the whole number.
+    fn cast_as_year(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        let number = self.number_for(expr, Wanted::Integer)?;
+        let given = self.resolver.is_prepared() && is_open(expr);
+        Ok(if given { coerced(number, ColumnType::BIGINT) } else { number })
     }
 
     /// Whether what becomes a text may be NULL: in strict mode every text that is made may be too long.

@@ -13,39 +13,45 @@ use crate::types::ColumnType;
 use crate::value::{Value, equal_null_safe};
 
 /// Whether the context of an expression decides what the parameters in it are.
-fn is_open(expr: &ast::Expr) -> bool {
+pub(super) fn is_open(expr: &ast::Expr) -> bool {
     let mut none = true;
-    let open = each_open(expr, &mut |_| none = false);
+    let open = each_open(expr, false, &mut |_, _| none = false);
     open && !none
 }
 
-/// Visits the parameters that an open expression gives; false for one that is not open.
-fn each_open(expr: &ast::Expr, visit: &mut dyn FnMut(u32)) -> bool {
+/// Visits the parameters that an open expression gives, with whether it gives them as numbers; false for one that is not
+/// open.
+fn each_open(expr: &ast::Expr, number: bool, visit: &mut dyn FnMut(u32, bool)) -> bool {
     match expr {
         ast::Expr::Parameter(at) => {
-            visit(*at);
+            visit(*at, number);
             true
         }
-        ast::Expr::Unary { op: UnaryOp::Negate, operand } => each_open(operand, visit),
+        ast::Expr::Unary { op: UnaryOp::Negate, operand } => each_open(operand, true, visit),
         ast::Expr::Binary { op, left, right } if is_arithmetic(*op) => {
-            each_open(left, visit) && each_open(right, visit)
+            each_open(left, number, visit) && each_open(right, number, visit)
         }
         ast::Expr::Case { branches, otherwise, .. } => {
             let outputs = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref());
-            all_open(outputs, visit)
+            all_open(outputs, number, visit)
         }
         ast::Expr::Function(call) => match (&*call.name, &call.arguments[..]) {
-            ("coalesce" | "ifnull" | "nullif", arguments) => all_open(arguments.iter(), visit),
-            ("if", [_, outputs @ ..]) => all_open(outputs.iter(), visit),
-            ("abs" | "ceil" | "ceiling" | "floor" | "mod", arguments) => all_open(arguments.iter(), visit),
+            ("coalesce" | "ifnull" | "nullif", arguments) => all_open(arguments.iter(), number, visit),
+            ("if", [_, outputs @ ..]) => all_open(outputs.iter(), number, visit),
+            ("abs" | "ceil" | "ceiling" | "floor", arguments) => all_open(arguments.iter(), true, visit),
+            ("mod", arguments) => all_open(arguments.iter(), number, visit),
             _ => false,
         },
         _ => false,
     }
 }
 
-fn all_open<'e>(mut parts: impl Iterator<Item = &'e ast::Expr>, visit: &mut dyn FnMut(u32)) -> bool {
-    parts.all(|part| each_open(part, visit))
+fn all_open<'e>(
+    mut parts: impl Iterator<Item = &'e ast::Expr>,
+    number: bool,
+    visit: &mut dyn FnMut(u32, bool),
+) -> bool {
+    parts.all(|part| each_open(part, number, visit))
 }
 
 fn is_arithmetic(op: BinaryOp) -> bool {
@@ -121,8 +127,13 @@ impl Builder<'_> {
         if !self.resolver.derives() {
             return;
         }
+        let temporal = matches!(kind, ParameterKind::Date | ParameterKind::Time | ParameterKind::DateTime);
+        let given = temporal && matches!(hold, Hold::Beside | Hold::Output);
         for one in written.iter().filter(|one| is_open(one)) {
-            each_open(one, &mut |at| self.resolver.derive(at, hold, kind));
+            each_open(one, false, &mut |at, number| {
+                let hold = if number && given { Hold::Computed } else { hold };
+                self.resolver.derive(at, hold, kind);
+            });
         }
     }
 

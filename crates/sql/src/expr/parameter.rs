@@ -61,6 +61,8 @@ pub enum ParameterKind {
     DateTime,
     /// A text that spells no number, where a whole number is wanted; and so on.
     NoInt,
+    /// The same of one of which a YEAR is another.
+    NoYear,
     /// The same of a DECIMAL.
     NoDecimal,
     /// The same of a DOUBLE.
@@ -163,7 +165,7 @@ impl ParameterKind {
             ParameterKind::Date => ColumnType::Date,
             ParameterKind::Time => ColumnType::Time { fsp: 6 },
             ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
-            ParameterKind::Year => ColumnType::Year,
+            ParameterKind::Year | ParameterKind::NoYear => ColumnType::Year,
             ParameterKind::Bytes | ParameterKind::OfNull => ColumnType::Varbinary { length: BYTES_LENGTH },
             ParameterKind::FewBytes => ColumnType::Varbinary { length: FEW_BYTES },
             ParameterKind::NoInt => integer(false),
@@ -231,7 +233,7 @@ pub fn is_misfit_moment(call: &Call) -> bool {
 /// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
 pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
     Some(match kind {
-        ParameterKind::NoInt => ("integer of parameter", |_, values, context| {
+        ParameterKind::NoInt | ParameterKind::NoYear => ("integer of parameter", |_, values, context| {
             read("INTEGER", &values[0], context, |text| {
                 let (number, _) = parse_integer_prefix(text);
                 Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))

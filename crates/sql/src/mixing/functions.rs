@@ -155,17 +155,26 @@ pub(crate) fn settle(name: &str, arguments: Vec<Typed>, connection: Collation) -
 
 /// A regular expression and what it is matched with are both text or both bytes. Error 3995.
 pub(crate) fn not_bytes_and_text(name: &str, arguments: &[Typed]) -> SqlResult<()> {
-    let subject = arguments.first().map(|one| &one.kind.column);
-    for other in arguments.iter().skip(1) {
-        let (Some(one), other) = (subject, &other.kind.column) else { return Ok(()) };
+    let subject = arguments.first();
+    for argument in arguments.iter().skip(1) {
+        let Some(one) = subject.map(|one| &one.kind.column) else { return Ok(()) };
+        let other = &argument.kind.column;
+        let bytes = |typed: &Typed| {
+            typed.kind.column.is_binary_string() && (name == "regexp_replace" || !is_of_bits(&typed.expr))
+        };
         let mixed =
-            one.is_binary_string() && other.is_character() || one.is_character() && other.is_binary_string();
+            subject.is_some_and(bytes) && other.is_character() || one.is_character() && bytes(argument);
         if mixed {
             let shown = |kind: &ColumnType| kind.collation().unwrap_or(Collation::Binary).name();
             return Err(SqlError::regexp_sets(shown(one), shown(other), name));
         }
     }
     Ok(())
+}
+
+/// The bytes that a BIT shows are searched for texts, and looked for in them; nothing is replaced in them.
+fn is_of_bits(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call(call) if matches!(call.kind, ColumnType::Bit { .. }))
 }
 
 /// Those of `range` agree.

@@ -363,7 +363,11 @@ impl Resolver for Block<'_, '_> {
     }
 
     fn is_condition(&self) -> bool {
-        matches!(self.scope.clause.get(), "where clause" | "on clause" | "having clause")
+        self.reads_rows() || self.scope.clause.get() == "having clause"
+    }
+
+    fn reads_rows(&self) -> bool {
+        matches!(self.scope.clause.get(), "where clause" | "on clause")
     }
 
     fn warn(&self, warning: SqlError) {

@@ -150,6 +150,7 @@ fn is_misfit(kind: ParameterKind) -> bool {
     matches!(
         kind,
         Kind::NoInt
+            | Kind::NoYear
             | Kind::NoDecimal
             | Kind::NoDouble
             | Kind::NoMicros
@@ -213,7 +214,7 @@ fn kept_as(derived: Derived, value: &Value) -> Fit {
         (Kind::Double, Value::Decimal(number)) => Fit::As(Kind::Double, Some(Value::Double(number.to_f64()))),
         (Kind::Year, Value::Int(_) | Value::UInt(_)) => Fit::As(Kind::Year, None),
         (Kind::DateTime, Value::Time(_)) if derived.hold == Hold::Argument => Fit::As(Kind::Today, None),
-        (Kind::Time, Value::DateTime(moment)) if derived.hold == Hold::Argument => {
+        (Kind::Time, Value::DateTime(moment)) if matches!(derived.hold, Hold::Argument | Hold::Output) => {
             Fit::As(Kind::Time, Some(Value::Time(moment.time())))
         }
         (Kind::DateTime, Value::Date(date)) => {
@@ -244,6 +245,7 @@ fn text_as(derived: Derived, value: &Value) -> Fit {
             }
             Some(number @ Value::Int(_)) => Fit::As(derived.kind, Some(number)),
             Some(number) => Fit::Anew(Kind::Decimal, Some(number)),
+            None if derived.kind == Kind::Year && derived.hold == Hold::Output => Fit::As(Kind::NoYear, None),
             None => Fit::As(Kind::NoInt, None),
         },
         Kind::Decimal => match spelt_number(text) {

@@ -145,6 +145,9 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn place_subquery(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        if let Some(comparison) = with_value(expr) {
+            return self.bind(&comparison, self.scope.clause.get());
+        }
         let mut places = self.place(expr, false)?;
         Ok(places.swap_remove(0))
     }
@@ -184,7 +187,10 @@ impl Block<'_, '_> {
             Some(query) => self.plan_inner(&query, Reach::Inside)?,
             None => self.plan_inner(query, Reach::Inside)?,
         };
-        plan.keep_all_digits();
+        match is_value(query) {
+            true => plan.keep_digits_but_of_parameters(),
+            false => plan.keep_all_digits(),
+        }
         if matches!(kind, SubqueryKind::Scalar) {
             self.note_loosened(&plan);
         }
@@ -200,6 +206,7 @@ impl Block<'_, '_> {
         }
         let columns = plan.columns().clone();
         self.agree(&mut kind, &operands, &columns)?;
+        compare_documents(&mut kind, &operands, &mut plan);
         let truth = |nullable| vec![crate::expr::truth_type(nullable)];
         let kinds = match &kind {
             SubqueryKind::Scalar if is_value(query) => {
@@ -376,9 +383,51 @@ fn is_value(query: &ast::Query) -> bool {
     query.limit.is_none() && select.from.is_empty() && select.condition.is_none() && !grouped
 }
 
+/// `a IN (SELECT b)` and `a > ANY (SELECT b)`, where nothing is read and there is one row, as what they are: comparisons of
+/// two values. What a `?` is does not follow from a comparison outside its query.
+fn with_value(expr: &ast::Expr) -> Option<ast::Expr> {
+    let (operand, op, query) = match expr {
+        ast::Expr::InSubquery { operand, query, negated: false } => (operand, ast::BinaryOp::Equal, query),
+        ast::Expr::InSubquery { operand, query, .. } => (operand, ast::BinaryOp::NotEqual, query),
+        ast::Expr::Quantified { operand, op, query, .. } => (operand, *op, query),
+        _ => return None,
+    };
+    let ast::QueryBody::Select(select) = &query.body else { return None };
+    let [ast::SelectItem::Expr { expr: value, .. }] = &select.items[..] else { return None };
+    let row = |one: &ast::Expr| matches!(one, ast::Expr::Row(_) | ast::Expr::Subquery(_));
+    let more = walk::any(value, &|one| match one {
+        ast::Expr::Function(call) => super::is_aggregate(call),
+        one => one.is_query() || matches!(one, ast::Expr::Row(_) | ast::Expr::Parameter(_)),
+    });
+    let plain = is_value(query) && query.with.is_none() && query.order_by.is_empty() && !more;
+    let plain = plain && !row(operand) && !varying::varies(value);
+    plain.then(|| ast::Expr::Binary { op, left: operand.clone(), right: Box::new(value.clone()) })
+}
+
 /// The type of a value that a sub-query gives.
 fn value_type(column: &ColumnMeta) -> ExprType {
     ExprType::nullable(settled(&column.column_type)).with_traits(column.traits)
+}
+
+/// A document and what it is compared with, each as what documents are ordered by.
+fn compare_documents(kind: &mut SubqueryKind, operands: &[ExprType], plan: &mut QueryPlan) {
+    let columns = plan.columns().clone();
+    let documents =
+        |at: usize| operands[at].column == ColumnType::Json || columns[at].column_type == ColumnType::Json;
+    let mut order = |operand: &mut Expr, collation: &mut Collation, at: usize| {
+        if documents(at) && plan.order_as_document(at) {
+            let typed = Typed { expr: operand.clone(), kind: operands[at].clone() };
+            (*operand, *collation) = (crate::functions::as_order(typed).expr, Collation::Binary);
+        }
+    };
+    match kind {
+        SubqueryKind::Quantified { operand, collation, .. } => order(operand, collation, 0),
+        SubqueryKind::In { operand, .. } => {
+            let parts = operand.iter_mut().enumerate();
+            parts.for_each(|(at, (operand, collation))| order(operand, collation, at));
+        }
+        _ => {}
+    }
 }
 
 /// The value of an aggregate that may have other digits than its type.

@@ -48,11 +48,30 @@ impl QueryPlan {
 
     /// Its values are kept: decimals of CASE get all digits of their types.
     pub fn keep_all_digits(&mut self) {
+        self.keep_digits(|_| true);
+    }
+
+    /// The same, but for the value of a `?` that is given as it is.
+    pub fn keep_digits_but_of_parameters(&mut self) {
+        self.keep_digits(|item| !matches!(item.expr, crate::expr::Expr::Parameter(_)));
+    }
+
+    fn keep_digits(&mut self, takes: impl Fn(&Typed) -> bool) {
         if let QueryPlan::Select(plan) = self {
-            for item in &mut plan.items {
+            for item in plan.items.iter_mut().filter(|item| takes(item)) {
                 *item = crate::expr::with_all_digits(item.clone());
             }
         }
+    }
+
+    /// Makes of a column what documents are compared by; false where each row is not computed here.
+    pub fn order_as_document(&mut self, at: usize) -> bool {
+        let QueryPlan::Select(plan) = self else { return false };
+        if plan.distinct {
+            return false;
+        }
+        plan.items[at] = crate::functions::as_order(plan.items[at].clone());
+        true
     }
 
     /// What a subquery or INTO gives has the digits of its values: the columns of which this makes a difference.

@@ -3,8 +3,11 @@
 //! it has simply not got to yet. Every kind of statement is named here, so that a new one cannot be forgotten. Recorded
 //! in `tests/mysql/prepared_kinds.test`.
 
-use crate::ast::{ExplainTarget, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement};
+use crate::ast::{
+    AlterAction, ColumnDef, ExplainTarget, Expr, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement,
+};
 use crate::error::{SqlError, SqlResult};
+use crate::plan::walk;
 
 /// Refuses what cannot be prepared, with so many `?`.
 ///
@@ -14,10 +17,42 @@ pub(super) fn check(statement: &Statement, parameters: usize) -> SqlResult<()> {
     if !is_preparable(statement) {
         return Err(SqlError::unsupported_in_prepared());
     }
-    if parameters > 0 && !takes_parameters(statement) {
-        return Err(SqlError::parameters_outside_rows());
+    if parameters == 0 {
+        return Ok(());
     }
-    Ok(())
+    for column in columns_defined(statement) {
+        check_column(column)?;
+    }
+    if takes_parameters(statement) { Ok(()) } else { Err(SqlError::parameters_outside_rows()) }
+}
+
+/// The columns that a statement defines.
+fn columns_defined<'s>(statement: &'s Statement) -> Vec<&'s ColumnDef> {
+    match statement {
+        Statement::CreateTable(create) => create.columns.iter().collect(),
+        Statement::AlterTable(alter) => {
+            let added = |action: &'s AlterAction| match action {
+                AlterAction::AddColumn { column, .. } | AlterAction::ChangeColumn { column, .. } => {
+                    Some(column)
+                }
+                _ => None,
+            };
+            alter.actions.iter().filter_map(added).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a column keeps may hold no `?`: that is known before the statement runs.
+fn check_column(column: &ColumnDef) -> SqlResult<()> {
+    let open = |expr: &Expr| walk::any(expr, &|part| matches!(part, Expr::Parameter(_)));
+    if column.default.as_ref().is_some_and(|default| default.computed && open(&default.expr)) {
+        return Err(SqlError::default_function(&column.name));
+    }
+    match &column.generated {
+        Some(generated) if open(&generated.expr) => Err(SqlError::generated_function(&column.name)),
+        _ => Ok(()),
+    }
 }
 
 fn is_preparable(statement: &Statement) -> bool {
