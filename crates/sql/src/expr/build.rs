@@ -105,14 +105,9 @@ pub trait Resolver {
         crate::ast::quote_name(&name.column)
     }
 
-    /// Whether a condition on rows is bound.
-    fn is_condition(&self) -> bool {
-        false
-    }
-
-    /// Whether it is one that rows are read by: HAVING is none.
-    fn reads_rows(&self) -> bool {
-        false
+    /// The clause of a condition on rows, if one is bound.
+    fn condition_clause(&self) -> Option<&'static str> {
+        None
     }
 
     /// Tells of something that is known once the expression is bound.
@@ -210,7 +205,7 @@ impl Builder<'_> {
                 let expr = Expr::AssignVariable { name, value: Box::new(value.expr), kind };
                 Ok(Typed { expr, kind: result })
             }
-            ast::Expr::Unary { op, operand } => self.unary(*op, operand),
+            ast::Expr::Unary { op, operand } => self.unary_turned(*op, operand),
             ast::Expr::Binary { op, left, right } => self.binary(*op, left, right),
             ast::Expr::And(parts) => {
                 let parts = self.conditions(parts)?;
@@ -443,7 +438,7 @@ impl Builder<'_> {
         })
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: &ast::Expr) -> SqlResult<Typed> {
+    pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr) -> SqlResult<Typed> {
         if op == UnaryOp::Negate
             && let ast::Expr::Literal(ast::Literal::Int(number)) = operand
             && *number <= 1 << 63
@@ -457,12 +452,6 @@ impl Builder<'_> {
             return Ok(typed);
         }
         self.settle_unary(op, operand);
-        // MySQL turns it around, which tells what a `?` beside a year is.
-        if let (UnaryOp::Not, ast::Expr::Binary { op: ast::BinaryOp::NotEqual, left, right }) = (op, operand)
-            && self.resolver.is_prepared()
-        {
-            return self.comparison(CompareOp::Equal, left, right);
-        }
         let written = operand;
         let operand = match op {
             UnaryOp::Binary => self.build(operand)?,

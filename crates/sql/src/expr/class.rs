@@ -119,15 +119,16 @@ impl Builder<'_> {
         shown_digits::beside(left, right)
     }
 
-    /// Whether what a year is compared with is put into its column first. Of what a `?` gives only what is to be equal where
-    /// rows are read, and is of the year's type: the `?` itself, or one without its sign or its fraction.
+    /// Whether what a year is compared with is put into its column first. Of what a `?` gives only what is to be equal
+    /// where rows are read, and is of the year's type: the `?` itself, or one without its sign or its fraction.
     fn is_put_in(&self, op: CompareOp, typed: &Typed) -> bool {
-        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual) && self.resolver.is_condition();
+        let clause = self.resolver.condition_clause();
+        let equal = matches!(op, CompareOp::Equal | CompareOp::NotEqual) && clause.is_some();
         if !equal || !self.is_given(&typed.expr) {
             return equal;
         }
         let whole = matches!(typed.kind.column, ColumnType::Year | ColumnType::Int { .. });
-        op == CompareOp::Equal && self.resolver.reads_rows() && whole && gives_year(&typed.expr)
+        op == CompareOp::Equal && clause != Some("having clause") && whole && gives_year(&typed.expr)
     }
 
     /// Whether a `?` or a variable gives it.

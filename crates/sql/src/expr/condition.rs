@@ -220,6 +220,18 @@ impl Builder<'_> {
         parts
     }
 
+    /// A sign or NOT. `NOT (a <> b)` is `a = b`, which tells what a `?` beside a year is.
+    pub(super) fn unary_turned(&mut self, op: ast::UnaryOp, operand: &ast::Expr) -> SqlResult<Typed> {
+        match (op, operand) {
+            (ast::UnaryOp::Not, ast::Expr::Binary { op: ast::BinaryOp::NotEqual, left, right })
+                if self.resolver.is_prepared() =>
+            {
+                self.comparison(CompareOp::Equal, left, right)
+            }
+            _ => self.unary(op, operand),
+        }
+    }
+
     /// BETWEEN, IN, LIKE and REGEXP.
     pub(super) fn predicate(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
         match expr {

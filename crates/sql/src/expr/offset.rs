@@ -18,7 +18,7 @@ impl Builder<'_> {
     pub(super) fn offset_beside(&self, moment: &Typed, other: Typed) -> Typed {
         let kept = matches!(moment.kind.column, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. })
             && self.is_of_table(moment)
-            && self.resolver.is_condition()
+            && self.resolver.condition_clause().is_some()
             && matches!(other.expr, Expr::Literal(_) | Expr::Parameter(_));
         if kept { other } else { self.without_offset(other) }
     }

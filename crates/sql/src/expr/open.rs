@@ -19,8 +19,8 @@ pub(super) fn is_open(expr: &ast::Expr) -> bool {
     open && !none
 }
 
-/// Visits the parameters that an open expression gives, with whether it gives them as numbers; false for one that is not
-/// open.
+/// Visits the parameters that an open expression gives, with whether it gives them as numbers; false for one that is
+/// not open.
 fn each_open(expr: &ast::Expr, number: bool, visit: &mut dyn FnMut(u32, bool)) -> bool {
     match expr {
         ast::Expr::Parameter(at) => {

@@ -362,12 +362,9 @@ impl Resolver for Block<'_, '_> {
         !self.context.parameters.are_literals()
     }
 
-    fn is_condition(&self) -> bool {
-        self.reads_rows() || self.scope.clause.get() == "having clause"
-    }
-
-    fn reads_rows(&self) -> bool {
-        matches!(self.scope.clause.get(), "where clause" | "on clause")
+    fn condition_clause(&self) -> Option<&'static str> {
+        let clause = self.scope.clause.get();
+        matches!(clause, "where clause" | "on clause" | "having clause").then_some(clause)
     }
 
     fn warn(&self, warning: SqlError) {

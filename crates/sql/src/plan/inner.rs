@@ -383,8 +383,8 @@ fn is_value(query: &ast::Query) -> bool {
     query.limit.is_none() && select.from.is_empty() && select.condition.is_none() && !grouped
 }
 
-/// `a IN (SELECT b)` and `a > ANY (SELECT b)`, where nothing is read and there is one row, as what they are: comparisons of
-/// two values. What a `?` is does not follow from a comparison outside its query.
+/// `a IN (SELECT b)` and `a > ANY (SELECT b)`, where nothing is read and there is one row, as what they are:
+/// comparisons of two values. What a `?` is does not follow from a comparison outside its query.
 fn with_value(expr: &ast::Expr) -> Option<ast::Expr> {
     let (operand, op, query) = match expr {
         ast::Expr::InSubquery { operand, query, negated: false } => (operand, ast::BinaryOp::Equal, query),
