@@ -475,7 +475,7 @@ impl Builder<'_> {
                 Ok(bytes) => bytes,
                 Err(number) => Typed {
                     expr: Expr::BitNot(number),
-                    kind: ExprType::new(ColumnType::BIGINT_UNSIGNED, nullable),
+                    kind: ExprType::new(functions::any_whole(true), nullable),
                 },
             },
             UnaryOp::Binary => {

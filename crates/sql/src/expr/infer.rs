@@ -22,7 +22,7 @@ pub(crate) fn decimal_shape(kind: &ColumnType) -> (u8, u8) {
             // The announced width has a place for the sign.
             IntWidth::Big => match display {
                 None => (19 + u8::from(*unsigned), 0),
-                Some(digits) => ((digits.saturating_sub(u8::from(!unsigned))).clamp(1, 21), 0),
+                Some(digits) => ((digits.saturating_sub(u8::from(!unsigned))).clamp(1, MAX_PRECISION), 0),
             },
         },
         ColumnType::Year => (4, 0),
@@ -69,7 +69,7 @@ fn is_decimal_class(kind: &ColumnType) -> bool {
 
 /// An integer of so many digits.
 fn integer(digits: u8, unsigned: bool) -> ColumnType {
-    let display = Some(digits.min(20) + u8::from(!unsigned));
+    let display = Some(digits.min(MAX_PRECISION) + u8::from(!unsigned));
     ColumnType::Int { width: IntWidth::Big, unsigned, display, zerofill: false }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn arithmetic_type(
     };
     match op {
         Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => {
-            return ColumnType::BIGINT_UNSIGNED;
+            return crate::functions::any_whole(true);
         }
         Op::IntegerDivide => return integer_quotient(left, right, unsigned),
         _ => {}

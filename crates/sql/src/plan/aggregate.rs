@@ -9,6 +9,7 @@ use crate::expr::{
     with_own_digits,
 };
 use crate::functions::Wanted;
+use crate::functions::any_whole;
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
 
@@ -183,7 +184,7 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
         return Err(meeting.refused(&[Party::of(of), Party::of(of)]));
     }
     Ok(match kind {
-        AggregateKind::CountRows | AggregateKind::Count => ExprType::not_null(ColumnType::BIGINT),
+        AggregateKind::CountRows | AggregateKind::Count => ExprType::not_null(any_whole(false)),
         AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
             if argument.is_binary_string() =>
         {
@@ -193,7 +194,7 @@ fn result_type(kind: AggregateKind, of: &ExprType, division_digits: u8) -> SqlRe
             ExprType::not_null(ColumnType::Varbinary { length: argument.text_length() })
         }
         AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
-            ExprType::not_null(ColumnType::BIGINT_UNSIGNED)
+            ExprType::not_null(any_whole(true))
         }
         AggregateKind::Sum => ExprType::nullable(sum_type(argument, 22, 0)),
         AggregateKind::Average => ExprType::nullable(sum_type(argument, division_digits, division_digits)),
