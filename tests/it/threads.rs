@@ -66,14 +66,17 @@ fn waits_end(first: &mut Client, second: &mut Client, third: Client) {
 #[test]
 fn waits_end_in_a_pool_of_one() {
     let scratch = Scratch::new("pool");
-    let (server, target) = start(&scratch, &["--thread-pool-size=1"]);
+    // No other thread may be hired, for a slow sync or by the watch: the one there is has to serve everybody, and a
+    // wait that held it would leave the clients without an answer.
+    let options = ["--thread-pool-size=1", "--thread-pool-max-threads=1"];
+    let (server, target) = start(&scratch, &options);
     let (mut first, mut second) = (connect(&target), connect(&target));
     waits_end(&mut first, &mut second, connect(&target));
-    let groups = first.query("SELECT * FROM information_schema.thread_pool_groups").unwrap();
-    assert_eq!(groups.rows.len(), 1);
-    assert_eq!(groups.rows[0][1].as_deref(), Some("2"), "connections: {groups:?}");
+    // The killed session closes its socket first and leaves the counts a moment later.
+    while status(&mut first, "Threads_connected") != 2 {}
+    let in_the_group = "SELECT CONNECTIONS FROM information_schema.thread_pool_groups";
+    while first.number(in_the_group).unwrap() != 2 {}
     assert_eq!(status(&mut first, "Threadpool_threads"), 1);
-    assert_eq!(status(&mut first, "Threads_connected"), 2);
     server.terminate().unwrap();
 }
 
