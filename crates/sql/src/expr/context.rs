@@ -582,6 +582,20 @@ impl Held<'static> {
 }
 
 impl<'a> EvalContext<'a> {
+    /// Charges a value that is kept while another is worked out; for one whose bytes are few there is nothing to do.
+    #[inline]
+    pub(crate) fn keep(&self, value: &Value) -> SqlResult<Option<Held<'a>>> {
+        let bytes = value.stored_len();
+        if bytes < LARGE_BYTES { Ok(None) } else { self.keep_bytes(bytes).map(Some) }
+    }
+
+    #[cold]
+    fn keep_bytes(&self, bytes: usize) -> SqlResult<Held<'a>> {
+        let mut held = self.held();
+        held.add_bytes(bytes)?;
+        Ok(held)
+    }
+
     /// Nothing kept yet.
     pub(crate) fn held(&self) -> Held<'a> {
         Held { account: None, session: self.session, bytes: 0, pending: 0, unnoted: 0 }

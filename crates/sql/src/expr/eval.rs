@@ -77,8 +77,7 @@ impl Expr {
                 if left.is_null() && op.is_of_bits() {
                     return Ok(Value::Null);
                 }
-                let mut held = context.held();
-                held.add(&left)?;
+                let _held = context.keep(&left)?;
                 arithmetic::apply(*op, &left, &*right.operand(row, context)?, context)
                     .map_err(|error| in_source(error, || Some(source.as_ref()?.text(context))))?
             }
@@ -109,11 +108,15 @@ impl Expr {
     }
 
     /// The value for one row, without a copy where it is in memory already.
+    #[inline]
     fn operand<'v>(&'v self, row: &'v dyn Row, context: &'v EvalContext<'_>) -> SqlResult<Cow<'v, Value>> {
         let in_place = match self {
             Expr::Literal(value) => Some(value),
             Expr::Parameter(position) => context.parameters.get(*position),
-            Expr::Column(position) => row.value_in_place(*position),
+            Expr::Column(position) => match row.value_in_place(*position) {
+                None => return Ok(Cow::Owned(row.value(*position))),
+                found => found,
+            },
             Expr::Operand => row.operand(),
             _ => None,
         };
@@ -131,8 +134,7 @@ impl Expr {
                 if left.is_null() && *op != CompareOp::NullSafeEqual {
                     return Ok(None);
                 }
-                let mut held = context.held();
-                held.add(&left)?;
+                let _held = context.keep(&left)?;
                 let right = other.operand(row, context)?;
                 if let (Value::Int(one), Value::Int(other)) = (&*left, &*right) {
                     return Ok(Some(op.holds(one.cmp(other))));
@@ -374,8 +376,7 @@ impl Expr {
                 if left.is_null() {
                     return Ok(Value::Null);
                 }
-                let mut held = context.held();
-                held.add(&left)?;
+                let _held = context.keep(&left)?;
                 let right = other.eval(row, context)?;
                 let refuses = |left: bool| if left { one } else { other }.is_constant();
                 let equal =

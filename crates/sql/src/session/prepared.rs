@@ -388,7 +388,7 @@ impl Session {
             self.derive(prepared)?;
             plans = prepared.plans.lock();
         }
-        let given = match prepared.literals {
+        let given = match prepared.literals || prepared.params == 0 {
             true => None,
             false => {
                 check_counts(&plans.derived, params, self.running_command())?;

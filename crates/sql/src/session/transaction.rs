@@ -93,6 +93,7 @@ impl Session {
     }
 
     /// Opens a transaction; `begun`: a statement begins in it, or it has its read view already.
+    #[inline]
     fn open_with(&mut self, options: TxnOptions, begun: bool) -> &mut OpenTxn {
         let (autocommit, read_only) = (options.autocommit, options.read_only);
         if begun {
