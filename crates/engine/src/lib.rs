@@ -18,6 +18,7 @@ mod recovery;
 mod row;
 pub mod session_card;
 pub mod stats;
+pub mod tally;
 pub mod txn;
 pub mod wal;
 

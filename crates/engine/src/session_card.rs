@@ -14,11 +14,13 @@
 //!   operation      a statement begins and ends, commit, rollback,   both
 //!                  around a wait for a row lock
 //!   wait           a wait begins, a wait ends                       whoever waits ([`SessionCard::waits`])
+//!   rows           rows are read and changed, a transaction ends    the transaction; they only grow ([`crate::tally`])
 //! ```
 //! Locks are not here: the lock table knows them, by the connection's number.
 
 use crate::admission::Standing;
 use crate::isolation::Isolation;
+use crate::tally::RowCounts;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -100,6 +102,7 @@ pub struct SessionCard {
     options: AtomicU8,
     operation: AtomicU8,
     wait: AtomicU8,
+    rows: RowCounts,
 }
 
 /// A transaction as its card tells it.
@@ -149,6 +152,18 @@ impl SessionCard {
     #[inline]
     pub fn standing(&self) -> &Arc<Standing> {
         &self.standing
+    }
+
+    /// What the session's transactions have done since it began.
+    #[inline]
+    pub fn rows(&self) -> &RowCounts {
+        &self.rows
+    }
+
+    /// Whether the statement that runs uses a table.
+    #[inline]
+    pub fn uses_tables(&self) -> bool {
+        self.tables.load(Ordering::Relaxed) & 0xFFFF != 0
     }
 
     /// A transaction's first statement begins; `now_us` on the host's clock.

@@ -303,9 +303,6 @@ fn write_error_in(stream: &mut Stream, error: &SqlError, results: Option<Collati
     stream.writer.end();
 }
 
-/// Traffic after which a connection adds it to the totals of the server: rarely, because all connections write there.
-const TRAFFIC_BYTES: u64 = 16 * 1024;
-
 impl Connection {
     /// From login to the end. The client may vanish at any point; the session is finished all the same.
     async fn live(mut self: Box<Self>) {
@@ -367,6 +364,7 @@ impl Connection {
                 Err(ReadError::Closed) => return Ok(End::Gone),
                 Err(ReadError::Io(error)) => return Err(error),
             }
+            self.publish_traffic();
             let next = match parse(&message) {
                 Ok(command) => self.command(command).await,
                 Err(_) => {
@@ -377,9 +375,6 @@ impl Connection {
             self.stream.flush().await?;
             self.readiness.go_first(self.session.goes_first());
             self.follow_settings();
-            if self.stream.traffic() >= TRAFFIC_BYTES {
-                self.publish_traffic();
-            }
             if next == Next::Close {
                 return Ok(End::Quit);
             }
@@ -413,10 +408,10 @@ impl Connection {
         self.settings = Some(settings.clone());
     }
 
-    /// Adds what went over the socket to the server's totals.
+    /// Has what went over the socket counted.
     fn publish_traffic(&mut self) {
         let (received, sent) = self.stream.take_traffic();
-        self.shared.database.status().transferred(received, sent);
+        self.session.transferred(received, sent);
     }
 
     /// The client's next message, unless somebody ends the connection first.

@@ -136,11 +136,6 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Bytes both ways since [`Stream::take_traffic`].
-    pub fn traffic(&self) -> u64 {
-        self.socket.received + self.socket.sent
-    }
-
     /// Bytes received and sent since the last call.
     pub fn take_traffic(&mut self) -> (u64, u64) {
         (std::mem::take(&mut self.socket.received), std::mem::take(&mut self.socket.sent))

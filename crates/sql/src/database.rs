@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use turnstile_engine::ids::{TableId, TxnId};
+use turnstile_engine::tally::RowTotals;
 use turnstile_engine::{DICTIONARY_INDEX, Engine};
 use turnstile_sys::relief;
 
@@ -21,6 +22,7 @@ use crate::query_log::QueryLog;
 use crate::registry::Registry;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
+use crate::status::counts::Totals;
 use crate::status::deadlock::Deadlocks;
 use crate::status::foreign_key::ForeignKeyErrors;
 use crate::status::metrics::Meters;
@@ -186,6 +188,20 @@ impl Database {
     /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// What all sessions have counted, and whoever has none.
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.registry.totals();
+        totals.rows.add_totals(&self.engine.stats().rows.totals());
+        totals
+    }
+
+    /// Of [`Database::totals`] what the engine has done.
+    pub fn rows(&self) -> RowTotals {
+        let mut rows = self.registry.rows();
+        rows.add_totals(&self.engine.stats().rows.totals());
+        rows
     }
 
     /// Databases and tables.

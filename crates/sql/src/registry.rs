@@ -10,8 +10,10 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::SessionCard;
+use turnstile_engine::tally::RowTotals;
 
 use crate::accounts::AccountName;
+use crate::status::counts::{SessionCounts, Totals};
 
 /// What a session is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +68,8 @@ pub struct Entry {
     idle_max_s: AtomicU64,
     ended_for_idleness: AtomicBool,
     shown: Mutex<Shown>,
+    /// What it counts for SHOW STATUS.
+    pub counts: SessionCounts,
 }
 
 /// What SHOW PROCESSLIST shows besides numbers.
@@ -263,6 +267,15 @@ struct Sessions {
     by_id: BTreeMap<u64, Arc<Entry>>,
     /// All of them, by id, as [`Registry::list`] made them last; none once one has come or gone since.
     listed: Option<Arc<[Listed]>>,
+    /// What those have counted that are gone.
+    ended: Totals,
+}
+
+impl Sessions {
+    fn list(&mut self) -> Arc<[Listed]> {
+        let Sessions { by_id, listed, .. } = self;
+        listed.get_or_insert_with(|| by_id.values().map(Listed::of).collect()).clone()
+    }
 }
 
 /// All sessions by connection id.
@@ -315,19 +328,24 @@ impl Registry {
             idle_max_s: AtomicU64::new(u64::MAX),
             ended_for_idleness: AtomicBool::new(false),
             shown: Mutex::new(shown),
+            counts: SessionCounts::default(),
         });
-        self.change(|by_id| _ = by_id.insert(id, entry.clone()));
+        self.change(|sessions| _ = sessions.by_id.insert(id, entry.clone()));
         entry
     }
 
-    /// Forgets a session.
+    /// Forgets a session, but not what it has counted. It counts nothing from here on.
     pub fn leave(&self, id: u64) {
-        self.change(|by_id| _ = by_id.remove(&id));
+        self.change(|sessions| {
+            if let Some(entry) = sessions.by_id.remove(&id) {
+                sessions.ended.add(&entry);
+            }
+        });
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, Arc<Entry>>)) {
+    fn change(&self, change: impl FnOnce(&mut Sessions)) {
         let mut sessions = self.sessions.lock();
-        change(&mut sessions.by_id);
+        change(&mut sessions);
         let listed = sessions.listed.take();
         // Its thousand owners are counted down without the lock.
         drop(sessions);
@@ -347,9 +365,27 @@ impl Registry {
     /// All sessions, by id. Whoever looks again before one comes or goes gets the same list: to count the owners of a
     /// thousand entries up and down writes to a thousand cache lines of others.
     pub fn list(&self) -> Arc<[Listed]> {
-        let mut sessions = self.sessions.lock();
-        let Sessions { by_id, listed } = &mut *sessions;
-        listed.get_or_insert_with(|| by_id.values().map(Listed::of).collect()).clone()
+        self.sessions.lock().list()
+    }
+
+    /// What all sessions have counted, those that are gone too.
+    pub fn totals(&self) -> Totals {
+        let (list, mut totals) = {
+            let mut sessions = self.sessions.lock();
+            (sessions.list(), sessions.ended.clone())
+        };
+        list.iter().for_each(|one| totals.add(one));
+        totals
+    }
+
+    /// Of [`Registry::totals`] what the engine has done.
+    pub fn rows(&self) -> RowTotals {
+        let (list, mut rows) = {
+            let mut sessions = self.sessions.lock();
+            (sessions.list(), sessions.ended.rows)
+        };
+        list.iter().for_each(|one| rows.add(one.card.rows()));
+        rows
     }
 
     /// Ends the sessions whose clients have been silent for longer than their `wait_timeout`. A statement that arrives

@@ -125,8 +125,8 @@ impl Session {
         let names = Names::new(&init.user, &init.host, None);
         let shown = Shown { names, account: init.account.clone(), ..Shown::default() };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
-        let (id, who) = (init.connection_id, identity(&init, db.accounts()));
-        let state = SessionState::new(db.clone(), id, who, init.found_rows, interrupt.clone());
+        let who = identity(&init, db.accounts());
+        let state = SessionState::new(db.clone(), entry.clone(), who, init.found_rows, interrupt.clone());
         let state = Arc::new(state);
         let mut session = Session {
             settings: state.settings(),
@@ -435,6 +435,12 @@ impl Session {
         self.begin_as(&init)?;
         self.log_connect();
         Ok(())
+    }
+
+    /// Bytes went over the network.
+    pub fn transferred(&self, received: u64, sent: u64) {
+        self.entry.counts.bytes_received.add(received);
+        self.entry.counts.bytes_sent.add(sent);
     }
 
     /// Whether several statements in one text are allowed (COM_SET_OPTION).

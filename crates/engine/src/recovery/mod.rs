@@ -1,7 +1,6 @@
 #![doc = include_str!("README.md")]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::api::{Config, DICTIONARY_INDEX};
 use crate::btree::adaptive_hash::AdaptiveHash;
@@ -93,7 +92,7 @@ pub(crate) fn roll_back_orphan(
         (Err(error), Some(hold)) => Err((Box::new(Orphan { id, hold, locks }), error)),
         _ => {
             locks.release_all(kernel);
-            kernel.stats.rollbacks.fetch_add(1, Ordering::Relaxed);
+            kernel.stats.rows.rolled_back();
             Ok(())
         }
     }

@@ -12,7 +12,6 @@ use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::spare::{give_buffer, take_buffer};
 use crate::txn::view::Sight;
-use std::sync::atomic::Ordering;
 
 use super::value::{Payload, RowValue, writer_of};
 use super::version::{Seen, check_writer, visible};
@@ -141,7 +140,7 @@ impl Txn {
             return Ok(Look::Nothing);
         }
         let Payload::Inline(bytes) = row.payload else { return Ok(Look::NeedsView) };
-        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        self.options.card.rows().read.add(1);
         visit(bytes);
         Ok(Look::Shown)
     }
@@ -165,7 +164,7 @@ impl Txn {
             Seen::Newest => record.value,
             Seen::Older => older.as_slice(),
         };
-        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        self.options.card.rows().read.add(1);
         let look = match RowValue::decode(value)?.payload {
             Payload::Inline(bytes) => {
                 visit(bytes);
@@ -233,7 +232,7 @@ impl Txn {
             self.lock_absence(table, &tree, key, (lock, grant)).await?;
             return Ok(false);
         }
-        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        self.options.card.rows().read.add(1);
         let wanted = match RowValue::decode(&value)?.payload {
             Payload::Inline(row) => accept(row),
             Payload::Chain { .. } => accept(&self.fetch_payload(&value).await?),

@@ -15,7 +15,6 @@ use crate::page::DELETE_MARK;
 use crate::txn::Txn;
 use crate::txn::lock_calls::{Grant, LockKind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::secondary::{EntryChange, EntryKey, duplicate};
 use super::value::{INLINE_BYTES_MAX, Payload};
@@ -58,7 +57,7 @@ impl Txn {
             return Err(error);
         }
         self.change_entries(table, key.len(), &entries).await?;
-        kernel.stats.rows_inserted.fetch_add(1, Ordering::Relaxed);
+        self.options.card.rows().inserted.add(1);
         Ok(())
     }
 

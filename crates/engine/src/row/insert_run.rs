@@ -17,7 +17,6 @@ use crate::txn::Txn;
 use crate::txn::counters::{Carried, Delivery};
 use crate::txn::lock_calls::{Grant, LockKind};
 use crate::txn::undo_record::{UndoKind, UndoRecord, record_len};
-use std::sync::atomic::Ordering;
 
 use super::value::{INLINE_BYTES_MAX, ROW_HEADER_BYTES, RowValue};
 
@@ -94,7 +93,7 @@ impl Txn {
             outcome => outcome?,
         };
         self.spend(inserted as u64);
-        kernel.stats.rows_inserted.fetch_add(inserted as u64, Ordering::Relaxed);
+        self.options.card.rows().inserted.add(inserted as u64);
         Ok(inserted)
     }
 

@@ -9,7 +9,6 @@
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::api::{ScanIndex, ScanSpec, TableDef, Visit};
 use crate::btree::{Direction, LeafRead, Tree};
@@ -258,7 +257,7 @@ impl Txn {
             }
         });
         scan.fetched += count;
-        self.kernel.stats.rows_read.fetch_add(count, Ordering::Relaxed);
+        self.options.card.rows().read.add(count);
         if let Some(slot) = last {
             scan.set_last(leaf.record(slot).key);
         }
@@ -311,7 +310,7 @@ impl Txn {
             }
         }
         scan.fetched += gathered.entries.len() as u64;
-        self.kernel.stats.rows_read.fetch_add(gathered.entries.len() as u64, Ordering::Relaxed);
+        self.options.card.rows().read.add(gathered.entries.len() as u64);
         scan.gathered = gathered;
         Ok(more)
     }

@@ -16,7 +16,6 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::api::{LockWait, Read, RowLock, ScanIndex};
 use crate::btree::{Direction, Tree};
@@ -248,7 +247,7 @@ impl Txn {
         if !live || !paged!(self, self.try_fetch_newest(tree, key, &mut value))? {
             return Ok(None);
         }
-        self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+        self.options.card.rows().read.add(1);
         let row = self.fetch_payload(&value).await?;
         Ok(accept(&row).then(|| (key.to_vec(), row)))
     }
@@ -272,7 +271,7 @@ impl Txn {
         let tree = paged!(self, self.kernel.tree(table.clustered))?;
         let mut value = Vec::new();
         if paged!(self, self.try_fetch_newest(&tree, pk, &mut value))? {
-            self.kernel.stats.rows_read.fetch_add(1, Ordering::Relaxed);
+            self.options.card.rows().read.add(1);
             let row = self.fetch_payload(&value).await?;
             let mut current = Vec::new();
             if let ScanIndex::Secondary(nth) = scan.spec.index {

@@ -131,7 +131,7 @@ impl Txn {
     pub async fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
         let kernel = self.kernel.clone();
         if savepoint.0 != 0 {
-            kernel.stats.partial_rollbacks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.options.card.rows().partial_rollbacks.add(1);
         }
         while self.records > savepoint.0 {
             if self.records.is_multiple_of(RECORDS_AT_ONCE) {

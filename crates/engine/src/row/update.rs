@@ -11,7 +11,6 @@
 //! 8. secondary entries, if any changed
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::api::{Change, LockWait, RowLock, TableDef, Updated};
 use crate::btree::{Position, Tree};
@@ -121,10 +120,10 @@ impl Txn {
     }
 
     fn count_change(&self, updated: Updated) {
-        let stats = &self.kernel.stats;
+        let counts = self.options.card.rows();
         match updated {
-            Updated::Changed => _ = stats.rows_updated.fetch_add(1, Ordering::Relaxed),
-            Updated::Deleted => _ = stats.rows_deleted.fetch_add(1, Ordering::Relaxed),
+            Updated::Changed => counts.updated.add(1),
+            Updated::Deleted => counts.deleted.add(1),
             _ => {}
         }
     }

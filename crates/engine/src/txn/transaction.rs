@@ -160,13 +160,13 @@ impl Txn {
         self.view = None;
         self.id = TxnId(0);
         self.records = 0;
-        let stats = &kernel.stats;
+        let counts = self.options.card.rows();
         let ended = match (state, lsn) {
-            (TxnState::Committed, Some(_)) => &stats.commits,
-            (TxnState::Committed, None) => &stats.read_only_commits,
-            _ => &stats.rollbacks,
+            (TxnState::Committed, Some(_)) => &counts.commits,
+            (TxnState::Committed, None) => &counts.read_only_commits,
+            _ => &counts.rollbacks,
         };
-        ended.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        ended.add(1);
         Ok(lsn)
     }
 }
@@ -174,6 +174,9 @@ impl Txn {
 impl Drop for Txn {
     fn drop(&mut self) {
         self.options.card.end_if_open();
+        if self.options.card.connection() == 0 {
+            self.kernel.stats.rows.take_over(self.options.card.rows());
+        }
         match self.hold.take() {
             Some(hold) if hold.has_header() => {
                 let locks = TxnLockState::taken_over(self.locks.take());

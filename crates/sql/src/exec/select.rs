@@ -177,8 +177,8 @@ impl Exec<'_> {
     /// Delivers what was held back for sorting.
     async fn finish(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
         if tail.sorts() {
-            let held = tail.take_held();
-            self.db.status().sorted(held.len());
+            let (held, wanted) = (tail.take_held(), tail.wanted());
+            self.session.entry.counts.sorted(held.len(), wanted);
             for (_, items) in self.sorted(held, &tail.plan.order).await? {
                 self.pace().await?;
                 if tail.deliver_sorted(items)? == Visit::Stop {
@@ -666,7 +666,7 @@ impl Exec<'_> {
             charge.add(row_bytes(&keys))?;
             keyed.push((keys, row));
         }
-        self.db.status().sorted(keyed.len());
+        self.session.entry.counts.sorted(keyed.len(), count.saturating_add(offset));
         let keyed = self.sorted(keyed, order).await?;
         let found = keyed.len() as u64;
         let most = usize::try_from(count).unwrap_or(usize::MAX);

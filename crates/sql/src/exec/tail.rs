@@ -339,11 +339,15 @@ impl<'p, 'o> Tail<'p, 'o> {
         Ok(Visit::Continue)
     }
 
+    /// How many of the sorted rows matter.
+    pub fn wanted(&self) -> u64 {
+        if self.plan.calc_found_rows { u64::MAX } else { self.left.saturating_add(self.skip) }
+    }
+
     /// How many rows matter, if it is time to throw the others away: with a LIMIT about twice as many are kept.
     pub fn wants_trim(&self) -> Option<usize> {
-        let wanted = self.left.saturating_add(self.skip);
-        let trims =
-            !self.plan.calc_found_rows && wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000;
+        let wanted = self.wanted();
+        let trims = wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000;
         trims.then_some(wanted as usize)
     }
 

@@ -629,9 +629,8 @@ pub fn write(
     table.check_access(session)?;
     match table {
         V::Processlist | V::PerformanceProcesslist => server::processlist(db, session, usize::MAX, out),
-        V::GlobalStatus | V::SessionStatus | V::PerformanceGlobalStatus | V::PerformanceSessionStatus => {
-            server::status(db, out)
-        }
+        V::GlobalStatus | V::PerformanceGlobalStatus => server::status(db, None, out),
+        V::SessionStatus | V::PerformanceSessionStatus => server::status(db, Some(session.counted()), out),
         V::InnodbTrx => activity::transactions(db, session, out),
         V::InnodbLocks => locks::old_locks(db, out),
         V::InnodbLockWaits => locks::old_waits(db, out),

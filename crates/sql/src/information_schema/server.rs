@@ -17,6 +17,7 @@ use crate::error::SqlResult;
 use crate::lexer::Keyword;
 use crate::registry::{Command, Entry, Listed, ahead};
 use crate::session::SessionState;
+use crate::status::counts::Totals;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
 
@@ -231,11 +232,11 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
     Ok(rows)
 }
 
-/// Rows of GLOBAL_STATUS.
-pub fn status(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given.
+pub fn status(db: &Database, session: Option<Totals>, out: &mut Lines<'_>) -> SqlResult<()> {
     const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
     let mut shown = false;
-    for (name, value) in crate::status::list(db) {
+    for (name, value) in crate::status::list(db, session) {
         if !shown && name > PUBLIC_KEY {
             out(&[Cell::Text(PUBLIC_KEY), Cell::Text(db.status().public_key())])?;
             shown = true;

@@ -247,6 +247,7 @@ impl Session {
                 FlushTarget::Status => {
                     let now = self.db.registry().len() as u64;
                     self.db.status().forget_most_connections(now);
+                    self.state.flush_counted();
                     continue;
                 }
                 // What is flushed is never out of date: accounts, and costs, of which there are no tables.

@@ -26,7 +26,7 @@ impl Session {
     /// A statement that took longer than `long_query_time` and ends now.
     #[cold]
     pub(super) fn note_slow(&self, now_us: u64, done: bool) {
-        self.db.status().slow_query();
+        self.entry.counts.slow_queries.add(1);
         if !self.db.query_log().is_on(Which::Slow) {
             return;
         }

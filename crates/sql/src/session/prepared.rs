@@ -141,7 +141,7 @@ impl Session {
         self.entry.set_command(Command::Prepare, self.db.registry().now_us());
         super::text::announce(text);
         self.log_command("Prepare", text);
-        self.db.status().count(Com::StmtPrepare);
+        self.entry.counts.count(Com::StmtPrepare);
         let result = self.prepare_text(text).await;
         self.after_statement(&result);
         result
@@ -248,8 +248,8 @@ impl Session {
         params: &[Value],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.db.status().questions();
-        self.db.status().count(Com::StmtExecute);
+        self.entry.counts.questions.add(1);
+        self.entry.counts.count(Com::StmtExecute);
         if params.len() != prepared.params {
             return Err(SqlError::wrong_arguments("EXECUTE"));
         }
@@ -269,7 +269,7 @@ impl Session {
     ) -> SqlResult<()> {
         self.state.warnings.clear();
         self.state.begin_sequences();
-        self.db.status().command(&prepared.statement);
+        self.entry.counts.command(&prepared.statement);
         self.check_engine()?;
         let outcome = match &prepared.aside {
             None => self.execute_rows(prepared, params, out).await,
@@ -504,14 +504,14 @@ impl Session {
     /// # Errors
     /// The storage has failed.
     pub fn begin_fetch(&mut self, id: u32, rows: u32) -> SqlResult<()> {
-        self.db.status().count(Com::StmtFetch);
+        self.entry.counts.count(Com::StmtFetch);
         self.log_command("Fetch", format!("statement {id}, {rows} rows").as_bytes());
         self.check_engine()
     }
 
     /// Forgets a prepared statement.
     pub fn close(&mut self, id: u32) {
-        self.db.status().count(Com::StmtClose);
+        self.entry.counts.count(Com::StmtClose);
         self.prepared.remove(&id);
     }
 
@@ -531,7 +531,7 @@ impl Session {
                     }
                 };
                 self.named.remove(&*name.to_lowercase());
-                self.db.status().count(Com::StmtPrepare);
+                self.entry.counts.count(Com::StmtPrepare);
                 let statement = self.parse_one(&text)?;
                 self.describe(&statement).await?;
                 self.named.insert(name.to_lowercase().into(), Arc::new(statement));
@@ -540,8 +540,8 @@ impl Session {
             ast::Statement::Execute { name, variables } => {
                 let found = self.named.get(&*name.to_lowercase()).cloned();
                 let found = found.ok_or_else(|| unknown(name, "EXECUTE"))?;
-                self.db.status().count(Com::StmtExecute);
-                self.db.status().count(Com::of(&found.statement));
+                self.entry.counts.count(Com::StmtExecute);
+                self.entry.counts.count(Com::of(&found.statement));
                 let params: Vec<Value> =
                     variables.iter().map(|one| self.state.user_variable(&one.to_lowercase())).collect();
                 if params.len() != found.params {
@@ -559,7 +559,7 @@ impl Session {
                 outcome
             }
             ast::Statement::Deallocate(name) => {
-                self.db.status().count(Com::StmtClose);
+                self.entry.counts.count(Com::StmtClose);
                 let gone = self.named.remove(&*name.to_lowercase());
                 gone.map(|_| Outcome::default()).ok_or_else(|| unknown(name, "DEALLOCATE PREPARE"))
             }

@@ -93,8 +93,9 @@ impl Session {
                     out(&[Cell::Text("InnoDB"), Cell::Text(""), Cell::Bytes(text)])
                 })?
             }
-            ShowWhat::Status { .. } => {
-                information_schema::write(VirtualTable::GlobalStatus, &self.db, &self.state, out)
+            ShowWhat::Status { global } => {
+                let table = if *global { VirtualTable::GlobalStatus } else { VirtualTable::SessionStatus };
+                information_schema::write(table, &self.db, &self.state, out)
             }
             _ => Ok(()),
         }

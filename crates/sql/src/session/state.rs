@@ -17,6 +17,8 @@ use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
+use crate::registry::Entry;
+use crate::status::counts::Totals;
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
 use crate::variables::{self, Definition, Scope, SessionSettings, SessionVariables, VARIABLES};
@@ -27,6 +29,10 @@ pub struct SessionState {
     pub db: Arc<Database>,
     /// Connection id.
     pub id: u64,
+    /// What others see of it.
+    pub entry: Arc<Entry>,
+    /// What it had counted when its counters were last set to zero.
+    counted_before: Mutex<Option<Box<Totals>>>,
     /// Warnings of the last statement.
     pub warnings: Warnings,
     /// Who is connected.
@@ -119,11 +125,12 @@ impl SessionState {
     /// A new session's state.
     pub fn new(
         db: Arc<Database>,
-        id: u64,
+        entry: Arc<Entry>,
         identity: Identity,
         found_rows: bool,
         interrupt: Arc<Interrupt>,
     ) -> SessionState {
+        let id = entry.id;
         let memory = Arc::new(MemoryAccount::new(db.memory().clone()));
         let variables = SessionVariables::new(db.globals());
         let settings = Arc::new(SessionSettings::decode(&variables));
@@ -133,6 +140,8 @@ impl SessionState {
         SessionState {
             db,
             id,
+            entry,
+            counted_before: Mutex::default(),
             warnings,
             identity: Mutex::new(identity),
             variables: Mutex::new(variables),
@@ -163,8 +172,19 @@ impl SessionState {
         }
     }
 
+    /// What the session has counted since its counters were last set to zero.
+    pub fn counted(&self) -> Totals {
+        self.entry.counted_since(self.counted_before.lock().as_deref())
+    }
+
+    /// Sets the session's counters to zero, in its own eyes: the server's keep what it has counted.
+    pub fn flush_counted(&self) {
+        *self.counted_before.lock() = Some(Box::new(self.entry.counted()));
+    }
+
     /// Forgets what COM_RESET_CONNECTION forgets.
     pub fn reset(&self) {
+        self.flush_counted();
         let variables = SessionVariables::new(self.db.globals());
         self.decode(&variables);
         *self.variables.lock() = variables;

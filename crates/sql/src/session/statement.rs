@@ -146,7 +146,7 @@ impl Session {
             self.state.warnings.clear();
         }
         self.state.begin_sequences();
-        self.db.status().command(statement);
+        self.entry.counts.command(statement);
         if !matches!(statement, Statement::Shutdown) {
             self.check_engine()?;
         }
@@ -341,6 +341,7 @@ impl Session {
         if tables.is_empty() && self.open.is_none() && !self.settings.autocommit {
             // A statement without tables does not begin a transaction.
             self.enter().autocommit = true;
+            self.entry.card.set_tables(0, 0);
             return Ok(());
         }
         self.enter();
@@ -522,7 +523,10 @@ impl Session {
     fn end_now(&mut self, savepoint: Savepoint, result: SqlResult<Outcome>) -> Attempt {
         let autocommit = self.open.as_ref().is_some_and(|open| open.autocommit);
         match result {
-            Ok(outcome) if !autocommit => Attempt::Done(outcome),
+            Ok(outcome) if !autocommit => {
+                self.count_statement();
+                Attempt::Done(outcome)
+            }
             Ok(outcome) if self.commits_at_once() => match self.commit_now() {
                 Ok(lsn) => Attempt::Committed(outcome, lsn),
                 Err(error) => Attempt::Failed(error),
@@ -688,7 +692,7 @@ async fn run_query(
     if !into.is_empty() {
         return Box::pin(select_into(exec, plan, into)).await;
     }
-    access::count(exec.db.status(), plan);
+    access::count(&exec.session.entry.counts, plan);
     exec.fix_moment(plan);
     out.columns(plan.columns())?;
     let mut out = ClientOut(out, exec.eval.warnings);

@@ -111,11 +111,16 @@ impl Session {
             Ok(value) => {
                 if open.autocommit {
                     self.commit().await?;
+                } else {
+                    self.count_statement();
                 }
                 Ok(value)
             }
             Err(error) => {
                 self.entry.card.note(Operation::RollingBack);
+                if self.entry.card.uses_tables() {
+                    self.entry.counts.rollbacks.add(1);
+                }
                 let ends = open.autocommit || ends_transaction(&self.db, &error);
                 let undone =
                     if ends { open.txn.rollback().await } else { open.txn.rollback_to(savepoint).await };
@@ -125,6 +130,13 @@ impl Session {
                 }
                 Err(error)
             }
+        }
+    }
+
+    /// A statement has come to its end in a transaction that goes on: what it did with tables is committed there.
+    pub(super) fn count_statement(&self) {
+        if self.entry.card.uses_tables() {
+            self.entry.counts.commits.add(1);
         }
     }
 
@@ -161,6 +173,10 @@ impl Session {
         let Some(open) = &mut self.open else { return Ok(None) };
         self.entry.card.note(Operation::Committing);
         let committed = open.txn.commit();
+        let counts = if open.autocommit { self.entry.card.uses_tables() } else { !open.holds.is_empty() };
+        if counts || matches!(committed, Ok(Some(_))) {
+            self.entry.counts.commits.add(1);
+        }
         self.open = None;
         if !matches!(committed, Ok(Some(_))) {
             self.entry.card.note(Operation::None);
@@ -180,6 +196,9 @@ impl Session {
     pub(super) async fn rollback(&mut self) -> SqlResult<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         self.entry.card.note(Operation::RollingBack);
+        if !open.holds.is_empty() {
+            self.entry.counts.rollbacks.add(1);
+        }
         let undone = Box::pin(open.txn.rollback()).await;
         self.open = None;
         self.entry.card.note(Operation::None);
@@ -238,6 +257,9 @@ impl Session {
             }
             return Ok(());
         };
+        if !open.holds.is_empty() {
+            self.entry.counts.savepoints.add(1);
+        }
         open.savepoints.retain(|known| !known.name.eq_ignore_ascii_case(name));
         open.savepoints.push(NamedSavepoint { name: name.into(), at: open.txn.savepoint(), _charge: charge });
         Ok(())
@@ -257,6 +279,9 @@ impl Session {
         if let Some(open) = &mut self.open {
             open.savepoints.truncate(at + 1);
             open.txn.rollback_to(open.savepoints[at].at).await?;
+            if !open.holds.is_empty() {
+                self.entry.counts.savepoint_rollbacks.add(1);
+            }
         }
         Ok(())
     }

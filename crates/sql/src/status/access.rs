@@ -1,7 +1,7 @@
 //! The counters `Select_...`, `Sort_scan` and `Sort_range`: how queries find and order their rows, counted once for
 //! each run of a statement.
 
-use super::Status;
+use super::counts::SessionCounts;
 use crate::plan::query::{Access, QueryPlan, SelectPlan, Source, Step};
 
 /// How a table's rows are found.
@@ -28,26 +28,26 @@ fn way(access: &Access) -> Way {
 }
 
 /// Counts a query that begins to run, and those inside it.
-pub fn count(status: &Status, plan: &QueryPlan) {
+pub fn count(counts: &SessionCounts, plan: &QueryPlan) {
     match plan {
-        QueryPlan::Select(select) => count_select(status, select),
-        QueryPlan::Set(set) => set.members.iter().for_each(|(_, member)| count(status, member)),
+        QueryPlan::Select(select) => count_select(counts, select),
+        QueryPlan::Set(set) => set.members.iter().for_each(|(_, member)| count(counts, member)),
         QueryPlan::Values(_) => {}
     }
 }
 
-fn count_select(status: &Status, plan: &SelectPlan) {
+fn count_select(counts: &SessionCounts, plan: &SelectPlan) {
     let mut first = None;
     for (nth, step) in plan.steps.iter().enumerate() {
-        count_step(status, step, nth == 0, &mut first);
+        count_step(counts, step, nth == 0, &mut first);
     }
     if !plan.order.is_empty() {
-        status.sorts(first == Some(Way::Ranges));
+        counts.sorts(first == Some(Way::Ranges));
     }
-    plan.subqueries.iter().for_each(|inner| count(status, &inner.plan));
+    plan.subqueries.iter().for_each(|inner| count(counts, &inner.plan));
 }
 
-fn count_step(status: &Status, step: &Step, is_first: bool, first: &mut Option<Way>) {
+fn count_step(counts: &SessionCounts, step: &Step, is_first: bool, first: &mut Option<Way>) {
     match &step.source {
         Source::Table(source) => {
             let way = way(&source.access);
@@ -55,19 +55,19 @@ fn count_step(status: &Status, step: &Step, is_first: bool, first: &mut Option<W
                 *first = Some(way);
             }
             match (way, is_first) {
-                (Way::Whole, _) => status.scans(is_first),
-                (Way::Ranges, _) => status.reads_ranges(is_first),
+                (Way::Whole, _) => counts.scans(is_first),
+                (Way::Ranges, _) => counts.reads_ranges(is_first),
                 (Way::Values, _) => {}
             }
         }
         Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
-            status.scans(is_first);
-            count(status, plan);
+            counts.scans(is_first);
+            count(counts, plan);
         }
-        Source::Common(_) | Source::Virtual(_) => status.scans(is_first),
+        Source::Common(_) | Source::Virtual(_) => counts.scans(is_first),
         Source::Group(steps) => {
             for (nth, step) in steps.iter().enumerate() {
-                count_step(status, step, is_first && nth == 0, first);
+                count_step(counts, step, is_first && nth == 0, first);
             }
         }
     }

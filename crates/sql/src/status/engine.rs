@@ -3,6 +3,7 @@
 //! draw them.
 
 use turnstile_engine::Engine;
+use turnstile_engine::tally::RowTotals;
 
 use super::sample::Sample;
 
@@ -17,21 +18,15 @@ const NOT_HERE: &[&str] = &[
     "Innodb_undo_truncations",
 ];
 
-/// Adds name and value of each counter.
-pub fn list(engine: &Engine, all: &mut Vec<(&'static str, u64)>) {
-    let sample = Sample::take(engine);
+/// Adds name and value of each counter; `rows`: what the sessions have done.
+pub fn list(engine: &Engine, rows: &RowTotals, all: &mut Vec<(&'static str, u64)>) {
+    let sample = Sample::take(engine, *rows);
     let (pool, log, locks) = (&sample.pool, &sample.log, &sample.locks);
     let synced = log.syncs + pool.batches + pool.checkpoints;
     let hash = sample.hash;
     let numbers = [
         ("Innodb_adaptive_hash_hash_searches", hash.searches),
         ("Innodb_adaptive_hash_non_hash_searches", hash.tree_searches),
-        ("Handler_commit", sample.commits + sample.read_only_commits),
-        ("Handler_delete", sample.deleted),
-        ("Handler_rollback", sample.rollbacks),
-        ("Handler_savepoint_rollback", sample.partial_rollbacks),
-        ("Handler_update", sample.updated),
-        ("Handler_write", sample.inserted),
         ("Innodb_buffer_pool_pages_data", pool.frames - pool.free_frames),
         ("Innodb_buffer_pool_pages_dirty", pool.dirty_frames),
         ("Innodb_buffer_pool_pages_flushed", pool.writes),
@@ -40,7 +35,10 @@ pub fn list(engine: &Engine, all: &mut Vec<(&'static str, u64)>) {
         ("Innodb_buffer_pool_read_requests", pool.lookups),
         ("Innodb_buffer_pool_reads", pool.reads),
         ("Innodb_buffer_pool_wait_free", pool.clean_waits),
-        ("Innodb_buffer_pool_write_requests", sample.inserted + sample.updated + sample.deleted),
+        (
+            "Innodb_buffer_pool_write_requests",
+            sample.rows.inserted + sample.rows.updated + sample.rows.deleted,
+        ),
         ("Innodb_checkpoint_age", log.current_lsn.0 - log.checkpoint_lsn.0),
         ("Innodb_data_fsyncs", synced),
         ("Innodb_data_reads", pool.reads),
@@ -62,10 +60,10 @@ pub fn list(engine: &Engine, all: &mut Vec<(&'static str, u64)>) {
         ("Innodb_row_lock_time_avg", sample.lock_wait_ms_average()),
         ("Innodb_row_lock_time_max", locks.wait_us_max / 1000),
         ("Innodb_row_lock_waits", locks.row_waits),
-        ("Innodb_rows_deleted", sample.deleted),
-        ("Innodb_rows_inserted", sample.inserted),
-        ("Innodb_rows_read", sample.read),
-        ("Innodb_rows_updated", sample.updated),
+        ("Innodb_rows_deleted", sample.rows.deleted),
+        ("Innodb_rows_inserted", sample.rows.inserted),
+        ("Innodb_rows_read", sample.rows.read),
+        ("Innodb_rows_updated", sample.rows.updated),
     ];
     all.extend(numbers);
     all.extend(NOT_HERE.iter().map(|name| (*name, 0)));

@@ -67,12 +67,12 @@ const METRICS: &[Metric] = metrics! {
         "lock_schedule_refreshes" Counter "Weights of waiters are not computed here" |_| 0;
     }
     "transaction" {
-        "trx_rw_commits" Counter "Number of transactions that wrote and committed" |s| s.commits;
-        "trx_ro_commits" Counter "Number of transactions that committed without a write" |s| s.read_only_commits;
+        "trx_rw_commits" Counter "Number of transactions that wrote and committed" |s| s.rows.commits;
+        "trx_ro_commits" Counter "Number of transactions that committed without a write" |s| s.rows.read_only_commits;
         "trx_nl_ro_commits" Counter "Counted with trx_ro_commits" |_| 0;
-        "trx_commits_insert_update" Counter "Number of transactions committed with inserts and updates" |s| s.commits;
-        "trx_rollbacks" Counter "Number of transactions rolled back" |s| s.rollbacks;
-        "trx_rollbacks_savepoint" Counter "Number of transactions rolled back to a savepoint" |s| s.partial_rollbacks;
+        "trx_commits_insert_update" Counter "Number of transactions committed with inserts and updates" |s| s.rows.commits;
+        "trx_rollbacks" Counter "Number of transactions rolled back" |s| s.rows.rollbacks;
+        "trx_rollbacks_savepoint" Counter "Number of transactions rolled back to a savepoint" |s| s.rows.partial_rollbacks;
         "trx_active_transactions" Value "Number of transactions that have written and not ended" |s| s.active;
         "trx_rseg_history_len" Value "Length of the history list" |s| s.history;
         "trx_undo_slots_used" Value "Number of transactions that have written and not ended" |s| s.active;
@@ -124,10 +124,10 @@ const METRICS: &[Metric] = metrics! {
         "log_writes" Status "Number of log writes (innodb_log_writes)" |s| s.log.writes;
     }
     "dml" {
-        "dml_reads" Status "Number of rows read" |s| s.read;
-        "dml_inserts" Status "Number of rows inserted" |s| s.inserted;
-        "dml_deletes" Status "Number of rows deleted" |s| s.deleted;
-        "dml_updates" Status "Number of rows updated" |s| s.updated;
+        "dml_reads" Status "Number of rows read" |s| s.rows.read;
+        "dml_inserts" Status "Number of rows inserted" |s| s.rows.inserted;
+        "dml_deletes" Status "Number of rows deleted" |s| s.rows.deleted;
+        "dml_updates" Status "Number of rows updated" |s| s.rows.updated;
     }
 };
 
@@ -266,7 +266,7 @@ impl Meters {
 
     /// Does it to all counters that a checked pattern names.
     pub fn apply(&self, db: &Database, action: Action, pattern: &str) {
-        let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
+        let (sample, now) = (Sample::take(db.engine(), db.rows()), now_unix_us(db));
         let mut meters = self.meters.lock();
         for part in parts(pattern) {
             for (metric, meter) in
@@ -295,7 +295,7 @@ fn now_unix_us(db: &Database) -> u64 {
 
 /// Rows of INNODB_METRICS.
 pub fn write(db: &Database, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
-    let (sample, now) = (Sample::take(db.engine()), now_unix_us(db));
+    let (sample, now) = (Sample::take(db.engine(), db.rows()), now_unix_us(db));
     let mut moments = Moments::of(session);
     let seen = db.meters().look(&sample);
     METRICS

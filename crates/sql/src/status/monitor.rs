@@ -64,11 +64,14 @@ impl Span {
 impl Monitor {
     /// Rates count from now.
     pub fn new(engine: &Engine) -> Monitor {
-        Monitor { previous: Mutex::new(Sample::take(engine)), spare: Mutex::default() }
+        Monitor {
+            previous: Mutex::new(Sample::take(engine, engine.stats().rows.totals())),
+            spare: Mutex::default(),
+        }
     }
 
-    fn span(&self, engine: &Engine) -> Span {
-        let now = Sample::take(engine);
+    fn span(&self, db: &Database) -> Span {
+        let now = Sample::take(db.engine(), db.rows());
         let before = std::mem::replace(&mut *self.previous.lock(), now);
         Span { now, before }
     }
@@ -92,7 +95,7 @@ impl Monitor {
 
     fn write(&self, db: &Database, out: &mut Vec<u8>) -> SqlResult<()> {
         let picture = Activity::of(db, None)?;
-        let span = self.span(db.engine());
+        let span = self.span(db);
         let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
         out.extend_from_slice(head(db, &span, &picture).as_bytes());
         let list_at = out.len();

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use turnstile_engine::buffer::PoolCounts;
 use turnstile_engine::lock::LockStatistics;
+use turnstile_engine::tally::RowTotals;
 use turnstile_engine::wal::WalStats;
 use turnstile_engine::{Engine, PurgeStatus};
 
@@ -15,22 +16,8 @@ use turnstile_engine::{Engine, PurgeStatus};
 pub struct Sample {
     /// When.
     pub at: Instant,
-    /// Rows inserted.
-    pub inserted: u64,
-    /// Rows updated.
-    pub updated: u64,
-    /// Rows deleted.
-    pub deleted: u64,
-    /// Rows read.
-    pub read: u64,
-    /// Transactions that wrote and committed.
-    pub commits: u64,
-    /// Transactions that committed and had not written.
-    pub read_only_commits: u64,
-    /// Transactions rolled back.
-    pub rollbacks: u64,
-    /// Rollbacks to a savepoint or of a statement.
-    pub partial_rollbacks: u64,
+    /// What transactions have done, those of all sessions and of nobody.
+    pub rows: RowTotals,
     /// Transactions that purge has been through.
     pub purged_transactions: u64,
     /// Rows and entries that purge has removed.
@@ -71,21 +58,14 @@ pub struct HashSample {
 }
 
 impl Sample {
-    /// Reads everything.
-    pub fn take(engine: &Engine) -> Sample {
+    /// Reads everything; `rows`: see [`Database::rows`](crate::database::Database::rows).
+    pub fn take(engine: &Engine, rows: RowTotals) -> Sample {
         let stats = engine.stats();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let hash = engine.adaptive_hash().counts();
         Sample {
             at: Instant::now(),
-            inserted: read(&stats.rows_inserted),
-            updated: read(&stats.rows_updated),
-            deleted: read(&stats.rows_deleted),
-            read: read(&stats.rows_read),
-            commits: read(&stats.commits),
-            read_only_commits: read(&stats.read_only_commits),
-            rollbacks: read(&stats.rollbacks),
-            partial_rollbacks: read(&stats.partial_rollbacks),
+            rows,
             purged_transactions: read(&stats.purged_transactions),
             purged_records: read(&stats.purged_records),
             undo_pages_freed: read(&stats.undo_pages_freed),

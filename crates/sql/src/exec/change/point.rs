@@ -126,6 +126,7 @@ impl<'e> Exec<'e> {
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
         let updated = self.txn.update_now(&target.table.engine, key, &mut change, &mut draft.update)?;
         draft.met = decision.met;
+        updated.into_iter().for_each(|updated| self.count_read(updated));
         updated.map(|updated| decision.outcome(updated)).transpose()
     }
 
@@ -151,7 +152,15 @@ impl<'e> Exec<'e> {
         decision.met = draft.met;
         let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
         let updated = self.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
+        self.count_read(updated);
         decision.outcome(updated).map(Some)
+    }
+
+    /// The row was read to be changed. One that a scan has found is counted there.
+    fn count_read(&self, updated: Updated) {
+        if updated != Updated::Missing {
+            self.session.entry.card.rows().read.add(1);
+        }
     }
 
     fn decision<'d>(

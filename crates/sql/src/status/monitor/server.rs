@@ -71,14 +71,14 @@ pub fn row_operations(out: &mut String, db: &Database, span: &Span) {
     let _ = writeln!(
         out,
         "Number of rows inserted {}, updated {}, deleted {}, read {}",
-        now.inserted, now.updated, now.deleted, now.read
+        now.rows.inserted, now.rows.updated, now.rows.deleted, now.rows.read
     );
     let _ = writeln!(
         out,
         "{:.2} inserts/s, {:.2} updates/s, {:.2} deletes/s, {:.2} reads/s",
-        span.rate(|one| one.inserted),
-        span.rate(|one| one.updated),
-        span.rate(|one| one.deleted),
-        span.rate(|one| one.read)
+        span.rate(|one| one.rows.inserted),
+        span.rate(|one| one.rows.updated),
+        span.rate(|one| one.rows.deleted),
+        span.rate(|one| one.rows.read)
     );
 }
