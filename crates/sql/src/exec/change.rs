@@ -26,6 +26,7 @@ use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::point::is_independent;
 use crate::plan::query::{Source, Step, TableSource};
 use crate::row_codec::RowView;
+use crate::status::access;
 use crate::value::Value;
 
 /// What a change did.
@@ -63,6 +64,7 @@ impl Exec<'_> {
 
     /// The general path.
     async fn change_rows(&mut self, plan: &ChangePlan) -> SqlResult<Changed> {
+        access::count_change(&self.session.entry.counts, &plan.select);
         let mut done = Changed::default();
         let mut frame = vec![Value::Null; plan.select.width];
         for subquery in plan.select.subqueries.iter().filter(|one| !one.correlated) {
@@ -160,6 +162,7 @@ impl Exec<'_> {
                 let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
                 keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
             }
+            self.session.entry.counts.sorted(keyed.len(), count);
             let keyed = self.sorted(keyed, &plan.select.order).await?;
             for (_, row) in keyed.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
                 let Some(Value::UInt(nth)) = row.first() else { continue };

@@ -666,7 +666,9 @@ impl Exec<'_> {
             charge.add(row_bytes(&keys))?;
             keyed.push((keys, row));
         }
-        self.session.entry.counts.sorted(keyed.len(), count.saturating_add(offset));
+        if !order.is_empty() {
+            self.session.entry.counts.sorted(keyed.len(), count.saturating_add(offset));
+        }
         let keyed = self.sorted(keyed, order).await?;
         let found = keyed.len() as u64;
         let most = usize::try_from(count).unwrap_or(usize::MAX);

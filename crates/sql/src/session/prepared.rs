@@ -200,7 +200,9 @@ impl Session {
                 let inner = Statement::new(inner, statement.params);
                 Box::pin(self.describe(&inner)).await?;
             }
-            return Ok(Arc::from([]));
+            let ast::Statement::Show(show) = &statement.statement else { return Ok(Arc::from([])) };
+            self.ask_for_statement(&statement.statement)?;
+            return self.show_columns(show, statement.params).map(Arc::from);
         }
         self.enter_for(&statement.tables).await?;
         let plan = match self.derive(statement) {

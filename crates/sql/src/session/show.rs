@@ -7,7 +7,7 @@ use turnstile_sys::aside;
 
 use super::Session;
 use super::show_absent::shown_empty;
-use super::show_live::is_live;
+use super::show_live::{columns_of, is_live};
 use super::statement::Outcome;
 use crate::accounts::AccountName;
 use crate::ast::quote_name;
@@ -96,6 +96,39 @@ impl Table {
     }
 }
 
+/// SHOW TABLES and SHOW DATABASES have the pattern of their LIKE in the heading.
+fn head_with_pattern(table: &mut Table, what: &ShowWhat, pattern: &[u8]) {
+    if !matches!(what, ShowWhat::Tables { .. } | ShowWhat::Databases) {
+        return;
+    }
+    let shown = String::from_utf8_lossy(pattern);
+    let own = table.columns[0].name.ends_with("_information_schema");
+    let shown = if own { shown.to_uppercase() } else { shown.into_owned() };
+    let heading = format!("{} ({shown})", table.columns[0].name);
+    table.columns[0].name = heading.into();
+}
+
+/// Whether a SHOW is a query of information_schema in MySQL.
+fn is_query(what: &ShowWhat) -> bool {
+    matches!(
+        what,
+        ShowWhat::Databases
+            | ShowWhat::Tables { .. }
+            | ShowWhat::TableStatus(_)
+            | ShowWhat::Columns { .. }
+            | ShowWhat::Index(_)
+            | ShowWhat::Variables { .. }
+            | ShowWhat::Status { .. }
+            | ShowWhat::CharacterSets
+            | ShowWhat::Collations
+            | ShowWhat::OpenTables(_)
+            | ShowWhat::Triggers(_)
+            | ShowWhat::Events(_)
+            | ShowWhat::ProcedureStatus
+            | ShowWhat::FunctionStatus
+    )
+}
+
 /// A text.
 fn text(text: impl AsRef<str>) -> Value {
     Value::text(text.as_ref())
@@ -126,17 +159,34 @@ impl Session {
                 let fits =
                     |row: &Vec<Value>| crate::accounts::like(&folded, &to_text(&row[0]).to_lowercase());
                 table.rows.retain(fits);
-                if matches!(show.what, ShowWhat::Tables { .. } | ShowWhat::Databases) {
-                    let shown = String::from_utf8_lossy(pattern);
-                    let own = table.columns[0].name.ends_with("_information_schema");
-                    let shown = if own { shown.to_uppercase() } else { shown.into_owned() };
-                    let heading = format!("{} ({shown})", table.columns[0].name);
-                    table.columns[0].name = heading.into();
-                }
+                head_with_pattern(&mut table, &show.what, pattern);
             }
             Some(ShowFilter::Where(condition)) => self.filter_rows(&mut table, condition, params)?,
         }
         self.write_table(&table, out)
+    }
+
+    /// The columns that preparing a SHOW tells: those of a SHOW that is a query of information_schema in MySQL. Of what does
+    /// not exist none are known; running it is refused.
+    pub(super) fn show_columns(&mut self, show: &Show, params: usize) -> SqlResult<Vec<ColumnMeta>> {
+        if !is_query(&show.what) {
+            return Ok(Vec::new());
+        }
+        let mut table = match columns_of(&show.what) {
+            Some(columns) => Table::new(columns),
+            None => match self.shown(&show.what, &[]) {
+                Ok(table) => table,
+                Err(error) if error.code == SqlError::no_database_selected().code => return Err(error),
+                Err(_) => return Ok(Vec::new()),
+            },
+        };
+        table.rows.clear();
+        match &show.filter {
+            Some(ShowFilter::Like(pattern)) => head_with_pattern(&mut table, &show.what, pattern),
+            Some(ShowFilter::Where(condition)) if params == 0 => self.filter_rows(&mut table, condition, &[])?,
+            _ => {}
+        }
+        Ok(table.columns)
     }
 
     /// Writes a whole result.

@@ -32,7 +32,7 @@ const REPORT: &[(&str, char)] = &[("Type", 's'), ("Name", 's'), ("Status", 't')]
 const MUTEXES: &[(&str, char)] = &[("Type", 's'), ("Name", 's'), ("Status", 's')];
 
 /// The columns of a SHOW of these; none for the others.
-fn columns_of(what: &ShowWhat) -> Option<&'static [(&'static str, char)]> {
+pub fn columns_of(what: &ShowWhat) -> Option<&'static [(&'static str, char)]> {
     match what {
         ShowWhat::ProcessList { .. } => Some(PROCESSLIST),
         ShowWhat::Status { .. } => Some(STATUS),

@@ -689,10 +689,10 @@ async fn run_query(
     into: &[ast::Name],
     out: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    access::count(&exec.session.entry.counts, plan);
     if !into.is_empty() {
         return Box::pin(select_into(exec, plan, into)).await;
     }
-    access::count(&exec.session.entry.counts, plan);
     exec.fix_moment(plan);
     out.columns(plan.columns())?;
     let mut out = ClientOut(out, exec.eval.warnings);

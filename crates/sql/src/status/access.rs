@@ -2,6 +2,7 @@
 //! each run of a statement.
 
 use super::counts::SessionCounts;
+use crate::ast::SetOperator;
 use crate::plan::query::{Access, QueryPlan, SelectPlan, Source, Step};
 
 /// How a table's rows are found.
@@ -31,9 +32,29 @@ fn way(access: &Access) -> Way {
 pub fn count(counts: &SessionCounts, plan: &QueryPlan) {
     match plan {
         QueryPlan::Select(select) => count_select(counts, select),
-        QueryPlan::Set(set) => set.members.iter().for_each(|(_, member)| count(counts, member)),
+        QueryPlan::Set(set) => {
+            set.members.iter().for_each(|(_, member)| count(counts, member));
+            // Its rows are gathered, and then read through.
+            if !set.order.is_empty() || set.members.iter().skip(1).any(|(operator, _)| *operator != SetOperator::UnionAll) {
+                counts.scans(true);
+            }
+            if !set.order.is_empty() {
+                counts.sorts(false);
+            }
+        }
         QueryPlan::Values(_) => {}
     }
+}
+
+/// Counts a change that begins to run: its sub-queries, and of one of several tables how they are joined.
+pub fn count_change(counts: &SessionCounts, plan: &SelectPlan) {
+    if plan.steps.len() > 1 {
+        return count_select(counts, plan);
+    }
+    if !plan.order.is_empty() {
+        counts.sorts(false);
+    }
+    plan.subqueries.iter().for_each(|inner| count(counts, &inner.plan));
 }
 
 fn count_select(counts: &SessionCounts, plan: &SelectPlan) {

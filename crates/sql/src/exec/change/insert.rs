@@ -15,6 +15,7 @@ use crate::expr::WarningLevel;
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
+use crate::status::access;
 use crate::value::Value;
 
 /// Bytes of rows that are gathered before they go to the engine together: some leaves full.
@@ -113,6 +114,7 @@ impl Exec<'_> {
             }
             InsertSource::Query(query) => {
                 let mut kept = Kept::new(self.eval, None);
+                access::count(&self.session.entry.counts, query);
                 self.query(query, &[], &mut kept).await?;
                 for row in std::mem::take(&mut kept.rows) {
                     self.pace().await?;
@@ -385,6 +387,7 @@ impl Exec<'_> {
         numbers: &mut Numbers,
         done: &mut Changed,
     ) -> SqlResult<()> {
+        self.session.entry.card.rows().read.add(1);
         let table = &plan.table;
         let count = table.columns().len();
         let (old, new) = frame.split_at_mut(count);
