@@ -4,6 +4,7 @@
 //! They use the laboratory's own client and process control; foreign clients are in `tests/wire`.
 #![allow(clippy::unwrap_used)]
 
+mod counters;
 mod error_texts;
 mod flip_switches;
 mod four_waits;

@@ -144,6 +144,12 @@ impl Gate {
         Arc::as_ptr(self) as usize
     }
 
+    /// How many use the table, or have it locked; whoever waits to have it alone counts too.
+    pub fn users(&self) -> u64 {
+        let word = self.word.load(Ordering::Relaxed);
+        (word % WRITER) + (word & WRITERS) / WRITER + (word & READ_LOCKS) / READ_LOCK + word / EXCLUSIVE
+    }
+
     /// Takes the gate `Read` or `Write` without waiting. `reads`: the session holds it `Read`.
     pub fn try_enter(self: &Arc<Gate>, mode: Mode, reads: bool) -> Option<Hold> {
         let bar = if reads { mode.barred_by() & !EXCLUSIVE } else { mode.barred_by() };

@@ -162,7 +162,9 @@ impl Exec<'_> {
                 let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
                 keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
             }
-            self.session.entry.counts.sorted(keyed.len(), count);
+            // As in MySQL, where DELETE sorts all that it finds.
+            let wanted = if target.assignments.is_some() { count } else { u64::MAX };
+            self.session.entry.counts.sorted(keyed.len(), wanted);
             let keyed = self.sorted(keyed, &plan.select.order).await?;
             for (_, row) in keyed.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
                 let Some(Value::UInt(nth)) = row.first() else { continue };

@@ -54,7 +54,7 @@ pub fn schemata(db: &Database, session: &SessionState) -> Rows {
 }
 
 /// The tables that a session may see.
-pub(super) fn all_tables(db: &Database, session: &SessionState) -> Vec<Arc<Table>> {
+pub(crate) fn all_tables(db: &Database, session: &SessionState) -> Vec<Arc<Table>> {
     let rights = session.rights();
     let names = db.dictionary().schema_names().into_iter().filter(|name| rights.may_see(name));
     let tables = names.flat_map(|name| db.dictionary().tables(&name));

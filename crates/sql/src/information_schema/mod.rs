@@ -629,8 +629,11 @@ pub fn write(
     table.check_access(session)?;
     match table {
         V::Processlist | V::PerformanceProcesslist => server::processlist(db, session, usize::MAX, out),
-        V::GlobalStatus | V::PerformanceGlobalStatus => server::status(db, None, out),
-        V::SessionStatus | V::PerformanceSessionStatus => server::status(db, Some(session.counted()), out),
+        V::GlobalStatus => server::status(db, None, true, out),
+        V::SessionStatus => server::status(db, Some(session.counted()), true, out),
+        // In MySQL they do not have the statements' counters.
+        V::PerformanceGlobalStatus => server::status(db, None, false, out),
+        V::PerformanceSessionStatus => server::status(db, Some(session.counted()), false, out),
         V::InnodbTrx => activity::transactions(db, session, out),
         V::InnodbLocks => locks::old_locks(db, out),
         V::InnodbLockWaits => locks::old_waits(db, out),

@@ -232,8 +232,13 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
     Ok(rows)
 }
 
-/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given.
-pub fn status(db: &Database, session: Option<Totals>, out: &mut Lines<'_>) -> SqlResult<()> {
+/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those of `Com_...` are left out.
+pub fn status(
+    db: &Database,
+    session: Option<Totals>,
+    commands: bool,
+    out: &mut Lines<'_>,
+) -> SqlResult<()> {
     const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
     let mut shown = false;
     for (name, value) in crate::status::list(db, session) {
@@ -241,7 +246,9 @@ pub fn status(db: &Database, session: Option<Totals>, out: &mut Lines<'_>) -> Sq
             out(&[Cell::Text(PUBLIC_KEY), Cell::Text(db.status().public_key())])?;
             shown = true;
         }
-        out(&[Cell::Text(name), Cell::Digits(value)])?;
+        if commands || !name.starts_with("Com_") {
+            out(&[Cell::Text(name), Cell::Digits(value)])?;
+        }
     }
     Ok(())
 }

@@ -237,6 +237,7 @@ impl Session {
             }
             ShowWhat::Tables { full, schema } => self.tables(*full, schema.as_deref()),
             ShowWhat::TableStatus(schema) => self.table_status(schema.as_deref()),
+            ShowWhat::OpenTables(schema) => Ok(self.open_tables(schema.as_deref())),
             ShowWhat::Columns { full, table } => self.columns(*full, table),
             ShowWhat::Index(name) => self.indexes(name),
             ShowWhat::CreateTable(name) => {
@@ -359,6 +360,21 @@ impl Session {
         let seen = tables.iter().filter(|one| rights.may_see_table(&schema, one.name()));
         seen.for_each(|one| push(one.name(), "BASE TABLE"));
         Ok(table)
+    }
+
+    /// SHOW OPEN TABLES: the dictionary keeps all tables open. `In_use`: the transactions and sessions that hold a table.
+    fn open_tables(&self, schema: Option<&str>) -> Table {
+        let mut table =
+            Table::new(&[("Database", 's'), ("Table", 's'), ("In_use", 'n'), ("Name_locked", 'n')]);
+        let here = |one: &Arc<crate::dictionary::Table>| {
+            schema.is_none_or(|schema| *schema == *one.definition.schema)
+        };
+        for one in catalog::all_tables(&self.db, &self.state).iter().filter(|one| here(one)) {
+            let in_use = i64::try_from(one.gate.users()).unwrap_or(i64::MAX);
+            let names = [text(&one.definition.schema), text(one.name())];
+            table.rows.push(names.into_iter().chain([Value::Int(in_use), Value::Int(0)]).collect());
+        }
+        table
     }
 
     fn table_status(&self, schema: Option<&str>) -> SqlResult<Table> {

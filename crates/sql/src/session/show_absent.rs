@@ -87,7 +87,6 @@ pub(super) fn shown_empty(what: &ShowWhat) -> SqlResult<Table> {
         ShowWhat::Triggers(_) => empty(TRIGGERS, &["Database Collation"]),
         ShowWhat::Events(_) => Table::texts(EVENTS),
         ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => empty(ROUTINES, &["Database Collation"]),
-        ShowWhat::OpenTables(_) => empty("Database Table In_use Name_locked", &[]),
         ShowWhat::Replicas => Table::new(&[
             ("Server_Id", 'u'),
             ("Host", 's'),
