@@ -183,7 +183,9 @@ impl Session {
         table.rows.clear();
         match &show.filter {
             Some(ShowFilter::Like(pattern)) => head_with_pattern(&mut table, &show.what, pattern),
-            Some(ShowFilter::Where(condition)) if params == 0 => self.filter_rows(&mut table, condition, &[])?,
+            Some(ShowFilter::Where(condition)) if params == 0 => {
+                self.filter_rows(&mut table, condition, &[])?
+            }
             _ => {}
         }
         Ok(table.columns)

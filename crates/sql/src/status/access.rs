@@ -35,7 +35,9 @@ pub fn count(counts: &SessionCounts, plan: &QueryPlan) {
         QueryPlan::Set(set) => {
             set.members.iter().for_each(|(_, member)| count(counts, member));
             // Its rows are gathered, and then read through.
-            if !set.order.is_empty() || set.members.iter().skip(1).any(|(operator, _)| *operator != SetOperator::UnionAll) {
+            if !set.order.is_empty()
+                || set.members.iter().skip(1).any(|(operator, _)| *operator != SetOperator::UnionAll)
+            {
                 counts.scans(true);
             }
             if !set.order.is_empty() {
