@@ -747,6 +747,12 @@ impl Builder<'_> {
             }
             let bits = nth == 0 && functions::writes_digits(name) && number_of_hex(argument).is_some();
             let mut bound = match functions::wanted_number(name, nth, numeric || bits) {
+                // It counts the bits of bytes, and a text that is prepared for is that.
+                _ if name == "bit_count" && matches!(argument, ast::Expr::Parameter(_)) => {
+                    let given = self.build(argument)?;
+                    let to = given.kind.column.clone();
+                    if to.is_binary_string() { super::class::coerced(given, to) } else { given }
+                }
                 Some(wanted) if numeric || bits => {
                     if let Some(number) = number_of_hex(argument).filter(|_| rounds_hex(name, nth)) {
                         arguments.push(if name == "abs" { as_absolute(number) } else { as_real(number) });

@@ -36,7 +36,8 @@ impl Builder<'_> {
             }
             None => {
                 let holds = |(when, _): &(ast::Expr, ast::Expr)| {
-                    self.settle_all(&[when], Hold::Pinned, ParameterKind::Int);
+                    let hold = if operation == "if" { Hold::Pinned } else { Hold::Taken };
+                    self.settle_all(&[when], hold, ParameterKind::Int);
                     Ok(self.number(when)?.expr)
                 };
                 branches.iter().map(holds).collect::<SqlResult<_>>()?
@@ -101,7 +102,7 @@ impl Builder<'_> {
                 && !matches!(parts[0].kind.column, ColumnType::Time { .. });
             parts.push(match (as_text, beside_moment) {
                 (true, _) => self.as_text(when),
-                (_, true) => self.told_moment(self.without_offset(when)),
+                (_, true) => super::parameter::compared(self.told_moment(self.without_offset(when))),
                 _ => when,
             });
         }

@@ -171,7 +171,7 @@ impl Builder<'_> {
             return (moment, day_of_text(other));
         }
         let other = self.offset_beside(&moment, other);
-        (moment, self.told_moment(self.given_moment(other)))
+        (moment, super::parameter::compared(self.told_moment(self.given_moment(other))))
     }
 
     /// Whether MySQL knows a number when it resolves the statement: no variable, and nothing that is made of a `?`,

@@ -257,7 +257,7 @@ impl Builder<'_> {
 
     fn between(&mut self, parts: &[&ast::Expr], negated: bool) -> SqlResult<Typed> {
         let bound = self.build_alike(parts)?;
-        self.settle(Hold::Beside, parts, &bound, Some(ParameterKind::Text));
+        self.settle(Hold::Bounds, parts, &bound, Some(ParameterKind::Text));
         // MySQL makes BETWEEN of one value twice a comparison with it.
         if let [_, low @ ast::Expr::Literal(_), high] = parts
             && low == high
@@ -272,6 +272,7 @@ impl Builder<'_> {
             let op = if negated { CompareOp::NotEqual } else { CompareOp::Equal };
             return self.compare_typed(op, operand, low);
         }
+        let bound = bound.into_iter().map(super::parameter::as_bound).collect();
         let bound = self.given_between_moments(bound);
         self.resolver.compare(super::Meeting::Between, &bound.iter().collect::<Vec<_>>());
         let moments = bound.iter().any(|one| is_moment(&one.kind.column));
@@ -396,6 +397,9 @@ impl Builder<'_> {
                 parts = super::offset::told_before(&operand, parts);
             }
             super::candidates::without_days(&operand, &mut parts);
+            if parts.len() > 1 && parts.iter().all(|part| part.expr.is_constant()) {
+                parts = parts.into_iter().map(super::parameter::in_list).collect();
+            }
             let operand = self.in_class(operand, &mut parts);
             let operand = self.candidates_read(written, operand, &mut parts);
             let operand = self.mixed_candidates(written, operand, &mut parts);

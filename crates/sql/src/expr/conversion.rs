@@ -50,7 +50,11 @@ impl Builder<'_> {
         {
             return Ok(functions::truth_document(*value));
         }
-        self.settle_all(&[expr], Hold::Pinned, ParameterKind::of_cast(target));
+        match target {
+            // What says a date is that, and midnight as a time.
+            ast::CastType::Time(_) => self.settle_all(&[expr], Hold::Read, ParameterKind::DateTime),
+            _ => self.settle_all(&[expr], Hold::Pinned, ParameterKind::of_cast(target)),
+        }
         let operand = match target {
             ast::CastType::Signed | ast::CastType::Unsigned => self.whole_number(expr)?,
             ast::CastType::Decimal { .. } => self.number_for(expr, Wanted::Decimal)?,

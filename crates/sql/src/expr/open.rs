@@ -128,7 +128,7 @@ impl Builder<'_> {
             return;
         }
         let temporal = matches!(kind, ParameterKind::Date | ParameterKind::Time | ParameterKind::DateTime);
-        let given = temporal && matches!(hold, Hold::Beside | Hold::Output);
+        let given = temporal && matches!(hold, Hold::Beside | Hold::Bounds | Hold::Output);
         for one in written.iter().filter(|one| is_open(one)) {
             each_open(one, false, &mut |at, number| {
                 let hold = if number && given { Hold::Computed } else { hold };
@@ -192,8 +192,7 @@ impl Builder<'_> {
     /// A date or a moment, and the amount of units that is added to it.
     pub(super) fn settle_summands(&self, date: &ast::Expr, amount: &ast::Expr, unit: ast::IntervalUnit) {
         let kind = crate::functions::summand_kind(unit);
-        let hold = if kind == ParameterKind::Date { Hold::Output } else { Hold::Argument };
-        self.settle_all(&[date], hold, kind);
+        self.settle_all(&[date], Hold::Argument, kind);
         self.settle_all(&[amount], Hold::Pinned, crate::functions::amount_kind(unit));
     }
 
@@ -209,6 +208,7 @@ impl Builder<'_> {
             None => (Hold::Beside, Kind::Text),
             Some(kind @ Kind::DateTime) if name != "time_format" => (Hold::Read, kind),
             Some(kind @ (Kind::DateTime | Kind::Time)) => (Hold::Argument, kind),
+            Some(kind) if matches!(name, "bin" | "oct" | "conv") && nth == 0 => (Hold::Taken, kind),
             Some(kind) => (Hold::Pinned, kind),
         };
         self.settle_all(&[part], hold, kind);

@@ -2,14 +2,14 @@
 //! Where a `?` stands tells which of them it is (`open.rs`); what was found out of all is kept by [`crate::plan::derived`].
 
 use super::beside_column::today;
-use super::{Call, EvalContext, ScalarFunction};
+use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::ast;
 use crate::collation::Collation;
-use crate::datetime;
+use crate::datetime::{self, Date};
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, IntWidth};
-use crate::value::{Value, parse_double_prefix, parse_integer_prefix, shown_value};
+use crate::value::{Value, parse_double_prefix, parse_integer_prefix, shown_bytes, shown_value};
 
 /// Announced length of a text, in characters.
 const TEXT_LENGTH: u32 = 16_383;
@@ -23,6 +23,9 @@ const BYTES_LENGTH: u32 = 65_535;
 /// Digits of a number that is computed with a moment or a time.
 const MICROS_PRECISION: u8 = 20;
 
+/// Of one that is computed with a time.
+const CLOCK_PRECISION: u8 = 13;
+
 /// Those of them behind the point.
 pub const MICROS_SCALE: u8 = 6;
 
@@ -35,6 +38,8 @@ pub enum ParameterKind {
     Int,
     /// An unsigned one.
     UInt,
+    /// What a parameter beside BIT is: an unsigned integer, and nothing else that a text spells.
+    Bits,
     /// FLOAT and DOUBLE
     Double,
     /// DECIMAL
@@ -57,10 +62,16 @@ pub enum ParameterKind {
     Time,
     /// A number with six digits behind the point: what is computed with a moment or a time.
     Micros,
+    /// The same of what is computed with a time.
+    Clock,
     /// DATETIME and TIMESTAMP
     DateTime,
     /// A text that spells no number, where a whole number is wanted; and so on.
     NoInt,
+    /// The same where the whole number has no sign.
+    NoUInt,
+    /// A number beyond the whole numbers where one is wanted: their end.
+    PastInt,
     /// The same of one of which a YEAR is another.
     NoYear,
     /// The same of a DECIMAL.
@@ -69,6 +80,8 @@ pub enum ParameterKind {
     NoDouble,
     /// The same of a number that is computed with a moment or a time.
     NoMicros,
+    /// The same of what is computed with a time.
+    NoClock,
     /// A TIME where a DATETIME is wanted: that time of today.
     Today,
     /// A value that is no DATE or DATETIME, where a DATETIME is wanted.
@@ -101,7 +114,8 @@ impl ParameterKind {
     pub fn of_column(column: &ColumnType) -> ParameterKind {
         match column {
             ColumnType::Int { unsigned: false, .. } => Kind::Int,
-            ColumnType::Int { .. } | ColumnType::Bit { .. } => Kind::UInt,
+            ColumnType::Int { .. } => Kind::UInt,
+            ColumnType::Bit { .. } => Kind::Bits,
             ColumnType::Year => Kind::Year,
             ColumnType::Decimal { .. } => Kind::Decimal,
             ColumnType::Float { .. } | ColumnType::Double { .. } => Kind::Double,
@@ -148,7 +162,7 @@ impl ParameterKind {
         };
         match self {
             ParameterKind::Int => integer(false),
-            ParameterKind::UInt => integer(true),
+            ParameterKind::UInt | ParameterKind::Bits | ParameterKind::NoUInt => integer(true),
             ParameterKind::Double => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
             ParameterKind::Decimal => ColumnType::Decimal {
                 precision: MAX_PRECISION,
@@ -162,13 +176,19 @@ impl ParameterKind {
                 unsigned: false,
                 zerofill: false,
             },
+            ParameterKind::Clock | ParameterKind::NoClock => ColumnType::Decimal {
+                precision: CLOCK_PRECISION,
+                scale: MICROS_SCALE,
+                unsigned: false,
+                zerofill: false,
+            },
             ParameterKind::Date => ColumnType::Date,
             ParameterKind::Time => ColumnType::Time { fsp: 6 },
             ParameterKind::DateTime => ColumnType::DateTime { fsp: 6 },
             ParameterKind::Year | ParameterKind::NoYear => ColumnType::Year,
             ParameterKind::Bytes | ParameterKind::OfNull => ColumnType::Varbinary { length: BYTES_LENGTH },
             ParameterKind::FewBytes => ColumnType::Varbinary { length: FEW_BYTES },
-            ParameterKind::NoInt => integer(false),
+            ParameterKind::NoInt | ParameterKind::PastInt => integer(false),
             ParameterKind::NoDecimal => ParameterKind::Decimal.column_type(collation),
             ParameterKind::NoDouble => ParameterKind::Double.column_type(collation),
             ParameterKind::NoDate => ColumnType::Date,
@@ -191,6 +211,8 @@ pub enum Hold {
     Weak,
     /// By what it is compared or computed with.
     Beside,
+    /// By what it bounds in BETWEEN.
+    Bounds,
     /// By a date, a time or a moment that it is computed with: it is a number there.
     Computed,
     /// The same by an operator of bits, which takes whole numbers.
@@ -205,6 +227,8 @@ pub enum Hold {
     Count,
     /// It is converted to this where it stands, whatever it is.
     Pinned,
+    /// So too, by a function that reads texts itself.
+    Taken,
     /// So too, by the column that it is put into.
     Stored,
 }
@@ -212,7 +236,7 @@ pub enum Hold {
 impl Hold {
     /// Whether a value of any kind is converted where it stands.
     pub fn converts(self) -> bool {
-        matches!(self, Hold::Pinned | Hold::Stored | Hold::Count)
+        matches!(self, Hold::Pinned | Hold::Taken | Hold::Stored | Hold::Count)
     }
 
     /// Whether a value of any kind is a number where it stands.
@@ -227,67 +251,166 @@ const NO_TIME: &str = "time of parameter";
 
 /// Whether a call stands for a value that says no moment, or no time, where one is wanted.
 pub fn is_misfit_moment(call: &Call) -> bool {
-    matches!(call.name, NO_MOMENT | NO_TIME)
+    matches!(call.name, NO_MOMENT | NO_TIME | COMPARED)
 }
+
+/// The same of one of several constants of a list, which are read once.
+const LISTED: &str = "candidate of parameter";
+
+/// A moment that is compared.
+const COMPARED: &str = "compared moment of parameter";
+
+/// A moment or a day that bounds BETWEEN.
+const BOUND: &str = "bound of parameter";
 
 /// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
 pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
+    const NUMBER: &str = "number of parameter";
     Some(match kind {
-        ParameterKind::NoInt | ParameterKind::NoYear => ("integer of parameter", |_, values, context| {
-            read("INTEGER", &values[0], context, |text| {
+        ParameterKind::NoInt | ParameterKind::NoYear => (NUMBER, |call, values, context| {
+            read(call, "INTEGER", &values[0], context, |text| {
                 let (number, _) = parse_integer_prefix(text);
                 Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
             })
         }),
-        ParameterKind::NoDecimal => ("decimal of parameter", |_, values, context| {
-            read("DECIMAL", &values[0], context, |text| decimal_of(text, MAX_SCALE))
+        ParameterKind::NoUInt => (NUMBER, unsigned_prefix),
+        ParameterKind::PastInt => (NUMBER, |call, values, context| {
+            read(call, "DECIMAL", &values[0], context, |text| {
+                let negative = text.trim_ascii_start().starts_with(b"-");
+                Value::Int(if negative { i64::MIN } else { i64::MAX })
+            })
         }),
-        ParameterKind::NoMicros => ("number of parameter", |_, values, context| {
-            read("DECIMAL", &values[0], context, |text| decimal_of(text, MICROS_SCALE))
+        ParameterKind::NoDecimal => (NUMBER, |call, values, context| {
+            read(call, "DECIMAL", &values[0], context, |text| decimal_of(text, MAX_SCALE))
         }),
-        ParameterKind::NoDouble => ("double of parameter", |_, values, context| {
-            read("DOUBLE", &values[0], context, |text| Value::Double(parse_double_prefix(text).0))
+        ParameterKind::NoMicros | ParameterKind::NoClock => (NUMBER, |call, values, context| {
+            told(call, &values[0], "DECIMAL", context)?;
+            Ok(values[0].as_raw_bytes().map_or(Value::Null, |text| decimal_of(text, MICROS_SCALE)))
+        }),
+        ParameterKind::NoDouble => (NUMBER, |call, values, context| {
+            read(call, "DOUBLE", &values[0], context, |text| Value::Double(parse_double_prefix(text).0))
         }),
         ParameterKind::Today => ("today", today),
-        ParameterKind::NoMoment => (NO_MOMENT, |_, values, context| {
-            if !values[0].is_null() {
-                context.warn(SqlError::incorrect_value("datetime", shown_value(&values[0])))?;
-            }
+        ParameterKind::NoMoment => (NO_MOMENT, |call, values, context| {
+            // Whole and real numbers that are compared are read once.
+            let number = matches!(values[0], Value::Int(_) | Value::UInt(_) | Value::Double(_));
+            let once = call.name == LISTED || number && matches!(call.name, COMPARED | BOUND);
+            let shown = match &values[0] {
+                Value::UInt(number) => (*number as i64).to_string(),
+                other => shown_value(other),
+            };
+            tell(call, once, &values[0], SqlError::incorrect_value("datetime", shown), context)?;
             Ok(Value::Null)
         }),
-        ParameterKind::NoDate => (NO_MOMENT, |_, values, context| {
-            if values[0].as_raw_bytes().is_some() {
-                told(&values[0], "date", context)?;
+        ParameterKind::NoDate => (NO_MOMENT, |call, values, context| {
+            match &values[0] {
+                // A number is told as the whole number that it was read as.
+                number @ (Value::Int(_) | Value::UInt(_) | Value::Double(_)) if !is_past(number) => {
+                    let error = SqlError::incorrect_value("datetime", shown_whole(number));
+                    tell(call, call.name == LISTED, number, error, context)?;
+                }
+                other => told(call, other, "date", context)?,
             }
-            Ok(Value::Null)
+            // In BETWEEN and in a list it is beyond all days.
+            let bounds = matches!(call.name, BOUND | LISTED) && !values[0].is_null();
+            Ok(if bounds { Value::Date(Date::from_parts(16_383, 15, 31)) } else { Value::Null })
         }),
-        ParameterKind::NoTime => (NO_TIME, |_, values, context| {
-            read("time", &values[0], context, |text| {
-                datetime::parse_time(text).map_or(Value::Null, |(time, _)| Value::Time(time))
-            })
+        ParameterKind::NoTime => (NO_TIME, |call, values, context| {
+            told(call, &values[0], "time", context)?;
+            let text = values[0].as_raw_bytes();
+            let time = text.and_then(datetime::parse_time).map(|(time, _)| Value::Time(time));
+            Ok(time.unwrap_or(Value::Null))
         }),
         _ => return None,
     })
 }
 
+/// A constant of a list: what does not fit is told of once.
+pub(super) fn in_list(typed: Typed) -> Typed {
+    renamed(typed, |call| call.name.ends_with(" of parameter"), LISTED)
+}
+
+/// A bound of BETWEEN.
+pub(super) fn as_bound(typed: Typed) -> Typed {
+    renamed(typed, |call| call.name == NO_MOMENT, BOUND)
+}
+
+/// A moment that a moment is compared with.
+pub(super) fn compared(typed: Typed) -> Typed {
+    renamed(typed, |call| call.name == NO_MOMENT, COMPARED)
+}
+
+fn renamed(typed: Typed, fits: fn(&Call) -> bool, name: &'static str) -> Typed {
+    match &typed.expr {
+        Expr::Call(call) if fits(call) => {
+            let call = Call::new(name, call.function, call.arguments.clone(), call.kind.clone());
+            Typed { expr: call.into_expr(), ..typed }
+        }
+        _ => typed,
+    }
+}
+
+/// The whole number without a sign that the bytes of one begin with; a sign is read as bits.
+fn unsigned_prefix(call: &Call, values: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let number = read(call, "INTEGER", &values[0], context, |text| {
+        let (number, _) = parse_integer_prefix(text);
+        match number < 0 {
+            true => Value::Int(i64::try_from(number).unwrap_or(i64::MIN)),
+            false => Value::UInt(u64::try_from(number).unwrap_or(u64::MAX)),
+        }
+    })?;
+    let Value::Int(negative) = number else { return Ok(number) };
+    context.warn(SqlError::cast_to_complement("unsigned", "negative integer", "positive"))?;
+    Ok(Value::UInt(negative as u64))
+}
+
 /// The value that the bytes of one are `taken` for, with a warning that it is no such number; NULL stays NULL.
 fn read(
+    call: &Call,
     wanted: &str,
     value: &Value,
     context: &EvalContext<'_>,
     taken: impl FnOnce(&[u8]) -> Value,
 ) -> SqlResult<Value> {
-    if value.is_null() {
-        return Ok(Value::Null);
+    let Some(text) = value.as_raw_bytes() else { return Ok(Value::Null) };
+    // A text is shown by its bytes.
+    let error = SqlError::truncated_wrong_value(wanted, shown_bytes(text));
+    tell(call, call.name == LISTED, value, error, context)?;
+    Ok(taken(text))
+}
+
+fn told(call: &Call, value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {
+    let error = SqlError::truncated_wrong_value(kind, shown_value(value));
+    tell(call, call.name == LISTED, value, error, context)
+}
+
+/// Warns of a value unless it is NULL, or was told of in this statement and is to be told `once`.
+fn tell(call: &Call, once: bool, value: &Value, error: SqlError, context: &EvalContext<'_>) -> SqlResult<()> {
+    let place = std::ptr::from_ref(call) as usize;
+    if value.is_null() || once && context.session.was_told(place) {
+        return Ok(());
     }
-    told(value, wanted, context)?;
-    Ok(taken(value.as_raw_bytes().unwrap_or_default()))
+    context.warn(error)?;
+    if once {
+        context.session.note_told(place);
+    }
+    Ok(())
+}
+
+/// Whether a number is beyond all whole numbers.
+fn is_past(value: &Value) -> bool {
+    matches!(value, Value::Double(number) if number.abs() >= -(i64::MIN as f64))
+}
+
+/// A number that is no date, as a message shows it: without what is behind its point, and with a sign.
+fn shown_whole(value: &Value) -> String {
+    match value {
+        Value::UInt(number) => (*number as i64).to_string(),
+        Value::Double(number) => (number.trunc() as i64).to_string(),
+        other => shown_value(other),
+    }
 }
 
 fn decimal_of(text: &[u8], scale: u8) -> Value {
     Value::Decimal(Decimal::parse_prefix(text).value.round_to(scale))
-}
-
-fn told(value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {
-    context.warn(SqlError::truncated_wrong_value(kind, shown_value(value)))
 }

@@ -178,10 +178,14 @@ fn whole_value(
         Numeric::UInt(number) => Value::UInt(number),
         Numeric::Decimal(number) => {
             let whole = decimal(&number);
-            if number.integer_digits() > 17 {
-                Value::Decimal(whole)
-            } else {
-                whole.to_i64().map_or(Value::Decimal(whole), Value::Int)
+            match whole.to_i64() {
+                Some(whole) if number.integer_digits() <= 17 => Value::Int(whole),
+                // What is computed with a parameter can have more digits than its type says.
+                None if matches!(call.kind, ColumnType::Int { .. }) => {
+                    context.warn(SqlError::truncated_wrong_value("DECIMAL", whole.to_string()))?;
+                    Value::Int(if number.is_negative() { i64::MIN } else { i64::MAX })
+                }
+                _ => Value::Decimal(whole),
             }
         }
         Numeric::Double(number) => Value::Double(double(number)),

@@ -23,8 +23,10 @@ pub fn beside(kind: Kind, value: &Value, whole: bool) -> Option<(Kind, Value)> {
         Value::DateTime(_) => return Some(with_digits(temporal_decimal(value))),
         _ => return of_text(kind, value.as_raw_bytes()?, whole),
     };
-    if kind != Kind::Date {
-        return Some(with_digits(number));
+    match kind {
+        Kind::Date => {}
+        Kind::Time => return Some((Kind::Clock, with_digits(number).1)),
+        _ => return Some(with_digits(number)),
     }
     let rounded = rounded(&number);
     // What spells a date and a time of day is that.

@@ -15,7 +15,7 @@ use crate::datetime::{self, Date, DateRules};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Hold, MOMENT_MIN, ParameterKind, clock_of_number, whole_number};
-use crate::value::{Value, parse_double_prefix};
+use crate::value::{Value, parse_double_prefix, parse_integer_prefix};
 
 use ParameterKind as Kind;
 
@@ -65,16 +65,25 @@ impl Deriving {
     }
 }
 
+/// The statement that runs a prepared one, as errors name it.
+pub const TEXT_COMMAND: &str = "EXECUTE";
+
 /// Whether LIMIT counts rows by a value that is no whole number, or by one below zero.
 ///
 /// # Errors
 /// 1210 for the one, 1690 for the other; `command` is what runs the statement.
 pub fn check_counts(derived: &[Derived], values: &[Value], command: &str) -> SqlResult<()> {
+    // What comes in packets is told of with a sign, and a text there is read.
+    let packets = command != TEXT_COMMAND;
     let counts = derived.iter().zip(values).filter(|(one, _)| one.hold == Hold::Count);
     for (_, value) in counts {
         match value {
             Value::Null | Value::UInt(_) | Value::Int(0..) => {}
-            Value::Int(_) => return Err(SqlError::value_out_of_range("unsigned integer", command)),
+            Value::Int(_) => {
+                let kind = if packets { "SIGNED INTEGER" } else { "unsigned integer" };
+                return Err(SqlError::value_out_of_range(kind, command));
+            }
+            Value::Str(_) | Value::Bytes(_) if packets => {}
             _ => return Err(SqlError::wrong_arguments(command)),
         }
     }
@@ -104,7 +113,8 @@ enum Fit {
 pub fn given(derived: &[Derived], values: &[Value]) -> Option<Given> {
     let fits = |(one, value): (&Derived, &Value)| {
         let is_kind = || !one.hold.computes() && one.kind == ParameterKind::of(value);
-        one.hold.converts() && !is_clock_for_text(one, value) || value.is_null() || is_kind()
+        let converts = one.hold.converts() && !is_clock_for_text(one, value) && !is_read_first(one, value);
+        converts || value.is_null() || is_kind()
     };
     if derived.iter().zip(values).all(fits) { None } else { Some(converted(derived, values)) }
 }
@@ -146,14 +156,25 @@ fn is_clock_for_text(derived: &Derived, value: &Value) -> bool {
         && matches!(value, Value::DateTime(_) | Value::Time(_))
 }
 
+/// Whether a text is read as the number that it spells before it is converted to a whole one.
+#[inline]
+fn is_read_first(derived: &Derived, value: &Value) -> bool {
+    matches!(derived.hold, Hold::Pinned | Hold::Count)
+        && matches!(derived.kind, Kind::Int | Kind::UInt)
+        && matches!(value, Value::Str(_) | Value::Bytes(_))
+}
+
 fn is_misfit(kind: ParameterKind) -> bool {
     matches!(
         kind,
         Kind::NoInt
+            | Kind::NoUInt
+            | Kind::PastInt
             | Kind::NoYear
             | Kind::NoDecimal
             | Kind::NoDouble
             | Kind::NoMicros
+            | Kind::NoClock
             | Kind::Today
             | Kind::NoMoment
             | Kind::NoDate
@@ -166,6 +187,10 @@ fn fit(derived: Derived, value: &Value) -> Fit {
     if is_clock_for_text(&derived, value) {
         return Fit::As(Kind::Text, Some(computed::stored_text(value)));
     }
+    if is_read_first(&derived, value) {
+        let text = value.as_raw_bytes().unwrap_or_default();
+        return if derived.hold == Hold::Count { count_of(text) } else { whole_of(derived.kind, text) };
+    }
     let as_it_is = derived.hold.converts() || actual == derived.kind && !derived.hold.computes();
     if as_it_is || actual == Kind::Null {
         return Fit::Same;
@@ -175,6 +200,7 @@ fn fit(derived: Derived, value: &Value) -> Fit {
         return match computed::beside(derived.kind, value, whole) {
             Some((kind, value)) => Fit::As(kind, Some(value)),
             None if whole => Fit::As(Kind::NoInt, None),
+            None if derived.kind == Kind::Time => Fit::As(Kind::NoClock, None),
             None => Fit::As(Kind::NoMicros, None),
         };
     }
@@ -212,6 +238,7 @@ fn kept_as(derived: Derived, value: &Value) -> Fit {
         (Kind::Double, Value::Int(number)) => Fit::As(Kind::Double, Some(Value::Double(*number as f64))),
         (Kind::Double, Value::UInt(number)) => Fit::As(Kind::Double, Some(Value::Double(*number as f64))),
         (Kind::Double, Value::Decimal(number)) => Fit::As(Kind::Double, Some(Value::Double(number.to_f64()))),
+        (Kind::Bits, Value::UInt(_)) => Fit::As(Kind::UInt, None),
         (Kind::Year, Value::Int(_) | Value::UInt(_)) => Fit::As(Kind::Year, None),
         (Kind::DateTime, Value::Time(_)) if derived.hold == Hold::Argument => Fit::As(Kind::Today, None),
         (Kind::Time, Value::DateTime(moment)) if matches!(derived.hold, Hold::Argument | Hold::Output) => {
@@ -232,22 +259,7 @@ fn kept_as(derived: Derived, value: &Value) -> Fit {
 fn text_as(derived: Derived, value: &Value) -> Fit {
     let text = value.as_raw_bytes().unwrap_or_default();
     match derived.kind {
-        Kind::Int | Kind::UInt | Kind::Year => match spelt_number(text) {
-            Some(Value::Int(number)) if derived.kind == Kind::UInt => match u64::try_from(number) {
-                Ok(number) => Fit::As(Kind::UInt, Some(Value::UInt(number))),
-                Err(_) => Fit::Anew(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
-            },
-            Some(Value::UInt(number)) if derived.kind == Kind::UInt => {
-                Fit::As(Kind::UInt, Some(Value::UInt(number)))
-            }
-            Some(Value::UInt(number)) => {
-                Fit::Anew(Kind::Decimal, Some(Value::Decimal(Decimal::from(number))))
-            }
-            Some(number @ Value::Int(_)) => Fit::As(derived.kind, Some(number)),
-            Some(number) => Fit::Anew(Kind::Decimal, Some(number)),
-            None if derived.kind == Kind::Year && derived.hold == Hold::Output => Fit::As(Kind::NoYear, None),
-            None => Fit::As(Kind::NoInt, None),
-        },
+        Kind::Int | Kind::UInt | Kind::Bits | Kind::Year => integer_as(derived, text),
         Kind::Decimal => match spelt_number(text) {
             Some(Value::Int(number)) => Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
             Some(Value::UInt(number)) => Fit::As(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
@@ -265,9 +277,60 @@ fn text_as(derived: Derived, value: &Value) -> Fit {
             misfit @ Fit::As(Kind::NoTime, _) => misfit,
             _ => Fit::As(Kind::Text, None),
         },
+        Kind::Date if derived.hold != Hold::Bounds => match moment_as(derived, value) {
+            misfit @ Fit::As(Kind::NoDate, _) => misfit,
+            _ => Fit::As(Kind::Text, None),
+        },
         Kind::Bytes | Kind::FewBytes | Kind::OfNull => Fit::As(derived.kind, None),
         _ => Fit::As(Kind::Text, None),
     }
+}
+
+/// A text as the whole number that it spells. One with a sign or a fraction is a DECIMAL where it stands, but beside BIT and YEAR a fraction is
+/// not read.
+fn integer_as(derived: Derived, text: &[u8]) -> Fit {
+    let unsigned = matches!(derived.kind, Kind::UInt | Kind::Bits);
+    match spelt_number(text) {
+        Some(Value::Int(number)) if number < 0 => {
+            Fit::Anew(Kind::Decimal, Some(Value::Decimal(Decimal::from(number))))
+        }
+        Some(Value::Int(number)) if unsigned => Fit::As(Kind::UInt, Some(Value::UInt(number as u64))),
+        Some(number @ Value::UInt(_)) if unsigned => Fit::As(Kind::UInt, Some(number)),
+        Some(Value::UInt(number)) => Fit::Anew(Kind::Decimal, Some(Value::Decimal(Decimal::from(number)))),
+        Some(number @ Value::Int(_)) => Fit::As(derived.kind, Some(number)),
+        Some(number) if matches!(derived.kind, Kind::Int | Kind::UInt) => {
+            Fit::Anew(Kind::Decimal, Some(number))
+        }
+        _ if unsigned => Fit::As(Kind::NoUInt, None),
+        _ if derived.kind == Kind::Year && derived.hold == Hold::Output => Fit::As(Kind::NoYear, None),
+        _ => Fit::As(Kind::NoInt, None),
+    }
+}
+
+/// A text where a function or a cast takes a whole number: the number that it spells, rounded.
+fn whole_of(kind: ParameterKind, text: &[u8]) -> Fit {
+    match spelt_number(text) {
+        Some(number @ Value::UInt(_)) if kind == Kind::UInt => Fit::As(Kind::UInt, Some(number)),
+        Some(number @ Value::Int(_)) => Fit::As(Kind::Int, Some(number)),
+        Some(Value::Decimal(number)) => {
+            match number.round_to(0).to_scaled_i128().and_then(|whole| i64::try_from(whole).ok()) {
+                Some(whole) => Fit::As(Kind::Int, Some(Value::Int(whole))),
+                None => Fit::As(Kind::PastInt, None),
+            }
+        }
+        Some(_) => Fit::As(Kind::PastInt, None),
+        None => Fit::As(Kind::NoInt, None),
+    }
+}
+
+/// A text where LIMIT counts rows: the whole number that it begins with, its sign read as bits.
+fn count_of(text: &[u8]) -> Fit {
+    let (number, _) = parse_integer_prefix(text);
+    let count = match number < 0 {
+        true => i64::try_from(number).unwrap_or(i64::MIN) as u64,
+        false => u64::try_from(number).unwrap_or(u64::MAX),
+    };
+    Fit::As(Kind::UInt, Some(Value::UInt(count)))
 }
 
 /// A text as the date or the time that it says.
@@ -319,7 +382,7 @@ fn number_as(derived: Derived, value: &Value) -> Fit {
         }
         (_, Some(said), _) => Fit::As(Kind::Date, Some(Value::Date(said.moment.date()))),
         // Of three digits or fewer a month may be 0.
-        (Kind::Date, None, Some(day @ 1..=100)) if day % 100 <= 31 => {
+        (Kind::Date, None, Some(day @ 1..=100)) if day % 100 <= 31 && derived.hold != Hold::Argument => {
             let day = day as u32;
             Fit::As(Kind::Date, Some(Value::Date(Date::from_parts(2000, day / 100, day % 100))))
         }
@@ -373,7 +436,12 @@ mod tests {
         for text in ["", "abc", "12abc", "1 2", "nan", "-", "2024-01-01"] {
             assert_eq!(beside(Kind::Int, Value::text(text)), (Kind::NoInt, Value::text(text)), "{text}");
         }
-        assert_eq!(one(Kind::Int, Hold::Pinned, Value::text("x")), (Kind::Text, Value::text("x")));
+        let pinned = |text: &str| one(Kind::Int, Hold::Pinned, Value::text(text));
+        assert_eq!(pinned("x"), (Kind::NoInt, Value::text("x")));
+        assert_eq!(pinned("1.5"), (Kind::Int, Value::Int(2)));
+        assert_eq!(pinned("-2"), (Kind::Int, Value::Int(-2)));
+        assert_eq!(beside(Kind::Int, Value::text("-2")), (Kind::Decimal, decimal("-2")));
+        assert_eq!(beside(Kind::Bits, Value::text("1.5")), (Kind::NoUInt, Value::text("1.5")));
     }
 
     #[test]
@@ -407,6 +475,13 @@ mod tests {
         for wrong in [Value::text("1"), Value::Double(1.0), Value::Decimal(Decimal::from(1_i64))] {
             assert_eq!(told(wrong), Some(1210));
         }
+        let packet = |value: Value| check_counts(&count, &[value], "mysqld_stmt_execute").is_ok();
+        assert!(packet(Value::text("1")));
+        assert!(!packet(Value::Double(1.0)));
+        let counted = |text: &str| one(Kind::Int, Hold::Count, Value::text(text)).1;
+        assert_eq!(counted(" 7 "), Value::UInt(7));
+        assert_eq!(counted("12abc"), Value::UInt(12));
+        assert_eq!(counted("-1"), Value::UInt(u64::MAX));
     }
 
     #[test]

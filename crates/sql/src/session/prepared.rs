@@ -18,7 +18,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{ParameterKind, SessionView, VariableKind};
 use crate::memory::Announced;
 use crate::parser::Aside;
-use crate::plan::derived::{AllDerived, Deriving, Kinds, check_counts, expected, given};
+use crate::plan::derived::{AllDerived, Deriving, Kinds, TEXT_COMMAND, check_counts, expected, given};
 use crate::plan::parameters::{Parameters, serves};
 use crate::registry::Command;
 use crate::sink::{ColumnMeta, ResultSink};
@@ -423,7 +423,7 @@ impl Session {
     fn running_command(&self) -> &'static str {
         match self.entry.command() {
             Command::Execute => "mysqld_stmt_execute",
-            _ => "EXECUTE",
+            _ => TEXT_COMMAND,
         }
     }
 
