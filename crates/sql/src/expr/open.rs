@@ -131,6 +131,10 @@ impl Builder<'_> {
         let given = temporal && matches!(hold, Hold::Beside | Hold::Bounds | Hold::Output);
         for one in written.iter().filter(|one| is_open(one)) {
             each_open(one, false, &mut |at, number| {
+                // What has lost its sign or its fraction is computed with as the DOUBLE that it is.
+                if number && hold.computes() {
+                    return;
+                }
                 let hold = if number && given { Hold::Computed } else { hold };
                 self.resolver.derive(at, hold, kind);
             });
