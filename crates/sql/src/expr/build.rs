@@ -248,16 +248,6 @@ impl Builder<'_> {
         }
     }
 
-    /// A `?`: its type is the value's, announced as a long string.
-    fn parameter(&self, position: u32) -> Typed {
-        let collation = self.settings.connection_collation;
-        Typed {
-            expr: Expr::Parameter(position as usize),
-            kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation })
-                .with_traits(Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode }),
-        }
-    }
-
     fn trim(
         &mut self,
         side: ast::TrimSide,
@@ -747,12 +737,7 @@ impl Builder<'_> {
             }
             let bits = nth == 0 && functions::writes_digits(name) && number_of_hex(argument).is_some();
             let mut bound = match functions::wanted_number(name, nth, numeric || bits) {
-                // It counts the bits of bytes, and a text that is prepared for is that.
-                _ if name == "bit_count" && matches!(argument, ast::Expr::Parameter(_)) => {
-                    let given = self.build(argument)?;
-                    let to = given.kind.column.clone();
-                    if to.is_binary_string() { super::class::coerced(given, to) } else { given }
-                }
+                _ if Self::counts_given_bits(name, argument) => self.given_bits(argument)?,
                 Some(wanted) if numeric || bits => {
                     if let Some(number) = number_of_hex(argument).filter(|_| rounds_hex(name, nth)) {
                         arguments.push(if name == "abs" { as_absolute(number) } else { as_real(number) });

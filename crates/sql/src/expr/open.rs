@@ -8,8 +8,8 @@ use super::{ArithmeticOp, Call, EvalContext, Expr, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::error::SqlResult;
-use crate::mixing::Derivation;
-use crate::types::ColumnType;
+use crate::mixing::{Derivation, Repertoire, Traits};
+use crate::types::{ColumnType, ExprType};
 use crate::value::{Value, equal_null_safe};
 
 /// Whether the context of an expression decides what the parameters in it are.
@@ -193,6 +193,28 @@ impl Builder<'_> {
 }
 
 impl Builder<'_> {
+    /// A `?`: its type is the value's, announced as a long string.
+    pub(super) fn parameter(&self, position: u32) -> Typed {
+        let collation = self.settings.connection_collation;
+        Typed {
+            expr: Expr::Parameter(position as usize),
+            kind: ExprType::nullable(ColumnType::Varchar { length: 16_383, collation })
+                .with_traits(Traits { derivation: Derivation::Coercible, repertoire: Repertoire::Unicode }),
+        }
+    }
+
+    /// Whether it is the argument of BIT_COUNT, which counts the bits of bytes.
+    pub(super) fn counts_given_bits(name: &str, argument: &ast::Expr) -> bool {
+        name == "bit_count" && matches!(argument, ast::Expr::Parameter(_))
+    }
+
+    /// That argument: a text is its bytes.
+    pub(super) fn given_bits(&mut self, argument: &ast::Expr) -> SqlResult<Typed> {
+        let given = self.build(argument)?;
+        let to = given.kind.column.clone();
+        Ok(if to.is_binary_string() { super::class::coerced(given, to) } else { given })
+    }
+
     /// A date or a moment, and the amount of units that is added to it.
     pub(super) fn settle_summands(&self, date: &ast::Expr, amount: &ast::Expr, unit: ast::IntervalUnit) {
         let kind = crate::functions::summand_kind(unit);
