@@ -18,7 +18,7 @@ use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
-use crate::mixing::{Derivation, Repertoire, Traits};
+use crate::mixing::Traits;
 use crate::pulse;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::{Value, parse_integer_prefix, shown};
