@@ -312,6 +312,7 @@ errors! {
     warn_allowed_packet(function, max) = 1301 b"HY000" "Result of {function}() was larger than max_allowed_packet ({max}) - truncated";
     savepoint_does_not_exist(kind, name) = 1305 b"42000" "{kind} {name} does not exist";
     query_interrupted() = 1317 b"70100" "Query execution was interrupted";
+    no_data() = 1329 b"02000" "No data - zero rows fetched, selected, or processed";
     view_columns_mismatch() = 1353 b"HY000" "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
     no_default_for_field(column) = 1364 b"HY000" "Field '{column}' doesn't have a default value";
     document_as_condition() = 3986 b"HY000" "Evaluating a JSON value in SQL boolean context does an implicit comparison against JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING";

@@ -84,6 +84,8 @@ pub struct Warning {
 #[derive(Debug)]
 pub struct Warnings {
     count: AtomicU32,
+    /// Errors among them.
+    errors: AtomicU32,
     /// What `@@warning_count` and `@@error_count` say: how many there were when the statement that runs began.
     before: AtomicU32,
     errors_before: AtomicU32,
@@ -101,6 +103,7 @@ impl Default for Warnings {
     fn default() -> Warnings {
         Warnings {
             count: AtomicU32::new(0),
+            errors: AtomicU32::new(0),
             before: AtomicU32::new(0),
             errors_before: AtomicU32::new(0),
             kept_max: AtomicU32::new(Self::KEPT_MAX),
@@ -133,6 +136,9 @@ impl Warnings {
             return;
         }
         self.count.fetch_add(1, Ordering::Relaxed);
+        if level == WarningLevel::Error {
+            self.errors.fetch_add(1, Ordering::Relaxed);
+        }
         let mut list = self.list.lock();
         if list.len() < self.kept_max.load(Ordering::Relaxed) as usize {
             list.push(Warning { level, error });
@@ -156,7 +162,11 @@ impl Warnings {
         let mut at = 0;
         list.retain(|warning| {
             at += 1;
-            at <= usize::from(after) || warning.error.code != code
+            let stays = at <= usize::from(after) || warning.error.code != code;
+            if !stays && warning.level == WarningLevel::Error {
+                self.errors.fetch_sub(1, Ordering::Relaxed);
+            }
+            stays
         });
         self.count.fetch_sub((all - list.len()) as u32, Ordering::Relaxed);
     }
@@ -167,9 +177,9 @@ impl Warnings {
         (count, u64::from(self.errors_before.load(Ordering::Relaxed)))
     }
 
-    /// Errors among the kept lines.
+    /// Number of errors raised, kept or not.
     pub fn errors(&self) -> u64 {
-        self.list().iter().filter(|one| one.level == WarningLevel::Error).count() as u64
+        u64::from(self.errors.load(Ordering::Relaxed))
     }
 
     /// The client has been given another row. One thread at a time runs a statement.
@@ -202,6 +212,7 @@ impl Warnings {
             self.before.store(count, Ordering::Relaxed);
             self.errors_before.store(self.errors() as u32, Ordering::Relaxed);
             self.count.store(0, Ordering::Relaxed);
+            self.errors.store(0, Ordering::Relaxed);
             self.list.lock().clear();
         }
     }
@@ -389,6 +400,8 @@ pub struct EvalSettings {
     pub division_digits: u8,
     /// True inside INSERT, UPDATE, DELETE under strict mode without IGNORE: what is a warning in SELECT is an error.
     pub strict_change: bool,
+    /// `sql_auto_is_null`
+    pub null_finds_last: bool,
 }
 
 impl Default for EvalSettings {
@@ -405,6 +418,7 @@ impl Default for EvalSettings {
             default_week_format: 0,
             division_digits: crate::decimal::DIVISION_SCALE,
             strict_change: false,
+            null_finds_last: false,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::collation::Collation;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
+use crate::functions;
 use crate::types::ColumnType;
 
 use super::block::{Block, PlanContext};
@@ -20,7 +21,7 @@ use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
-use super::{insert_select, walk, with};
+use super::{insert_select, last_row, walk, with};
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);
@@ -97,7 +98,8 @@ impl ChangePlan {
         let has_foreign = targets.iter().any(|target| target.foreign.is_some());
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
         let is_target = |step: &&Step| targets.iter().any(|target| target.base == step.base);
-        let reads_whole = select.steps.iter().filter(is_target).any(Step::reads_whole);
+        let never = select.preconditions.iter().any(|one| functions::is_never(&one.expr));
+        let reads_whole = !never && select.steps.iter().filter(is_target).any(Step::reads_whole);
         ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
     }
 
@@ -489,7 +491,9 @@ fn plan_rows(
         conditions.push(Condition::bind_on(block, one)?);
     }
     let mut list = Vec::new();
-    rows.condition.iter().for_each(|one| walk::conjuncts((*one).clone(), &mut list));
+    if let Some(condition) = rows.condition {
+        walk::conjuncts(last_row::meant(block, condition)?, &mut list);
+    }
     for one in &list {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }

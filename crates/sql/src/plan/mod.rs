@@ -17,6 +17,7 @@
 //! | `uses` | which columns are used, and what for |
 //! | `foreign_key` | what a change asks of parents and children |
 //! | `kept` | what columns are announced as whose values pass through a temporary table in MySQL |
+//! | `last_row` | what `sql_auto_is_null` makes of a condition |
 //! | `finish` | columns to deliver, covering indexes, order by index |
 
 pub mod access;
@@ -34,6 +35,7 @@ mod inner;
 mod insert_select;
 pub mod json_table;
 mod kept;
+mod last_row;
 mod member_texts;
 mod names;
 pub mod parameters;

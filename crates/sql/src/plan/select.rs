@@ -19,7 +19,7 @@ use super::point::PointShape;
 use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
 use super::scope::{AggregateUse, Outside, Scope};
 use super::steps::{Condition, StepPlanner};
-use super::{distinct, finish, from, grouping, names, rollup, walk};
+use super::{distinct, finish, from, grouping, last_row, names, rollup, walk};
 
 /// What of a query surrounds its SELECT block.
 #[derive(Clone, Copy)]
@@ -131,7 +131,9 @@ fn rows_and_keys(
 ) -> SqlResult<Front> {
     let mut conditions = Vec::new();
     let mut list = Vec::new();
-    select.condition.iter().for_each(|one| walk::conjuncts(one.clone(), &mut list));
+    if let Some(condition) = &select.condition {
+        walk::conjuncts(last_row::meant(block, condition)?, &mut list);
+    }
     for one in &joined.conditions {
         let bound = Condition::bind_on(block, one);
         if bound.is_err() && !block.scope.is_awaited() {

@@ -352,7 +352,11 @@ impl Session {
         };
         // Without keys and columns that are sound there is nothing that a parent could fit.
         faults.before(Phase::ForeignKeys)?;
-        self.check_has_primary(&definition)?;
+        if create.like.is_some() {
+            self.check_has_primary(&definition)?;
+        } else {
+            self.check_is_identified(&definition)?;
+        }
         self.claim_constraints(&definition, &holds).await?;
         let fits = self.fit_parents(&mut definition, 0, &[]);
         faults.take(Phase::ForeignKeys, fits);
@@ -365,7 +369,15 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    /// `sql_require_primary_key`
+    /// `sql_require_primary_key` for a new table with keys of its own: one that stands for the primary key will do.
+    pub(super) fn check_is_identified(&self, definition: &Definition) -> SqlResult<()> {
+        match definition::primary_key(definition) {
+            Some(_) => Ok(()),
+            None => self.check_has_primary(definition),
+        }
+    }
+
+    /// `sql_require_primary_key` for a table that is changed, or made as another one is.
     pub(super) fn check_has_primary(&self, definition: &Definition) -> SqlResult<()> {
         if self.settings.require_primary_key && !definition.keys.iter().any(|key| key.primary) {
             return Err(SqlError::table_without_primary_key());

@@ -25,6 +25,8 @@ pub(super) enum Need {
     Table(P, Box<str>, Box<str>),
     /// Any of a database's privileges, else error 1044.
     SomeOfSchema(Box<str>),
+    /// The same, else error 1044 with the host that the client has come from.
+    Shown(Box<str>),
     /// Any of a table's or its columns' privileges, else error 1142 with this command.
     SomeOfTable(&'static str, Box<str>, Box<str>),
     /// Any of a table's privileges, those on columns left aside, else error 1142 with this command.
@@ -334,7 +336,7 @@ impl Asker<'_> {
                 let schema = schema.ok_or_else(SqlError::no_database_selected)?.into();
                 self.needs(Need::Schema(P::EVENT, schema));
             }
-            ShowWhat::CreateDatabase { name, .. } => self.some_of_schema(Some(name))?,
+            ShowWhat::CreateDatabase { name, .. } => self.needs(Need::Shown(name.clone())),
             ShowWhat::Columns { table, .. } | ShowWhat::Index(table) => {
                 let schema = self.schema(table)?;
                 self.needs(Need::Columns(schema, table.table.clone()));

@@ -60,6 +60,12 @@ impl Session {
                 }
                 return Err(self.denied_database(schema));
             }
+            Need::Shown(schema) => {
+                let (user, host) = self.who_and_whence();
+                return self
+                    .ask(&Need::SomeOfSchema(schema.clone()))
+                    .map_err(|_| SqlError::database_access_denied(user, host, schema));
+            }
             Need::Table(wanted, schema, table) => return self.ask_table(*wanted, schema, table),
             Need::SomeOfTable(command, schema, table) => {
                 if !VirtualTable::is_schema(schema) && !self.rights().may_look_into_table(schema, table) {
@@ -202,7 +208,7 @@ impl Session {
                 // Which of the tables are changed is only known when the columns are.
                 Asked::SomeOf(wanted) => {
                     if !self.holds_some(wanted, schema, &table.name) {
-                        return Err(self.denied_table(&wanted.in_words(), &table.name));
+                        return Err(self.denied_table("SELECT", &table.name));
                     }
                 }
             }

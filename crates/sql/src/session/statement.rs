@@ -20,7 +20,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
 use crate::expr::{
-    ComparedConstant, EvalContext, EvalSettings, NoRow, VariableKind, Warnings, with_own_digits,
+    ComparedConstant, EvalContext, EvalSettings, NoRow, VariableKind, WarningLevel, Warnings, with_own_digits,
 };
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, InsertSource, plan_delete, plan_insert, plan_update};
@@ -130,6 +130,7 @@ pub fn eval_settings(settings: &crate::variables::SessionSettings) -> EvalSettin
         default_week_format: settings.default_week_format,
         division_digits: settings.division_digits,
         strict_change: false,
+        null_finds_last: settings.auto_is_null,
     }
 }
 
@@ -643,7 +644,8 @@ pub(super) fn selecting(exprs: &[ast::Expr]) -> Statement {
         with: None,
         body: ast::QueryBody::Select(Box::new(select)),
         order_by: Vec::new(),
-        limit: None,
+        // It gives one row; that of `sql_select_limit` is not for it.
+        limit: Some(ast::Limit { count: ast::Expr::Literal(ast::Literal::Int(1)), offset: None }),
         locking: Vec::new(),
         into: Vec::new(),
     };
@@ -716,6 +718,9 @@ async fn select_into(exec: &mut Exec<'_>, plan: &QueryPlan, into: &[ast::Name]) 
         return Err(SqlError::too_many_rows());
     }
     let affected = kept.rows.len() as u64;
+    if affected == 0 {
+        exec.session.warnings.push(WarningLevel::Warning, SqlError::no_data());
+    }
     let connection = exec.eval.settings.connection_collation;
     for row in kept.rows {
         for ((name, value), column) in into.iter().zip(row).zip(plan.columns().iter()) {

@@ -225,7 +225,9 @@ impl Session {
         definition::check_whole(&work.definition)?;
         let is_new = |key: &Key| key.index == NO_TREE;
         self.with_eval(&[], |eval| definition::warn_of_duplicates(&work.definition, is_new, eval));
-        self.check_has_primary(&work.definition)?;
+        if !matches!(&*alter.actions, [AlterAction::Rename(_)]) {
+            self.check_has_primary(&work.definition)?;
+        }
         definition::key::sort(&mut work.definition.keys, &work.definition.columns);
         Ok(())
     }

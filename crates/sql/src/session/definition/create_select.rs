@@ -105,7 +105,7 @@ impl Session {
         let taken = |name: &str| self.is_check_name(place.schema, "", name);
         definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
         faults.end()?;
-        self.check_has_primary(&definition)?;
+        self.check_is_identified(&definition)?;
         self.make_trees(&mut definition)?;
         let width = definition.columns.len();
         let counters = Counters::fresh();
