@@ -26,8 +26,7 @@ impl Parser<'_> {
             default_roles: Vec::new(),
             has_options: false,
         };
-        let plain =
-            |one: &UserSpec| one.plugin.is_none() && one.authentication.is_none() && !one.name.is_current();
+        let plain = |one: &UserSpec| one.plugin.is_none() && one.authentication.is_none();
         if alter && !matches!(&*user.users, [one] if plain(one)) && self.at(Keyword::Default) {
             return Err(self.unexpected());
         }

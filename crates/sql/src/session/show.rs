@@ -593,7 +593,7 @@ impl Session {
 }
 
 fn one(name: &str, number: u64) -> Table {
-    let mut table = Table::new(&[(name, 'n')]);
+    let mut table = Table::new(&[(name, 'p')]);
     table.push(vec![Value::UInt(number)]);
     table
 }

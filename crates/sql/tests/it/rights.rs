@@ -683,3 +683,15 @@ fn clauses_of_accounts() {
     run(&mut root, "SET print_identified_with_as_hex = ON");
     assert!(run(&mut root, "SHOW CREATE USER u").contains(" AS 0x2441243030352401 REQUIRE"));
 }
+
+/// A refusal names the host that the client has come from, or the account's, and the privilege, as MySQL does.
+#[test]
+fn refusals_name_what_mysql_names() {
+    let (db, _root) = set_up(&TABLES);
+    let mut u = as_user(&db, "u");
+    expect(&mut u, "SHOW CREATE DATABASE shop", 1044, "'u'@'10.0.0.7' to database 'shop'");
+    expect(&mut u, "SHOW CREATE DATABASE nowhere", 1044, "'u'@'10.0.0.7' to database 'nowhere'");
+    expect(&mut u, "SHOW TABLES FROM shop", 1044, "'u'@'%' to database 'shop'");
+    expect(&mut u, "UPDATE shop.t, shop.s SET t.b = 1", 1142, "SELECT command denied to user 'u'@'10.0.0.7'");
+    assert!(run(&mut u, "ALTER USER CURRENT_USER() DEFAULT ROLE ALL").starts_with("ok"));
+}
