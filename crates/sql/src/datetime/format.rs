@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Date, DateTime, day_of_week, day_of_year, week_number, year_week};
+use super::{Date, DateTime, week_number, year_week};
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -58,7 +58,6 @@ fn write_specifier(out: &mut dyn Write, specifier: char, moment: DateTime, hours
     let hour = hours.unwrap_or(moment.hour());
     let hour12 = (hour % 24 + 11) % 12 + 1;
     let half = if hour % 24 < 12 { "AM" } else { "PM" };
-    let real = |date: Date| (!date.has_zero_part()).then_some(date);
     let written = match specifier {
         'Y' => write!(out, "{:04}", date.year()),
         'y' => write!(out, "{:02}", date.year() % 100),
@@ -69,10 +68,10 @@ fn write_specifier(out: &mut dyn Write, specifier: char, moment: DateTime, hours
         'd' => write!(out, "{:02}", date.day()),
         'e' => write!(out, "{}", date.day()),
         'D' => write!(out, "{}{}", date.day(), ordinal_suffix(date.day())),
-        'j' => write!(out, "{:03}", day_of_year(real(date)?)),
-        'W' => write!(out, "{}", day_name(day_of_week(real(date)?))),
-        'a' => write!(out, "{}", &day_name(day_of_week(real(date)?))[..3]),
-        'w' => write!(out, "{}", (day_of_week(real(date)?) + 1) % 7),
+        'j' => write!(out, "{:03}", day_number(date) - day_number(Date::from_parts(date.year(), 1, 1)) + 1),
+        'W' => write!(out, "{}", day_name(weekday(date)?)),
+        'a' => write!(out, "{}", &day_name(weekday(date)?)[..3]),
+        'w' => write!(out, "{}", (weekday(date)? + 1) % 7),
         'H' => write!(out, "{hour:02}"),
         'k' => write!(out, "{hour}"),
         'h' | 'I' => write!(out, "{hour12:02}"),
@@ -83,15 +82,38 @@ fn write_specifier(out: &mut dyn Write, specifier: char, moment: DateTime, hours
         'p' => write!(out, "{half}"),
         'r' => write!(out, "{hour12:02}:{minute:02}:{second:02} {half}"),
         'T' => write!(out, "{hour:02}:{minute:02}:{second:02}"),
-        'U' => write!(out, "{:02}", week_number(real(date)?, 0)),
-        'u' => write!(out, "{:02}", week_number(real(date)?, 1)),
-        'V' => write!(out, "{:02}", week_number(real(date)?, 2)),
-        'v' => write!(out, "{:02}", week_number(real(date)?, 3)),
-        'X' => write!(out, "{:04}", year_week(real(date)?, 2) / 100),
-        'x' => write!(out, "{:04}", year_week(real(date)?, 3) / 100),
+        'U' => write!(out, "{:02}", week_number(of_week(date)?, 0)),
+        'u' => write!(out, "{:02}", week_number(of_week(date)?, 1)),
+        'V' => write!(out, "{:02}", week_number(of_week(date)?, 2)),
+        'v' => write!(out, "{:02}", week_number(of_week(date)?, 3)),
+        'X' => write!(out, "{:04}", year_week(of_week(date)?, 2) / 100),
+        'x' => write!(out, "{:04}", year_week(of_week(date)?, 3) / 100),
         other => write!(out, "{other}"),
     };
     written.ok()
+}
+
+/// The number of a day, parts of which may be zero: the day before the first of a month; a month 0 has 31 days.
+fn day_number(date: Date) -> i64 {
+    if date.year() == 0 && date.month() == 0 {
+        return 0;
+    }
+    let first = Date::from_parts(date.year(), date.month().max(1), 1).to_days();
+    first + i64::from(date.day()) - if date.month() == 0 { 32 } else { 1 }
+}
+
+fn weekday(date: Date) -> Option<u32> {
+    let is_some = date.year() != 0 || date.month() != 0;
+    is_some.then(|| ((day_number(date) + 5) % 7) as u32)
+}
+
+/// The day whose week is asked for. A month 0 and a day 0 of January are in none.
+fn of_week(date: Date) -> Option<Date> {
+    match (date.month(), date.day()) {
+        (2.., 0) => Date::from_days(day_number(date)),
+        (0, _) | (_, 0) => None,
+        _ => Some(date),
+    }
 }
 
 fn ordinal_suffix(day: u32) -> &'static str {

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | a whole number that is no column | texts, dates, doubles | whole numbers |
 //! | a text, a DATE, or another date that is no column | texts and dates | dates, moments or times |
+//! | a text of IF, CASE or NULLIF | dates, or times | one that is none is unknown |
 //! | a text | numbers and dates | the dates as texts |
 //! | a date, a time | numbers that say moments | dates, times of day |
 //! | a year | texts of days, and no numbers | no years |
@@ -110,6 +111,13 @@ impl Builder<'_> {
         }
         match (text, reading) {
             (true, Reading::Moment) => read(operand, reading, name.as_deref()),
+            // What a branch gives is unknown if it is no day or time.
+            (true, Reading::Date) if is_chosen(&operand.expr) => {
+                called("date", date_or_unknown, operand, None, ColumnType::DateTime { fsp: 6 })
+            }
+            (true, Reading::Time) if is_chosen(&operand.expr) => {
+                called("time", time_or_unknown, operand, None, ColumnType::Time { fsp: 6 })
+            }
             // A text that is no day or time is equal to none, not even to another such text.
             (true, Reading::Date) => {
                 called("date", date_or_never, operand, None, ColumnType::DateTime { fsp: 6 })
@@ -137,6 +145,15 @@ impl Builder<'_> {
             }
             Err(_) => typed,
         }
+    }
+}
+
+/// One of several values, or none, as IF, CASE and NULLIF give.
+fn is_chosen(expr: &Expr) -> bool {
+    match expr {
+        Expr::Case { .. } | Expr::NullIf { .. } => true,
+        Expr::WithOperand { of, .. } => is_chosen(of),
+        _ => false,
     }
 }
 
@@ -281,6 +298,27 @@ fn never() -> datetime::DateTime {
 
 fn date_or_never(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     date_or(never(), &arguments[0], context)
+}
+
+fn date_or_unknown(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let text = &arguments[0];
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    let written = to_bytes(text);
+    let Some(found) = datetime::parse_date_time(&written, DateRules::LENIENT) else {
+        context.warn(SqlError::truncated_wrong_value("date", shown_value(text)))?;
+        return Ok(Value::Null);
+    };
+    tell_delimiter(&found, &written, 1, context);
+    Ok(Value::DateTime(apply_offset(found.moment, found.offset_seconds, context)))
+}
+
+fn time_or_unknown(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    match &arguments[0] {
+        Value::Null => Ok(Value::Null),
+        text => Ok(to_time(text, context)?.map_or(Value::Null, Value::Time)),
+    }
 }
 
 /// A candidate that is no date, which differs from an operand that is none.

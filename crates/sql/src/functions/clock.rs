@@ -8,9 +8,11 @@ use crate::collation::Collation;
 use crate::datetime::{Date, DateTime, SECOND_US, TIME_MAX_US, Time};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{Call, EvalContext, Typed};
-use crate::types::ColumnType;
-use crate::value::{MomentOrTime, Value, read_moment_or_time, to_decimal, to_i64, to_text, to_time};
+use crate::expr::{Call, EvalContext, Expr, Typed};
+use crate::types::{ColumnType, ExprType};
+use crate::value::{
+    MomentOrTime, Value, read_moment_or_time, to_bytes, to_date_time, to_decimal, to_i64, to_text, to_time,
+};
 
 pub(super) static FUNCTIONS: &[Entry] = &[
     entry("time", (1, 1), time_of, time_like_first, 0),
@@ -144,6 +146,45 @@ fn shift_time(call: &Call, arguments: &[Value], context: &EvalContext<'_>, sign:
         None => return Ok(Value::Null),
     };
     Ok(shifted(call, sum))
+}
+
+/// What ADDTIME or SUBTIME gives as a text, where a day or a moment is read: a time is one of today.
+pub(super) fn sum_of_today(typed: Typed, moment: bool) -> Typed {
+    let is_sum = |call: &Call| matches!(call.name, "addtime" | "subtime");
+    if !typed.kind.column.is_character() || !matches!(&typed.expr, Expr::Call(call) if is_sum(call)) {
+        return typed;
+    }
+    let function = if moment { moment_of_today } else { day_of_today };
+    let kind = ColumnType::DateTime { fsp: 6 };
+    let call = Call::new(SUM_OF_TODAY, function, vec![typed.expr], kind.clone());
+    Typed { expr: call.into_expr(), kind: ExprType { column: kind, ..typed.kind } }
+}
+
+const SUM_OF_TODAY: &str = "sum of today";
+
+pub(super) fn is_sum_of_today(typed: &Typed) -> bool {
+    matches!(&typed.expr, Expr::Call(call) if call.name == SUM_OF_TODAY)
+}
+
+/// A text without a day is a time.
+fn time_said(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Time>> {
+    let text = to_bytes(value);
+    let day = text.iter().skip(1).any(|byte| *byte == b'-');
+    if value.is_null() || day { Ok(None) } else { to_time(value, context) }
+}
+
+fn moment_of_today(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let said = time_said(&arguments[0], context)?;
+    let moment = to_date_time(&said.map_or_else(|| arguments[0].clone(), Value::Time), context)?;
+    Ok(moment.map_or(Value::Null, Value::DateTime))
+}
+
+/// The day of a time is worked out by who asks for it: that of a negative time is today.
+fn day_of_today(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    match time_said(&arguments[0], context)? {
+        Some(time) => Ok(Value::Time(time)),
+        None => Ok(to_date_time(&arguments[0], context)?.map_or(Value::Null, Value::DateTime)),
+    }
 }
 
 fn addtime(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {

@@ -208,6 +208,7 @@ pub(crate) const TIME: &str = "TIME";
 /// A document as the text of a date or a time, a year as its first day; anything else as it is. `source`: the name of
 /// what it comes from, for the warning.
 pub(crate) fn as_temporal(typed: Typed, wanted: &'static str, source: &str) -> Typed {
+    let typed = if wanted == TIME { typed } else { super::clock::sum_of_today(typed, wanted == MOMENT) };
     if let ColumnType::Bit { bits } = typed.kind.column {
         let width = u32::from(bits.div_ceil(8));
         let kind = ExprType::new(ColumnType::Varbinary { length: width }, typed.kind.nullable);
@@ -276,7 +277,10 @@ fn is_year_column(typed: &Typed) -> bool {
 /// What an interval is added to: of a year the text of its first moment, so that the sum is a text too.
 pub(crate) fn as_summand(typed: Typed, source: &str) -> Typed {
     if !is_year_column(&typed) {
-        return as_temporal(typed, MOMENT, source);
+        // A sum of times stays a text, and so does what is added to it.
+        let kind = typed.kind.clone();
+        let moment = as_temporal(typed, MOMENT, source);
+        return if super::clock::is_sum_of_today(&moment) { Typed { kind, ..moment } } else { moment };
     }
     let kind = ExprType::new(ColumnType::varchar(19), typed.kind.nullable);
     call(MOMENT, first_moment, vec![typed.expr], kind)

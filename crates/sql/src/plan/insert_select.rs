@@ -134,7 +134,16 @@ pub fn into_columns(
     conversions
 }
 
-/// The sub-queries of VALUES that read the row.
+/// A sub-query that reads the table which is filled is run for each row: it sees the rows before.
+pub fn read_anew(block: &mut Block<'_, '_>, table: &Table) {
+    let target = Target { table, name: None };
+    for one in &mut block.subqueries {
+        one.correlated |= target.is_read_within(&one.plan);
+    }
+    target.vary(&mut block.subqueries);
+}
+
+/// The sub-queries of VALUES that read the row, or what the rows before have changed.
 pub fn of_rows(block: &Block<'_, '_>, source: &InsertSource) -> Vec<(usize, usize, Vec<usize>)> {
     let InsertSource::Rows(rows) = source else { return Vec::new() };
     if block.subqueries.is_empty() {
@@ -204,6 +213,38 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
+    /// Whether a query reads it anywhere, derived tables too.
+    fn is_read_within(self, plan: &QueryPlan) -> bool {
+        match plan {
+            QueryPlan::Select(plan) => {
+                plan.steps.iter().any(|step| self.is_read_in(step) || self.is_read_in_derived(step))
+                    || plan.subqueries.iter().any(|one| self.is_read_within(&one.plan))
+            }
+            QueryPlan::Set(plan) => plan.members.iter().any(|(_, member)| self.is_read_within(member)),
+            QueryPlan::Values(_) => false,
+        }
+    }
+
+    fn is_read_in_derived(self, step: &Step) -> bool {
+        match &step.source {
+            Source::Derived(plan) | Source::Lateral(plan) | Source::Expanded(plan, _) => {
+                self.is_read_within(plan)
+            }
+            Source::Group(steps) => steps.iter().any(|step| self.is_read_in_derived(step)),
+            Source::Table(_) | Source::Common(_) | Source::Virtual(_) => false,
+        }
+    }
+
+    /// Sub-queries that read it have other rows each time, and so have those within them.
+    fn vary(self, subqueries: &mut [Subquery]) {
+        for one in subqueries.iter_mut().filter(|one| self.is_read_within(&one.plan)) {
+            one.varies = true;
+            if let QueryPlan::Select(plan) = &mut one.plan {
+                self.vary(&mut plan.subqueries);
+            }
+        }
+    }
+
     fn refuse(self, subqueries: &[Subquery], alias: &str) -> SqlResult<()> {
         match subqueries.iter().any(|one| self.is_read_by(&one.plan)) {
             true => Err(SqlError::update_table_used(alias)),

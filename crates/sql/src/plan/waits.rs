@@ -10,6 +10,8 @@
 //! | a value of IF or CASE | its own condition is true, and none before that |
 //! | a candidate of IN | the operand is not NULL and equal to none before it |
 //! | an argument of COALESCE or IFNULL | those before it are NULL |
+//! | a candidate of FIELD | as one of IN |
+//! | an argument of ELT | the first one is its number |
 //! | any other place | always |
 //!
 //! A guard is evaluated besides the expression that it was taken from. Where that would show (an assignment,
@@ -18,8 +20,10 @@
 
 use std::sync::Arc;
 
+use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Expr, Row};
+use crate::types::ColumnType;
 
 use super::block::Block;
 use super::query::{QueryPlan, Subquery, SubqueryKind};
@@ -99,18 +103,12 @@ impl Walk<'_> {
             Expr::And(parts) => self.in_turn(parts, Test::NotFalse),
             Expr::Or(parts) => self.in_turn(parts, Test::NotTrue),
             Expr::Coalesce { arguments, .. } => self.in_turn(arguments, Test::Null),
-            Expr::InList { operand, list, collation, .. } => {
-                self.visit(operand);
-                let outside = self.guards.len();
-                self.guards.push(Guard { expr: self.guarding((**operand).clone()), test: Test::NotNull });
-                for candidate in list {
-                    self.visit(candidate);
-                    let (operand, list) = (operand.clone(), vec![candidate.clone()]);
-                    let equal = Expr::InList { operand, list, collation: *collation, negated: false };
-                    self.guards.push(Guard { expr: self.guarding(equal), test: Test::NotTrue });
-                }
-                self.guards.truncate(outside);
-            }
+            Expr::InList { operand, list, collation, .. } => self.candidates(operand, list, *collation),
+            Expr::Call(call) => match (call.name, &call.arguments[..]) {
+                ("field", [operand, list @ ..]) => self.candidates(operand, list, call.collation),
+                ("elt", [number, list @ ..]) => self.numbered(number, list),
+                (_, arguments) => arguments.iter().for_each(|argument| self.visit(argument)),
+            },
             Expr::WithOperand { operand, of } => {
                 self.visit(operand);
                 self.operands.push((**operand).clone());
@@ -133,6 +131,34 @@ impl Walk<'_> {
                 self.guards.truncate(outside);
             }
             other => other.children().into_iter().for_each(|child| self.visit(child)),
+        }
+    }
+
+    /// An operand, and values each of which is asked for if it is equal to none before.
+    fn candidates(&mut self, operand: &Expr, list: &[Expr], collation: Collation) {
+        self.visit(operand);
+        let outside = self.guards.len();
+        self.guards.push(Guard { expr: self.guarding(operand.clone()), test: Test::NotNull });
+        for candidate in list {
+            self.visit(candidate);
+            let (operand, list) = (Box::new(operand.clone()), vec![candidate.clone()]);
+            let equal = Expr::InList { operand, list, collation, negated: false };
+            self.guards.push(Guard { expr: self.guarding(equal), test: Test::NotTrue });
+        }
+        self.guards.truncate(outside);
+    }
+
+    /// A number, and values of which the one with this number is asked for.
+    fn numbered(&mut self, number: &Expr, list: &[Expr]) {
+        self.visit(number);
+        for (nth, value) in (1i64..).zip(list) {
+            let operand =
+                Box::new(Expr::Coerce { operand: Box::new(number.clone()), to: ColumnType::BIGINT });
+            let list = vec![Expr::int(nth)];
+            let asked = Expr::InList { operand, list, collation: Collation::Binary, negated: false };
+            self.guards.push(Guard { expr: self.guarding(asked), test: Test::True });
+            self.visit(value);
+            self.guards.pop();
         }
     }
 

@@ -44,6 +44,7 @@ fn gathers(plan: &InsertPlan) -> bool {
         && plan.on_duplicate.is_empty()
         && plan.foreign.is_none()
         && plan.table.engine.secondaries.is_empty()
+        && plan.row_subqueries.is_empty()
 }
 
 /// Whether a generated number is there already: the column is full, and REPLACE must not take its last row for that.
