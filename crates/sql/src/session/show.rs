@@ -1,5 +1,5 @@
-//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the first column, WHERE any. What
-//! monitoring tools ask for all the time is in `show_live.rs`.
+//! SHOW. Most of it is a projection of an information_schema table; LIKE tests the name that it is about, WHERE any
+//! column. What monitoring tools ask for all the time is in `show_live.rs`.
 
 use std::sync::Arc;
 
@@ -156,8 +156,10 @@ impl Session {
             None => {}
             Some(ShowFilter::Like(pattern)) => {
                 let folded = String::from_utf8_lossy(pattern).to_lowercase();
+                // The name that it is about; of tables of several databases the table's.
+                let at = usize::from(matches!(show.what, ShowWhat::OpenTables(_)));
                 let fits =
-                    |row: &Vec<Value>| crate::accounts::like(&folded, &to_text(&row[0]).to_lowercase());
+                    |row: &Vec<Value>| crate::accounts::like(&folded, &to_text(&row[at]).to_lowercase());
                 table.rows.retain(fits);
                 head_with_pattern(&mut table, &show.what, pattern);
             }

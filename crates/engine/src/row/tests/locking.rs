@@ -8,7 +8,6 @@ use crate::txn::Txn;
 use std::ops::Bound;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 const FOR_UPDATE: Read = Read::Locking { lock: RowLock::Exclusive, wait: LockWait::Wait };
 const FOR_SHARE: Read = Read::Locking { lock: RowLock::Shared, wait: LockWait::Wait };
