@@ -1,5 +1,6 @@
-//! SHOW STATUS tells what has happened: every counter moves when that happens to it which it counts, and is among those that stand still
-//! with a reason; a session sees what it has done itself, the server what all have done, those that have gone too.
+//! SHOW STATUS tells what has happened: every counter moves when that happens to it which it counts, and is
+//! among those that stand still with a reason; a session sees what it has done itself, the server what all
+//! have done, those that have gone too.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,8 @@ use turnstile_lab::client::Client;
 
 use super::{Scratch, connect, start};
 
-/// What cannot happen here, or only to a server that is in trouble. None of these may move in the test, so that what comes to be counted
-/// leaves the list.
+/// What cannot happen here, or only to a server that is in trouble. None of these may move in the test, so
+/// that what comes to be counted leaves the list.
 const STILL: &[&str] = &[
     // Connections that the operating system refuses, or nobody looks up by name.
     "Connection_errors_accept",
@@ -34,8 +35,8 @@ const STILL: &[&str] = &[
     "Caching_sha2_password_rsa_public_key",
 ];
 
-/// What a quiet server of a test cannot be made to do for sure: pages that do not fit the pool, a full log, waits, the adaptive hash
-/// index, which is off, threads of the pool.
+/// What a quiet server of a test cannot be made to do for sure: pages that do not fit the pool, a full log,
+/// waits, the adaptive hash index, which is off, threads of the pool.
 const UNSURE: &[&str] = &[
     "Aborted_clients",
     "Innodb_adaptive_hash_hash_searches",
@@ -172,7 +173,8 @@ const STATEMENTS: &[&str] = &[
     "SHOW WARNINGS",
 ];
 
-/// What no statement of the list counts: commands of the protocol that the client here does not send, and the end of the server.
+/// What no statement of the list counts: commands of the protocol that the client here does not send, and the
+/// end of the server.
 const BY_OTHERS: &[&str] = &["Com_empty_query", "Com_shutdown", "Com_stmt_fetch", "Com_stmt_reset"];
 
 type Counters = BTreeMap<String, String>;

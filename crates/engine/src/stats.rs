@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 /// What the engine has done since it was opened.
 #[derive(Debug, Default)]
 pub struct Stats {
-    /// What transactions of no session have done: an embedding program, or work of the server's own. Those of sessions are
-    /// counted on their cards.
+    /// What transactions of no session have done: an embedding program, or work of the server's own. Those of
+    /// sessions are counted on their cards.
     pub rows: SharedRowCounts,
     /// Transactions whose undo purge has dropped.
     pub purged_transactions: AtomicU64,

@@ -1,6 +1,7 @@
-//! Numbers that a session counts for itself. One thread at a time adds to them, so that adding is a plain addition without
-//! a locked bus; others read them, relaxed, and see a picture that may be a moment old. They only grow: what is to be counted anew is
-//! counted from a copy of them. The server's numbers are those of all sessions there are, and of those that have ended.
+//! Numbers that a session counts for itself. One thread at a time adds to them, so that adding is a plain
+//! addition without a locked bus; others read them, relaxed, and see a picture that may be a moment old. They
+//! only grow: what is to be counted anew is counted from a copy of them. The server's numbers are those of
+//! all sessions there are, and of those that have ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

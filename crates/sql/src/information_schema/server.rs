@@ -232,7 +232,8 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
     Ok(rows)
 }
 
-/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those of `Com_...` are left out.
+/// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those of
+/// `Com_...` are left out.
 pub fn status(db: &Database, session: Option<Totals>, commands: bool, out: &mut Lines<'_>) -> SqlResult<()> {
     const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
     let mut shown = false;

@@ -1,19 +1,22 @@
 //! What a session counts, and whose counters SHOW STATUS shows.
 //!
-//! A counter that has a value for each session is counted once, by its session, into memory that only this session writes: its
-//! [`SessionCounts`] and, for what the engine does, the [`RowCounts`] of its card. Nothing is added to a number that is shared.
+//! A counter that has a value for each session is counted once, by its session, into memory that only this
+//! session writes: its
+//! [`SessionCounts`] and, for what the engine does, the [`RowCounts`] of its card. Nothing is added to a
+//! number that is shared.
 //!
 //! ```text
 //!   SHOW SESSION STATUS   what the session has counted, less what it had counted at its last FLUSH STATUS,
 //!                         COM_RESET_CONNECTION or COM_CHANGE_USER (its base)
 //!   SHOW GLOBAL STATUS    the sum over the sessions there are, and over those that have ended
 //! ```
-//! A session's numbers only grow, and a session that leaves the registry adds them to the sum of those that have ended under the mutex that
-//! guards the list. Who asks for the sum takes the list and the ended together, and adds up without the mutex, so that
-//! the sum never falls: whoever left since then is still in the list that was taken.
+//! A session's numbers only grow, and a session that leaves the registry adds them to the sum of those that
+//! have ended under the mutex that guards the list. Who asks for the sum takes the list and the ended
+//! together, and adds up without the mutex, so that the sum never falls: whoever left since then is still in
+//! the list that was taken.
 //!
-//! Counters of what belongs to no session (threads, connections, pages) are the same in both scopes, as in MySQL; so is
-//! `Queries`, which MySQL shows for the whole server too.
+//! Counters of what belongs to no session (threads, connections, pages) are the same in both scopes, as in
+//! MySQL; so is `Queries`, which MySQL shows for the whole server too.
 //!
 //! [`RowCounts`]: turnstile_engine::tally::RowCounts
 
