@@ -108,6 +108,12 @@ impl Exec<'_> {
         Ok(true)
     }
 
+    /// Counts a sort as MySQL does, where DELETE sorts all that it finds.
+    fn count_sorted(&self, target: &ChangeTarget, rows: usize, limit: u64) {
+        let wanted = if target.assignments.is_some() { limit } else { u64::MAX };
+        self.session.entry.counts.sorted(rows, wanted);
+    }
+
     async fn change_one(
         &mut self,
         plan: &ChangePlan,
@@ -162,9 +168,7 @@ impl Exec<'_> {
                 let keys = plan.select.order.iter().map(|key| key.expr.eval(&FrameRow(frame), self.eval));
                 keyed.push((keys.collect::<SqlResult<Vec<_>>>()?, vec![Value::UInt(nth as u64)]));
             }
-            // As in MySQL, where DELETE sorts all that it finds.
-            let wanted = if target.assignments.is_some() { count } else { u64::MAX };
-            self.session.entry.counts.sorted(keyed.len(), wanted);
+            self.count_sorted(target, keyed.len(), count);
             let keyed = self.sorted(keyed, &plan.select.order).await?;
             for (_, row) in keyed.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
                 let Some(Value::UInt(nth)) = row.first() else { continue };

@@ -168,8 +168,8 @@ impl Session {
         self.write_table(&table, out)
     }
 
-    /// The columns that preparing a SHOW tells: those of a SHOW that is a query of information_schema in MySQL. Of what does
-    /// not exist none are known; running it is refused.
+    /// The columns that preparing a SHOW tells: those of a SHOW that is a query of information_schema in MySQL. Of
+    /// what does not exist none are known; running it is refused.
     pub(super) fn show_columns(&mut self, show: &Show, params: usize) -> SqlResult<Vec<ColumnMeta>> {
         if !is_query(&show.what) {
             return Ok(Vec::new());
@@ -366,7 +366,8 @@ impl Session {
         Ok(table)
     }
 
-    /// SHOW OPEN TABLES: the dictionary keeps all tables open. `In_use`: the transactions and sessions that hold a table.
+    /// SHOW OPEN TABLES: the dictionary keeps all tables open. `In_use`: the transactions and sessions that hold a
+    /// table.
     fn open_tables(&self, schema: Option<&str>) -> Table {
         let mut table =
             Table::new(&[("Database", 's'), ("Table", 's'), ("In_use", 'n'), ("Name_locked", 'n')]);
