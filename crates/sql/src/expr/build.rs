@@ -217,17 +217,7 @@ impl Builder<'_> {
                 let nullable = any_nullable(&parts);
                 Ok(truth(Expr::Or(parts.into_iter().map(|part| part.expr).collect()), nullable))
             }
-            ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false } if is_sleep(operand) => {
-                // It is never NULL, and nobody waits to learn that.
-                let _ = self.build(operand)?;
-                Ok(truth(Expr::int(0), false))
-            }
-            ast::Expr::Is { operand, test, negated } => {
-                let truth_test = matches!(test, ast::IsTest::True | ast::IsTest::False);
-                let operand = if truth_test { self.condition(operand)? } else { self.plain(operand)? };
-                let operand = Box::new(operand.expr);
-                Ok(truth(Expr::Is { operand, test: *test, negated: *negated }, false))
-            }
+            ast::Expr::Is { operand, test, negated } => self.is(operand, *test, *negated),
             ast::Expr::Between { .. }
             | ast::Expr::InList { .. }
             | ast::Expr::Like { .. }
@@ -784,11 +774,6 @@ impl Builder<'_> {
         }
         Ok(arguments)
     }
-}
-
-/// A call of SLEEP.
-fn is_sleep(expr: &ast::Expr) -> bool {
-    matches!(expr, ast::Expr::Function(call) if &*call.name == "sleep" && call.schema.is_none())
 }
 
 /// What a warning about a document calls the expression it comes from.

@@ -62,6 +62,26 @@ pub(super) fn gives_hex(expr: &ast::Expr) -> bool {
     with_numbers_of_hex(expr).is_some()
 }
 
+/// A call of SLEEP.
+fn is_sleep(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::Function(call) if &*call.name == "sleep" && call.schema.is_none())
+}
+
+impl Builder<'_> {
+    /// IS NULL, IS TRUE and their kin.
+    pub(super) fn is(&mut self, operand: &ast::Expr, test: ast::IsTest, negated: bool) -> SqlResult<Typed> {
+        if is_sleep(operand) && test == ast::IsTest::Null && !negated {
+            // It is never NULL, and nobody waits to learn that.
+            let _ = self.build(operand)?;
+            return Ok(truth(Expr::int(0), false));
+        }
+        let truth_test = matches!(test, ast::IsTest::True | ast::IsTest::False);
+        let operand = if truth_test { self.condition(operand)? } else { self.plain(operand)? };
+        let operand = Box::new(operand.expr);
+        Ok(truth(Expr::Is { operand, test, negated }, false))
+    }
+}
+
 impl Builder<'_> {
     /// `left op right`, of values or of rows.
     pub(super) fn comparison(

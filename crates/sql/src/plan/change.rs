@@ -175,8 +175,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
             InsertSource::Rows(bind_rows(&mut block, &table, rows, &targets, insert)?)
         }
     };
-    insert_select::read_anew(&mut block, &table);
-    let row_subqueries = insert_select::of_rows(&block, &source);
+    let row_subqueries = insert_select::of_rows(&mut block, &table, &source);
     let references = insert_select::references(&block, &source, &targets, &table);
     block.inserted_base = Some(new_base);
     let source_base = block.scope.width();

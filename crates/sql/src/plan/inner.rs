@@ -202,6 +202,19 @@ impl Block<'_, '_> {
         self.scope.loosened.borrow_mut().extend(outer);
     }
 
+    /// Plans a sub-query; of one that is asked for rows only, no more than that.
+    fn plan_asked(&mut self, query: &ast::Query, exists: bool) -> SqlResult<QueryPlan> {
+        if let Some(query) = without_star(query).filter(|_| exists) {
+            return self.plan_inner(&query, Reach::Inside);
+        }
+        let plan = self.plan_inner(query, Reach::Inside)?;
+        // What is left out had to be right.
+        match without_varying(query).filter(|_| exists) {
+            Some(query) => self.plan_inner(&query, Reach::Inside),
+            None => Ok(plan),
+        }
+    }
+
     fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
         let sight = (self.scope.clause.get(), self.scope.sight.get());
         let varies = varying::varies(expr);
@@ -215,17 +228,7 @@ impl Block<'_, '_> {
         if whole && query.limit.is_some() {
             return Err(SqlError::limit_in_subquery());
         }
-        let mut plan = match without_star(query).filter(|_| matches!(kind, SubqueryKind::Exists)) {
-            Some(query) => self.plan_inner(&query, Reach::Inside)?,
-            None => {
-                let plan = self.plan_inner(query, Reach::Inside)?;
-                // What was left out had to be right.
-                match without_varying(query).filter(|_| matches!(kind, SubqueryKind::Exists)) {
-                    Some(query) => self.plan_inner(&query, Reach::Inside)?,
-                    None => plan,
-                }
-            }
-        };
+        let mut plan = self.plan_asked(query, matches!(kind, SubqueryKind::Exists))?;
         match is_value(query) {
             true => plan.keep_digits_but_of_parameters(),
             false => plan.keep_all_digits(),

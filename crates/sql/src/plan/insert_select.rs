@@ -135,7 +135,7 @@ pub fn into_columns(
 }
 
 /// A sub-query that reads the table which is filled is run for each row: it sees the rows before.
-pub fn read_anew(block: &mut Block<'_, '_>, table: &Table) {
+fn read_anew(block: &mut Block<'_, '_>, table: &Table) {
     let target = Target { table, name: None };
     for one in &mut block.subqueries {
         one.correlated |= target.is_read_within(&one.plan);
@@ -144,7 +144,12 @@ pub fn read_anew(block: &mut Block<'_, '_>, table: &Table) {
 }
 
 /// The sub-queries of VALUES that read the row, or what the rows before have changed.
-pub fn of_rows(block: &Block<'_, '_>, source: &InsertSource) -> Vec<(usize, usize, Vec<usize>)> {
+pub fn of_rows(
+    block: &mut Block<'_, '_>,
+    table: &Table,
+    source: &InsertSource,
+) -> Vec<(usize, usize, Vec<usize>)> {
+    read_anew(block, table);
     let InsertSource::Rows(rows) = source else { return Vec::new() };
     if block.subqueries.is_empty() {
         return Vec::new();
