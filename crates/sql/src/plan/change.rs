@@ -491,9 +491,8 @@ fn plan_rows(
         conditions.push(Condition::bind_on(block, one)?);
     }
     let mut list = Vec::new();
-    if let Some(condition) = rows.condition {
-        walk::conjuncts(last_row::meant(block, condition)?, &mut list);
-    }
+    let condition = rows.condition.map(|one| last_row::meant(block, one)).transpose()?;
+    condition.into_iter().for_each(|one| walk::conjuncts(one, &mut list));
     for one in &list {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }

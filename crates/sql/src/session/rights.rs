@@ -41,6 +41,12 @@ impl Session {
         self.rights.on(accounts, || identity.lock().rights(accounts), schema)
     }
 
+    fn ask_to_show(&mut self, schema: &str) -> SqlResult<()> {
+        let (user, host) = self.who_and_whence();
+        let denied = |_| SqlError::database_access_denied(user, host, schema);
+        self.ask(&Need::SomeOfSchema(schema.into())).map_err(denied)
+    }
+
     fn ask(&mut self, need: &Need) -> SqlResult<()> {
         match need {
             Need::Server(any, words) => {
@@ -60,12 +66,7 @@ impl Session {
                 }
                 return Err(self.denied_database(schema));
             }
-            Need::Shown(schema) => {
-                let (user, host) = self.who_and_whence();
-                return self
-                    .ask(&Need::SomeOfSchema(schema.clone()))
-                    .map_err(|_| SqlError::database_access_denied(user, host, schema));
-            }
+            Need::Shown(schema) => return self.ask_to_show(schema),
             Need::Table(wanted, schema, table) => return self.ask_table(*wanted, schema, table),
             Need::SomeOfTable(command, schema, table) => {
                 if !VirtualTable::is_schema(schema) && !self.rights().may_look_into_table(schema, table) {
