@@ -486,13 +486,11 @@ fn plan_rows(
     rows: &Rows<'_>,
     targets: &[ChangeTarget],
 ) -> SqlResult<SelectPlan> {
-    let mut conditions = Vec::new();
-    for one in &joined.conditions {
-        conditions.push(Condition::bind_on(block, one)?);
-    }
+    let on = joined.conditions.iter().map(|one| Condition::bind_on(block, one));
+    let mut conditions = on.collect::<SqlResult<Vec<_>>>()?;
     let mut list = Vec::new();
-    let condition = rows.condition.map(|one| last_row::meant(block, one)).transpose()?;
-    condition.into_iter().for_each(|one| walk::conjuncts(one, &mut list));
+    let meant = rows.condition.map(|one| last_row::meant(block, one)).transpose()?;
+    meant.into_iter().for_each(|one| walk::conjuncts(one, &mut list));
     for one in &list {
         conditions.push(Condition::bind(block, one, "where clause")?);
     }
