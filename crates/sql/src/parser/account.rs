@@ -13,6 +13,8 @@ impl Parser<'_> {
     pub(super) fn user_statement(&mut self, alter: bool) -> Parse<Statement> {
         self.expect(Keyword::User)?;
         let if_exists_clause = if alter { self.if_exists()? } else { self.if_not_exists()? };
+        // USER() takes no default roles, though CURRENT_USER() does.
+        let by_function = self.at(Keyword::User);
         let users = self.comma_list(|parser| parser.user_spec(alter))?;
         let behind_users = self.token.start;
         let mut user = UserStatement {
@@ -26,7 +28,7 @@ impl Parser<'_> {
             default_roles: Vec::new(),
             has_options: false,
         };
-        let plain = |one: &UserSpec| one.plugin.is_none() && one.authentication.is_none();
+        let plain = |one: &UserSpec| one.plugin.is_none() && one.authentication.is_none() && !by_function;
         if alter && !matches!(&*user.users, [one] if plain(one)) && self.at(Keyword::Default) {
             return Err(self.unexpected());
         }

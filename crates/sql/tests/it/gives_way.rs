@@ -108,7 +108,7 @@ fn statements_of_many_names_give_way() {
         format!("CREATE ROLE {}", names(1000, |nth| format!("r{nth}"))),
         format!("CREATE USER {}", names(2000, |nth| format!("u{nth}"))),
         format!("GRANT SELECT ON *.* TO {}", names(2000, |nth| format!("u{nth}"))),
-        format!("GRANT {} TO u0, u1, u2", names(1000, |nth| format!("r{nth}"))),
+        format!("GRANT {} TO {}", names(1000, |nth| format!("r{nth}")), names(20, |nth| format!("u{nth}"))),
         format!("GRANT r0 TO {}", names(2000, |nth| format!("u{nth}"))),
         format!("SET DEFAULT ROLE r0 TO {}", names(2000, |nth| format!("u{nth}"))),
         format!("REVOKE ALL PRIVILEGES, GRANT OPTION FROM {}", names(2000, |nth| format!("u{nth}"))),
