@@ -53,9 +53,15 @@ pub fn new_column_name(name: &str) -> SqlResult<()> {
     column_name(name).map_err(|_| SqlError::wrong_column_name(name))
 }
 
+const ROW_ID_KEY: &str = "GEN_CLUST_INDEX";
+
 /// A name that an index may have: errors 1059 and 1280. Only the primary key is called PRIMARY.
 pub fn index_name(name: &str) -> SqlResult<()> {
     name_length(name)?;
+    // InnoDB's name of the key of a table without one; MySQL tells it in capitals.
+    if name.eq_ignore_ascii_case(ROW_ID_KEY) {
+        return Err(SqlError::wrong_index_name(ROW_ID_KEY));
+    }
     let odd = is_odd(name) || name.eq_ignore_ascii_case("PRIMARY");
     if odd { Err(SqlError::wrong_index_name(name)) } else { Ok(()) }
 }

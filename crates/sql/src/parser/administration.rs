@@ -6,6 +6,7 @@ use crate::ast::{
     Begin, Clause, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, Kill, LockedTable,
     MaintenanceKind, PrepareSource, Show, ShowFilter, ShowWhat, Statement, TableMaintenance,
 };
+use crate::error::SqlError;
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -285,13 +286,12 @@ impl Parser<'_> {
     }
 
     fn explain_format(&mut self) -> Parse<ExplainFormat> {
-        let place = self.unexpected();
-        let word = upper(self.name_or_text()?);
-        match &*word {
+        let name = self.name_or_text()?;
+        match &*upper(name.clone()) {
             "TRADITIONAL" => Ok(ExplainFormat::Traditional),
             "TREE" => Ok(ExplainFormat::Tree),
             "JSON" => Ok(ExplainFormat::Json),
-            _ => Err(place),
+            _ => Err(self.refused(SqlError::unknown_explain_format(&name))),
         }
     }
 

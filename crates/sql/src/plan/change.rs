@@ -450,8 +450,15 @@ fn check_delete_targets(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlR
             TableRef::Join(join) => count(&join.left, fits) + count(&join.right, fits),
         }
     }
-    for target in &delete.targets {
+    for (nth, target) in delete.targets.iter().enumerate() {
         let current = context.schema;
+        let is_same = |other: &ast::TableName| {
+            let of = |name: &ast::TableName| name.schema.as_deref().or(current).map(str::to_owned);
+            other.table == target.table && of(other) == of(target)
+        };
+        if delete.targets[..nth].iter().any(is_same) {
+            return Err(SqlError::non_unique_table(&target.table));
+        }
         let schema = target.schema.as_deref().or(current).ok_or_else(SqlError::no_database_selected)?;
         let fits = |table: Option<&ast::TableName>, alias: Option<&str>| match (alias, table) {
             (Some(alias), _) => target.schema.is_none() && *alias == *target.table,

@@ -215,6 +215,10 @@ impl Session {
     async fn create_database(&mut self, create: &ast::CreateDatabase) -> SqlResult<()> {
         self.no_tables_locked()?;
         definition::limit::database_name(&create.name)?;
+        // Nobody may create these two, whatever they hold; `sys` exists as any other.
+        if VirtualTable::is_schema(&create.name) && !create.name.eq_ignore_ascii_case("sys") {
+            return Err(self.denied_database(&create.name));
+        }
         if &*create.name == SERVERS_OWN && !create.if_not_exists {
             return Err(SqlError::system_schema_rejected(&create.name));
         }

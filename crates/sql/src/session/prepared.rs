@@ -529,7 +529,9 @@ impl Session {
                 let text = match source {
                     PrepareSource::Text(text) => text.to_vec(),
                     PrepareSource::Variable(name) => {
-                        to_bytes(&self.state.user_variable(&name.to_lowercase())).into_owned()
+                        let value = self.state.user_variable(&name.to_lowercase());
+                        // As MySQL: the word, which begins no statement.
+                        if value == Value::Null { b"NULL".to_vec() } else { to_bytes(&value).into_owned() }
                     }
                 };
                 self.named.remove(&*name.to_lowercase());

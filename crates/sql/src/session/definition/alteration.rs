@@ -211,7 +211,18 @@ impl Alteration {
 
     /// New names and visibilities of keys; error 1091 for what is to be dropped and is not there.
     pub(super) fn change_keys(&mut self, actions: &[AlterAction]) -> SqlResult<()> {
-        if let Some(name) = self.missing_column.take().or(self.missing_key.take()) {
+        let (column, key) = (self.missing_column.take(), self.missing_key.take());
+        let same = |name: &Name, missing: &Option<Box<str>>| missing.as_deref() == Some(&**name);
+        // The one that the statement names first.
+        let first = actions.iter().find_map(|action| match action {
+            AlterAction::DropColumn(name) => column.clone().filter(|_| same(name, &column)),
+            AlterAction::DropKey(name) | AlterAction::DropForeignKey(name) => {
+                key.clone().filter(|_| same(name, &key))
+            }
+            AlterAction::DropPrimaryKey => key.clone().filter(|key| &**key == "PRIMARY"),
+            _ => None,
+        });
+        if let Some(name) = first.or(column).or(key) {
             return Err(SqlError::cannot_drop_field_or_key(&name));
         }
         let mut left: Vec<(&Name, &Name)> = Vec::new();
@@ -223,12 +234,14 @@ impl Alteration {
                 _ => {}
             }
         }
-        for (_, new_name) in &left {
-            definition::limit::index_name(new_name)?;
-        }
         for key in &mut self.definition.keys {
             if let Some(nth) = left.iter().position(|(old, _)| old.eq_ignore_ascii_case(&key.name)) {
-                key.name = left.remove(nth).1.clone();
+                let (old_name, new_name) = left.remove(nth);
+                if key.primary {
+                    return Err(SqlError::wrong_index_name(old_name));
+                }
+                definition::limit::index_name(new_name)?;
+                key.name = new_name.clone();
                 // It was asked for by this name.
                 key.implicit = false;
             } else if let Some(nth) = shown.iter().position(|(name, _)| name.eq_ignore_ascii_case(&key.name))

@@ -113,19 +113,20 @@ impl Session {
         let (mut left, mut at_now) = (HashSet::new(), HashMap::new());
         for (from, to) in steps {
             pulse::step()?;
-            let at = at_now.get(from).copied();
-            if at.is_none() {
-                if left.contains(from) {
-                    return Err(SqlError::no_such_table(&from.0, &from.1));
-                }
-                self.db.dictionary().table(&from.0, &from.1)?;
-            }
+            // The new name is looked at first.
             if self.db.dictionary().schema_collation(&to.0).is_none() {
                 return Err(SqlError::unknown_database(&to.0));
             }
             let taken = self.is_taken(&to.0, &to.1) && !left.contains(to);
             if taken || at_now.contains_key(to) {
                 return Err(SqlError::table_exists(&to.1));
+            }
+            let at = at_now.get(from).copied();
+            if at.is_none() {
+                if left.contains(from) {
+                    return Err(SqlError::no_such_table(&from.0, &from.1));
+                }
+                self.db.dictionary().table(&from.0, &from.1)?;
             }
             let at = at.unwrap_or(moves.len());
             match moves.get_mut(at) {
