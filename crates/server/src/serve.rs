@@ -29,6 +29,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the server until it is told to stop. Returns the process's exit code.
 pub fn main(arguments: &[String]) -> i32 {
     let begin = Instant::now();
+    turnstile_sys::memory::prepare();
     let globals = Globals::default();
     match options::read(arguments, &globals) {
         Ok(asked) if asked.help => {

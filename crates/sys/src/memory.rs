@@ -5,6 +5,8 @@ use std::fs;
 use std::hint::black_box;
 use std::sync::OnceLock;
 
+use crate::heap;
+
 /// Bytes; None where nothing is known.
 pub fn limit_bytes() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_bytes(&text));
@@ -25,12 +27,30 @@ pub fn limit_bytes() -> Option<u64> {
 pub fn has_room(bytes: u64) -> bool {
     static BESIDES: OnceLock<u64> = OnceLock::new();
     let besides = *BESIDES.get_or_init(|| limit_bytes().map_or(0, |limit| (limit / 8).min(512 << 20)));
-    let Ok(wanted) = usize::try_from(bytes.saturating_add(besides)) else { return false };
+    let wanted = bytes.saturating_add(besides);
+    // What others have freed is room as well: the allocator keeps address space that it cannot give back.
+    can_reserve(wanted) || heap::idle_bytes() >= wanted && can_reserve(bytes.max(PIECE_BYTES))
+}
+
+/// No value is larger, and hardly a row.
+const PIECE_BYTES: u64 = 64 << 20;
+
+/// Whether the allocator has one piece of so many bytes.
+fn can_reserve(bytes: u64) -> bool {
+    let Ok(wanted) = usize::try_from(bytes) else { return false };
     let mut piece: Vec<u8> = Vec::new();
     let reserved = piece.try_reserve_exact(wanted).is_ok();
     // A piece that nothing looks at need not be reserved at all.
     black_box(&piece);
     reserved
+}
+
+/// To be called before there are threads: where the address space is limited, they share the allocator's memory.
+pub fn prepare() {
+    let limits = fs::read_to_string("/proc/self/limits").ok();
+    if limits.and_then(|text| address_space_bytes(&text)).is_some() {
+        heap::share_among_threads();
+    }
 }
 
 /// `MemTotal` of /proc/meminfo.
