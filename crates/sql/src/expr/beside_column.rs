@@ -159,6 +159,17 @@ pub(super) fn time_of_moment(typed: Typed) -> Typed {
     read_by("time of day", function, typed, ColumnType::Time { fsp: 6 })
 }
 
+/// A time that is put into a column before it is compared: with the digits that the column keeps.
+pub(super) fn time_put_in(column: &ColumnType, typed: Typed) -> Typed {
+    read_by("time of column", time_kept, typed, column.clone())
+}
+
+fn time_kept(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let fsp = if let ColumnType::Time { fsp } = call.kind { fsp } else { 0 };
+    let time = to_time(&arguments[0], context)?;
+    Ok(time.map_or(Value::Null, |time| Value::Time(context.time_to(time, fsp))))
+}
+
 fn time_of_day(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
     if arguments[0].is_null() {
         return Ok(Value::Null);

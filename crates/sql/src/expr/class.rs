@@ -4,7 +4,7 @@
 
 use super::beside_column::{
     MOMENT_MIN, day_of_text, first_of_year, in_full, is_no_time, moment_of_number, time_of_literal,
-    time_of_moment, time_of_number, whole_number,
+    time_of_moment, time_of_number, time_put_in, whole_number,
 };
 use super::build::Builder;
 use super::long_text::read_silently;
@@ -84,11 +84,11 @@ impl Builder<'_> {
             return (left, right);
         }
         if is_time_column(&left) {
-            let right = as_time_of_constant(&left.kind.column, right);
+            let right = self.beside_time(op, &left.kind.column, right);
             return constants_told_once(left, right);
         }
         if is_time_column(&right) {
-            let left = as_time_of_constant(&right.kind.column, left);
+            let left = self.beside_time(op, &right.kind.column, left);
             return constants_told_once(left, right);
         }
         let (left, right) = self.of_years_and_moments(op, left, right);
@@ -117,6 +117,21 @@ impl Builder<'_> {
             return (if self.is_put_in(op, &left) { in_full(left) } else { self.year_said(left) }, right);
         }
         shown_digits::beside(left, right)
+    }
+
+    /// A constant that a column of times is compared with. What a `?` gives is put into the column where rows are to be
+    /// equal to it; a date that it gives is that day's midnight beside the times of today.
+    fn beside_time(&self, op: CompareOp, column: &ColumnType, typed: Typed) -> Typed {
+        if !self.resolver.is_prepared() || !matches!(typed.expr, Expr::Parameter(_)) {
+            return as_time_of_constant(column, typed);
+        }
+        let sought = op == CompareOp::Equal && self.resolver.condition_clause().is_some();
+        match &typed.kind.column {
+            ColumnType::Date => typed,
+            ColumnType::Time { .. } | ColumnType::DateTime { .. } if sought => time_put_in(column, typed),
+            kind if sought && is_text(kind) => time_put_in(column, typed),
+            _ => as_time_of_constant(column, typed),
+        }
     }
 
     /// Whether what a year is compared with is put into its column first. Of what a `?` gives only what is to be equal

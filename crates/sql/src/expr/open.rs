@@ -133,6 +133,11 @@ impl Builder<'_> {
             each_open(one, false, &mut |at, number| {
                 // What has lost its sign or its fraction is computed with as the DOUBLE that it is.
                 if number && hold.computes() {
+                    if hold == Hold::Computed {
+                        let time = kind == ParameterKind::Time;
+                        let hold = if time { Hold::RealOfTime } else { Hold::RealOfDay };
+                        self.resolver.derive(at, hold, ParameterKind::Double);
+                    }
                     return;
                 }
                 let hold = if number && given { Hold::Computed } else { hold };
@@ -148,10 +153,14 @@ impl Builder<'_> {
         self.settle_all(&[written], if direct { Hold::Stored } else { Hold::Output }, kind);
     }
 
-    /// A value of a query whose rows a column of this type is given: a text that says a date or a time is that.
-    pub(crate) fn settle_selected(&self, written: &ast::Expr, column: &ColumnType) {
+    /// A value of a query, or one of several, whose rows a column of this type is given: a text that says a date or a
+    /// time is that.
+    pub(crate) fn settle_selected(&self, written: &ast::Expr, column: &ColumnType, joined: bool) {
         match column.is_temporal() {
             true => self.settle_all(&[written], Hold::Read, ParameterKind::of_column(column)),
+            false if joined && matches!(written, ast::Expr::Parameter(_)) => {
+                self.settle_all(&[written], Hold::Joined, ParameterKind::of_column(column))
+            }
             false => self.settle_given(written, column),
         }
     }

@@ -217,6 +217,10 @@ pub enum Hold {
     Computed,
     /// The same by an operator of bits, which takes whole numbers.
     Bits,
+    /// By a date or a moment that it is computed with, where it is a DOUBLE: it has lost its sign or its fraction.
+    RealOfDay,
+    /// The same by a time.
+    RealOfTime,
     /// By the other values of which one is given.
     Output,
     /// As the date, the time or the moment that a function reads: what says another of them is converted.
@@ -231,12 +235,14 @@ pub enum Hold {
     Taken,
     /// So too, by the column that it is put into.
     Stored,
+    /// The same where it is a value of one of several queries whose rows a column is given.
+    Joined,
 }
 
 impl Hold {
     /// Whether a value of any kind is converted where it stands.
     pub fn converts(self) -> bool {
-        matches!(self, Hold::Pinned | Hold::Taken | Hold::Stored | Hold::Count)
+        matches!(self, Hold::Pinned | Hold::Taken | Hold::Stored | Hold::Joined | Hold::Count)
     }
 
     /// Whether a value of any kind is a number where it stands.
@@ -319,7 +325,12 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
             told(call, &values[0], "time", context)?;
             let text = values[0].as_raw_bytes();
             let time = text.and_then(datetime::parse_time).map(|(time, _)| Value::Time(time));
-            Ok(time.unwrap_or(Value::Null))
+            // In a list it is midnight.
+            let none = match call.name == LISTED && !values[0].is_null() {
+                true => Value::Time(datetime::Time::default()),
+                false => Value::Null,
+            };
+            Ok(time.unwrap_or(none))
         }),
         _ => return None,
     })

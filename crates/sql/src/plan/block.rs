@@ -135,8 +135,8 @@ impl<'a, 'p> Block<'a, 'p> {
         expr::Builder { resolver: self, settings: &settings }.settle_argument(name, nth, written);
     }
 
-    /// What the `?` are that a query gives to columns.
-    pub fn settle_selected(&mut self, query: &ast::Query, columns: &[&ColumnType]) {
+    /// What the `?` are that a query gives to columns, alone or joined with others.
+    pub fn settle_selected(&mut self, query: &ast::Query, columns: &[&ColumnType], joined: bool) {
         if self.context.parameters.derivation().is_none() {
             return;
         }
@@ -150,13 +150,13 @@ impl<'a, 'p> Block<'a, 'p> {
                 for (item, column) in select.items.iter().zip(columns) {
                     if let ast::SelectItem::Expr { expr, .. } = item {
                         let builder = expr::Builder { resolver: self, settings: &settings };
-                        builder.settle_selected(expr, column);
+                        builder.settle_selected(expr, column, joined);
                     }
                 }
             }
             ast::QueryBody::SetOperation { first, rest } => {
-                self.settle_selected(first, columns);
-                rest.iter().for_each(|(_, query)| self.settle_selected(query, columns));
+                self.settle_selected(first, columns, true);
+                rest.iter().for_each(|(_, query)| self.settle_selected(query, columns, true));
             }
             ast::QueryBody::Values(_) | ast::QueryBody::Table(_) => {}
         }

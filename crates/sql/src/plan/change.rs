@@ -156,7 +156,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let source = match &insert.source {
         ast::InsertSource::Query(query) => {
             let columns: Vec<&ColumnType> = targets.iter().map(|at| &table.columns()[*at].kind).collect();
-            block.settle_selected(query, &columns);
+            block.settle_selected(query, &columns, false);
             let mut plan = super::plan_query(context, query, None)?;
             check_values(plan.columns().len(), &targets, &table)?;
             if let Some((wider, tables)) = insert_select::with_tables(context, query, insert, targets.len())?

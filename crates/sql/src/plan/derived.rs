@@ -152,7 +152,7 @@ fn converted(derived: &[Derived], values: &[Value]) -> Given {
 
 /// Whether a moment or a time is put into a column of texts or bytes.
 fn is_clock_for_text(derived: &Derived, value: &Value) -> bool {
-    derived.hold == Hold::Stored
+    matches!(derived.hold, Hold::Stored | Hold::Joined)
         && matches!(derived.kind, Kind::Text | Kind::Bytes)
         && matches!(value, Value::DateTime(_) | Value::Time(_))
 }
@@ -160,9 +160,12 @@ fn is_clock_for_text(derived: &Derived, value: &Value) -> bool {
 /// Whether a text is read as the number that it spells before it is converted to a whole one.
 #[inline]
 fn is_read_first(derived: &Derived, value: &Value) -> bool {
-    matches!(derived.hold, Hold::Pinned | Hold::Count)
-        && matches!(derived.kind, Kind::Int | Kind::UInt)
-        && matches!(value, Value::Str(_) | Value::Bytes(_))
+    let whole = match derived.hold {
+        Hold::Pinned | Hold::Count => matches!(derived.kind, Kind::Int | Kind::UInt),
+        Hold::Joined => matches!(derived.kind, Kind::Int | Kind::UInt | Kind::Year | Kind::Double),
+        _ => false,
+    };
+    whole && matches!(value, Value::Str(_) | Value::Bytes(_))
 }
 
 fn is_misfit(kind: ParameterKind) -> bool {
@@ -190,7 +193,11 @@ fn fit(derived: Derived, value: &Value) -> Fit {
     }
     if is_read_first(&derived, value) {
         let text = value.as_raw_bytes().unwrap_or_default();
-        return if derived.hold == Hold::Count { count_of(text) } else { whole_of(derived.kind, text) };
+        return match derived.hold {
+            Hold::Count => count_of(text),
+            Hold::Joined => joined_as(derived.kind, text),
+            _ => whole_of(derived.kind, text),
+        };
     }
     let as_it_is = derived.hold.converts() || actual == derived.kind && !derived.hold.computes();
     if as_it_is || actual == Kind::Null {
@@ -222,9 +229,20 @@ fn fit(derived: Derived, value: &Value) -> Fit {
         };
     }
     if actual == Kind::Text {
-        return text_as(derived, value);
+        return real_of_moment(derived.hold, value).unwrap_or_else(|| text_as(derived, value));
     }
     kept_as(derived, value)
+}
+
+/// A text that says a date or a time, as the DOUBLE that is computed with another.
+fn real_of_moment(hold: Hold, value: &Value) -> Option<Fit> {
+    let beside = match hold {
+        Hold::RealOfDay => Kind::DateTime,
+        Hold::RealOfTime => Kind::Time,
+        _ => return None,
+    };
+    let (_, Value::Decimal(number)) = computed::beside(beside, value, false)? else { return None };
+    Some(Fit::As(Kind::Double, Some(Value::Double(number.to_f64()))))
 }
 
 /// A value that is no text as what is expected.
@@ -242,9 +260,7 @@ fn kept_as(derived: Derived, value: &Value) -> Fit {
         (Kind::Bits, Value::UInt(_)) => Fit::As(Kind::UInt, None),
         (Kind::Year, Value::Int(_) | Value::UInt(_)) => Fit::As(Kind::Year, None),
         (Kind::DateTime, Value::Time(_)) if derived.hold == Hold::Argument => Fit::As(Kind::Today, None),
-        (Kind::Time, Value::DateTime(moment)) if matches!(derived.hold, Hold::Argument | Hold::Output) => {
-            Fit::As(Kind::Time, Some(Value::Time(moment.time())))
-        }
+        (Kind::Time, Value::DateTime(moment)) => Fit::As(Kind::Time, Some(Value::Time(moment.time()))),
         (Kind::DateTime, Value::Date(date)) => {
             Fit::As(Kind::DateTime, Some(Value::DateTime(date.at_midnight())))
         }
@@ -322,6 +338,26 @@ fn whole_of(kind: ParameterKind, text: &[u8]) -> Fit {
         Some(_) => Fit::As(Kind::PastInt, None),
         None => Fit::As(Kind::NoInt, None),
     }
+}
+
+/// A text that UNION gives a column of numbers: MySQL reads the number that it begins with, and tells nothing of what
+/// follows it.
+fn joined_as(kind: ParameterKind, text: &[u8]) -> Fit {
+    if kind == Kind::Double {
+        let (number, _) = parse_double_prefix(text);
+        let begins = Decimal::parse_prefix(text).consumed > 0;
+        return if begins { Fit::As(Kind::Double, Some(Value::Double(number))) } else { Fit::Same };
+    }
+    let (number, complete) = parse_integer_prefix(text);
+    let is_year = matches!(number, 0..=99 | 1901..=2155);
+    let number = match kind {
+        Kind::Year if !is_year && !(complete && number < 0) => 0,
+        _ if complete || spelt_number(text).is_some() => return Fit::Same,
+        Kind::UInt => number.max(0),
+        _ => number,
+    };
+    let end = if number < 0 { i64::MIN } else { i64::MAX };
+    Fit::As(Kind::Int, Some(Value::Int(i64::try_from(number).unwrap_or(end))))
 }
 
 /// A text where LIMIT counts rows: the whole number that it begins with, its sign read as bits.
@@ -457,12 +493,43 @@ mod tests {
         assert_eq!(one(Kind::DateTime, Hold::Argument, clock.clone()), (Kind::Today, clock.clone()));
         assert_eq!(one(Kind::DateTime, Hold::Read, clock.clone()), (Kind::Time, clock.clone()));
         assert_eq!(one(Kind::Time, Hold::Argument, noon.clone()), (Kind::Time, clock));
+        // Beside a time it is that too; a date is none.
+        assert_eq!(one(Kind::Time, Hold::Beside, noon.clone()), (Kind::Time, time("12:00:00")));
+        assert_eq!(one(Kind::Time, Hold::Bounds, noon.clone()), (Kind::Time, time("12:00:00")));
+        let day = Value::Date(Date::from_parts(2024, 1, 1));
+        assert_eq!(one(Kind::Time, Hold::Beside, day.clone()), (Kind::Date, day));
         assert_eq!(
             one(Kind::DateTime, Hold::Argument, Value::text("2024-01-01 12:00:00")),
             (Kind::DateTime, noon)
         );
         assert_eq!(one(Kind::DateTime, Hold::Argument, Value::Int(1)), (Kind::NoMoment, Value::Int(1)));
         assert_eq!(one(Kind::DateTime, Hold::Read, Value::Int(1)), (Kind::Int, Value::Int(1)));
+    }
+
+    #[test]
+    fn union_reads_the_number_that_a_text_begins_with() {
+        let joined = |kind, text: &str| one(kind, Hold::Joined, Value::text(text));
+        for (text, number) in [("12abc", 12), ("-5x", -5), ("", 0), ("abc", 0)] {
+            assert_eq!(joined(Kind::Int, text), (Kind::Int, Value::Int(number)), "{text}");
+        }
+        assert_eq!(joined(Kind::UInt, "-5x"), (Kind::Int, Value::Int(0)));
+        assert_eq!(joined(Kind::Year, "300"), (Kind::Int, Value::Int(0)));
+        assert_eq!(joined(Kind::Double, "1.5x"), (Kind::Double, Value::Double(1.5)));
+        // The column checks these.
+        for (kind, text) in [(Kind::Int, "12"), (Kind::Int, "1.5"), (Kind::Year, "-3"), (Kind::Double, "x")] {
+            assert_eq!(joined(kind, text), (Kind::Text, Value::text(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rounded_text_of_a_date_is_its_number() {
+        let real = |hold, text: &str| one(Kind::Double, hold, Value::text(text));
+        let double = |number| (Kind::Double, Value::Double(number));
+        assert_eq!(real(Hold::RealOfDay, "2024-02-29"), double(20_240_229.0));
+        assert_eq!(real(Hold::RealOfDay, "1.5"), double(1.5));
+        assert_eq!(real(Hold::RealOfTime, "10:11:12"), double(101_112.0));
+        assert_eq!(real(Hold::RealOfTime, "x"), (Kind::NoDouble, Value::text("x")));
+        assert_eq!(one(Kind::Double, Hold::RealOfDay, Value::Int(2)), double(2.0));
     }
 
     #[test]

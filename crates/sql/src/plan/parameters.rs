@@ -1,13 +1,13 @@
 //! What the `?` of a prepared statement are, and the user variables of any.
 //!
 //! A plan is made for the kinds of its parameters: `? + 1` of an integer is an integer, of a decimal a decimal. It serves all
-//! executions whose values are of these kinds, or NULL, which is of every kind; others get a plan of their own. Which kinds
+//! executions whose values are of these kinds, or NULL where it is of this kind without a value; others get a plan of their own. Which kinds
 //! values have is settled before ([`super::derived`]).
 
 use std::cell::{Cell, RefCell};
 
 pub use super::derived::Kinds;
-use super::derived::{AllDerived, Deriving};
+use super::derived::{AllDerived, Derived, Deriving};
 use crate::collation::Collation;
 use crate::expr::{
     Call, ComparedConstant, Expr, Meeting, ParameterKind, Typed, VariableKind, misfit_of_parameter,
@@ -23,10 +23,16 @@ pub fn actual(values: &[Value]) -> Kinds {
 
 /// Whether a plan made for these kinds serves these values.
 ///
-/// NULL is what is expected in its place.
+/// NULL is what is expected in its place, or converted to that.
 #[inline]
-pub fn serves(kinds: &Kinds, values: &[Value]) -> bool {
-    kinds.iter().zip(values).all(|(kind, value)| value.is_null() || *kind == ParameterKind::of(value))
+pub fn serves(kinds: &Kinds, derived: &[Derived], values: &[Value]) -> bool {
+    let expected = |at: usize, kind: ParameterKind| {
+        derived.get(at).is_some_and(|one| one.hold.converts() || one.kind == kind)
+    };
+    kinds.iter().zip(values).enumerate().all(|(at, (kind, value))| match value {
+        Value::Null => expected(at, *kind),
+        value => *kind == ParameterKind::of(value),
+    })
 }
 
 /// What planning knows of a statement's parameters, and what it finds out.
@@ -153,12 +159,22 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::Hold;
 
     #[test]
-    fn null_is_of_every_kind() {
+    fn null_is_what_is_expected() {
         let planned: Kinds = smallvec::smallvec![ParameterKind::Int, ParameterKind::Text];
-        assert!(serves(&planned, &[Value::Null, Value::Null]));
-        assert!(serves(&planned, &[Value::Int(7), Value::Null]));
-        assert!(!serves(&planned, &[Value::text("a"), Value::Null]));
+        let beside = |kind| Derived { kind, hold: Hold::Beside };
+        let stored = |kind| Derived { kind, hold: Hold::Stored };
+        let same = [beside(ParameterKind::Int), beside(ParameterKind::Text)];
+        assert!(serves(&planned, &same, &[Value::Null, Value::Null]));
+        assert!(serves(&planned, &same, &[Value::Int(7), Value::Null]));
+        assert!(!serves(&planned, &same, &[Value::text("a"), Value::Null]));
+        // A plan of an earlier number is not that of NULL beside a text.
+        let text = [beside(ParameterKind::Text), beside(ParameterKind::Text)];
+        assert!(!serves(&planned, &text, &[Value::Null, Value::Null]));
+        assert!(serves(&planned, &text, &[Value::Int(7), Value::Null]));
+        let column = [stored(ParameterKind::Text), stored(ParameterKind::Text)];
+        assert!(serves(&planned, &column, &[Value::Null, Value::Null]));
     }
 }

@@ -399,7 +399,7 @@ impl Session {
         };
         for kept in plans.kept.iter().rev() {
             let serves = match &given {
-                None => prepared.literals || serves(&kept.kinds, params),
+                None => prepared.literals || serves(&kept.kinds, &plans.derived, params),
                 Some(given) => kept.kinds == given.kinds,
             };
             if serves

@@ -266,6 +266,7 @@ fn is_below_zero(value: &Value) -> bool {
 }
 
 fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
+    let mut trouble = None;
     let number = match value {
         // A moment has a year of its own.
         Value::Date(_) | Value::DateTime(_) | Value::Time(_) => {
@@ -273,7 +274,11 @@ fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
         }
         Value::Double(number) => number.trunc() as i128,
         _ if is_below_zero(value) => -1,
-        _ => whole_number(value, context)?,
+        _ => {
+            let (number, error) = rounded_number(value, context)?;
+            trouble = error;
+            number
+        }
     };
     // A decimal becomes a whole number of 64 bits first, and is told of twice.
     if matches!(value, Value::Decimal(_)) && number > i64::MAX.into() {
@@ -292,9 +297,11 @@ fn store_year(value: &Value, context: &StoreContext<'_>) -> SqlResult<Value> {
         1901..=2155 => number,
         _ => {
             context.out_of_range()?;
-            0
+            return Ok(Value::UInt(0));
         }
     };
+    // That it is out of range is told in place of what follows the number.
+    trouble.map_or(Ok(()), |error| context.misfit(error))?;
     Ok(Value::UInt(year as u64))
 }
 
