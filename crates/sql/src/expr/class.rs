@@ -92,6 +92,11 @@ impl Builder<'_> {
             return constants_told_once(left, right);
         }
         let (left, right) = self.of_years_and_moments(op, left, right);
+        let (left, right) = match self.resolver.is_prepared() && self.resolver.condition_clause().is_some() {
+            true if is_fractional(&left) => (left, super::parameter::read_once(right)),
+            true if is_fractional(&right) => (super::parameter::read_once(left), right),
+            _ => (left, right),
+        };
         constants_told_once(left, right)
     }
 
@@ -299,6 +304,15 @@ fn as_time_of_constant(column: &ColumnType, typed: Typed) -> Typed {
         expr if moment && is_settled(expr) => time_of_moment(typed),
         _ => time_of_number(typed),
     }
+}
+
+/// A column of DECIMALs or of inexact numbers.
+fn is_fractional(typed: &Typed) -> bool {
+    let kind = &typed.kind.column;
+    is_column(typed)
+        && kind.is_numeric()
+        && !matches!(kind, ColumnType::Int { .. } | ColumnType::Year)
+        && !matches!(kind, ColumnType::Bit { .. })
 }
 
 pub(super) fn is_whole(typed: &Typed) -> bool {

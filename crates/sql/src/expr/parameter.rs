@@ -260,6 +260,9 @@ pub fn is_misfit_moment(call: &Call) -> bool {
     matches!(call.name, NO_MOMENT | NO_TIME | COMPARED)
 }
 
+/// A number that does not fit.
+const NUMBER: &str = "number of parameter";
+
 /// The same of one of several constants of a list, which are read once.
 const LISTED: &str = "candidate of parameter";
 
@@ -271,7 +274,6 @@ const BOUND: &str = "bound of parameter";
 
 /// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
 pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
-    const NUMBER: &str = "number of parameter";
     Some(match kind {
         ParameterKind::NoInt | ParameterKind::NoYear => (NUMBER, |call, values, context| {
             read(call, "INTEGER", &values[0], context, |text| {
@@ -325,11 +327,8 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
             told(call, &values[0], "time", context)?;
             let text = values[0].as_raw_bytes();
             let time = text.and_then(datetime::parse_time).map(|(time, _)| Value::Time(time));
-            // In a list it is midnight.
-            let none = match call.name == LISTED && !values[0].is_null() {
-                true => Value::Time(datetime::Time::default()),
-                false => Value::Null,
-            };
+            let listed = call.name == LISTED && !values[0].is_null();
+            let none = if listed { listed_time(&values[0]) } else { Value::Null };
             Ok(time.unwrap_or(none))
         }),
         _ => return None,
@@ -339,6 +338,11 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
 /// A constant of a list: what does not fit is told of once.
 pub(super) fn in_list(typed: Typed) -> Typed {
     renamed(typed, |call| call.name.ends_with(" of parameter"), LISTED)
+}
+
+/// A number that does not fit beside a column of inexact numbers or DECIMALs where rows are looked for: it is read once.
+pub(super) fn read_once(typed: Typed) -> Typed {
+    renamed(typed, |call| call.name == NUMBER, LISTED)
 }
 
 /// A bound of BETWEEN.
@@ -393,6 +397,17 @@ fn read(
 fn told(call: &Call, value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {
     let error = SqlError::truncated_wrong_value(kind, shown_value(value));
     tell(call, call.name == LISTED, value, error, context)
+}
+
+/// What a value that is no time is in a list: beyond all times where it is a whole number, else midnight.
+fn listed_time(value: &Value) -> Value {
+    let beyond = match value {
+        Value::Int(number) => number.signum(),
+        Value::UInt(_) => 1,
+        Value::Double(number) if !is_past(value) => number.signum() as i64,
+        _ => 0,
+    };
+    Value::Time(datetime::Time { us: beyond * (datetime::TIME_MAX_US + 1), fsp: 6 })
 }
 
 /// Warns of a value unless it is NULL, or was told of in this statement and is to be told `once`.

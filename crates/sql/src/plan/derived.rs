@@ -261,6 +261,14 @@ fn kept_as(derived: Derived, value: &Value) -> Fit {
         (Kind::Year, Value::Int(_) | Value::UInt(_)) => Fit::As(Kind::Year, None),
         (Kind::DateTime, Value::Time(_)) if derived.hold == Hold::Argument => Fit::As(Kind::Today, None),
         (Kind::Time, Value::DateTime(moment)) => Fit::As(Kind::Time, Some(Value::Time(moment.time()))),
+        // Beside times whole numbers have a sign.
+        (Kind::Time, Value::UInt(number)) if *number > i64::MAX as u64 => {
+            let signed = Value::Int(*number as i64);
+            match number_as(derived, &signed) {
+                Fit::As(kind, None) => Fit::As(kind, Some(signed)),
+                said => said,
+            }
+        }
         (Kind::DateTime, Value::Date(date)) => {
             Fit::As(Kind::DateTime, Some(Value::DateTime(date.at_midnight())))
         }
@@ -285,6 +293,8 @@ fn text_as(derived: Derived, value: &Value) -> Fit {
         },
         Kind::Double => match parse_double_prefix(text) {
             (number, true) => Fit::As(Kind::Double, Some(Value::Double(number))),
+            // What says nothing is zero.
+            _ if text.trim_ascii().is_empty() => Fit::As(Kind::Double, Some(Value::Double(0.0))),
             _ => Fit::As(Kind::NoDouble, None),
         },
         Kind::Date | Kind::Time | Kind::DateTime if matches!(derived.hold, Hold::Output | Hold::Argument) => {
@@ -470,6 +480,8 @@ mod tests {
         assert_eq!(beside(Kind::Double, decimal("1.5")), (Kind::Double, Value::Double(1.5)));
         assert_eq!(beside(Kind::Text, Value::Int(5)), (Kind::Int, Value::Int(5)));
         assert_eq!(beside(Kind::Int, Value::Null), (Kind::Int, Value::Null));
+        assert_eq!(beside(Kind::Double, Value::text(" ")), (Kind::Double, Value::Double(0.0)));
+        assert_eq!(beside(Kind::Time, Value::UInt(u64::MAX)), (Kind::Int, Value::Int(-1)));
         for text in ["", "abc", "12abc", "1 2", "nan", "-", "2024-01-01"] {
             assert_eq!(beside(Kind::Int, Value::text(text)), (Kind::NoInt, Value::text(text)), "{text}");
         }
