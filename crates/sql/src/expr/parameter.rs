@@ -1,5 +1,6 @@
-//! What the `?` of a statement can be: the kinds of their values, as far as types of expressions depend on them, and what decided a kind.
-//! Where a `?` stands tells which of them it is (`open.rs`); what was found out of all is kept by [`crate::plan::derived`].
+//! What the `?` of a statement can be: the kinds of their values, as far as types of expressions depend on
+//! them, and what decided a kind. Where a `?` stands tells which of them it is (`open.rs`); what was found
+//! out of all is kept by [`crate::plan::derived`].
 
 use super::beside_column::today;
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
@@ -217,7 +218,8 @@ pub enum Hold {
     Computed,
     /// The same by an operator of bits, which takes whole numbers.
     Bits,
-    /// By a date or a moment that it is computed with, where it is a DOUBLE: it has lost its sign or its fraction.
+    /// By a date or a moment that it is computed with, where it is a DOUBLE: it has lost its sign or its
+    /// fraction.
     RealOfDay,
     /// The same by a time.
     RealOfTime,
@@ -272,7 +274,8 @@ const COMPARED: &str = "compared moment of parameter";
 /// A moment or a day that bounds BETWEEN.
 const BOUND: &str = "bound of parameter";
 
-/// What a value that does not fit is read as where it stands, each time with a warning, which is a strict change's error.
+/// What a value that does not fit is read as where it stands, each time with a warning, which is a strict
+/// change's error.
 pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarFunction)> {
     Some(match kind {
         ParameterKind::NoInt | ParameterKind::NoYear => (NUMBER, |call, values, context| {
@@ -340,7 +343,8 @@ pub(super) fn in_list(typed: Typed) -> Typed {
     renamed(typed, |call| call.name.ends_with(" of parameter"), LISTED)
 }
 
-/// A number that does not fit beside a column of inexact numbers or DECIMALs where rows are looked for: it is read once.
+/// A number that does not fit beside a column of inexact numbers or DECIMALs where rows are looked for: it is
+/// read once.
 pub(super) fn read_once(typed: Typed) -> Typed {
     renamed(typed, |call| call.name == NUMBER, LISTED)
 }
@@ -379,7 +383,8 @@ fn unsigned_prefix(call: &Call, values: &[Value], context: &EvalContext<'_>) -> 
     Ok(Value::UInt(negative as u64))
 }
 
-/// The value that the bytes of one are `taken` for, with a warning that it is no such number; NULL stays NULL.
+/// The value that the bytes of one are `taken` for, with a warning that it is no such number; NULL stays
+/// NULL.
 fn read(
     call: &Call,
     wanted: &str,

@@ -361,7 +361,7 @@ fn joined_as(kind: ParameterKind, text: &[u8]) -> Fit {
     let (number, complete) = parse_integer_prefix(text);
     let is_year = matches!(number, 0..=99 | 1901..=2155);
     let number = match kind {
-        Kind::Year if !is_year && !(complete && number < 0) => 0,
+        Kind::Year if !(is_year || complete && number < 0) => 0,
         _ if complete || spelt_number(text).is_some() => return Fit::Same,
         Kind::UInt => number.max(0),
         _ => number,

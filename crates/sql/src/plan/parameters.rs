@@ -1,8 +1,9 @@
 //! What the `?` of a prepared statement are, and the user variables of any.
 //!
-//! A plan is made for the kinds of its parameters: `? + 1` of an integer is an integer, of a decimal a decimal. It serves all
-//! executions whose values are of these kinds, or NULL where it is of this kind without a value; others get a plan of their own. Which kinds
-//! values have is settled before ([`super::derived`]).
+//! A plan is made for the kinds of its parameters: `? + 1` of an integer is an integer, of a decimal a
+//! decimal. It serves all executions whose values are of these kinds, or NULL where it is of this kind
+//! without a value; others get a plan of their own. Which kinds values have is settled before
+//! ([`super::derived`]).
 
 use std::cell::{Cell, RefCell};
 
@@ -81,8 +82,8 @@ impl Parameters {
         self.in_place
     }
 
-    /// Notes that these are compared. What a literal beside a time or a year says decides what the two are compared as, and so does a
-    /// number beside a date.
+    /// Notes that these are compared. What a literal beside a time or a year says decides what the two are
+    /// compared as, and so does a number beside a date.
     pub fn compare(&self, meeting: Meeting, operands: &[&Typed]) {
         if !self.are_literals() || self.in_place {
             return;
