@@ -57,6 +57,9 @@ privileges! {
     GRANT_OPTION 40 "GRANT OPTION" true;
 }
 
+/// Those that an error lists before GRANT.
+const BEFORE_GRANT: Privileges = Privileges(Privileges::REFERENCES.0 - 1);
+
 /// Privileges of MySQL that stand for what there is not here, or what another privilege stands for.
 pub const UNKNOWN_HERE: &[&str] = &[
     "ALLOW_NONEXISTENT_DEFINER",
@@ -196,11 +199,12 @@ impl Privileges {
 
     /// Their names as an error lists them.
     pub fn in_words(self) -> String {
-        let mut listed = names(self);
-        if self.has(Privileges::GRANT_OPTION) {
-            listed.push_str(if listed.is_empty() { "GRANT" } else { ", GRANT" });
-        }
-        listed
+        let front = names(Privileges(self.0 & BEFORE_GRANT.0));
+        let grant = if self.has(Privileges::GRANT_OPTION) { "GRANT" } else { "" };
+        let behind = names(self.without(BEFORE_GRANT));
+        let listed: Vec<&str> =
+            [&*front, grant, &*behind].into_iter().filter(|one| !one.is_empty()).collect();
+        listed.join(", ")
     }
 
     /// Both.

@@ -142,6 +142,19 @@ pub struct Revoke {
     pub ignore_unknown_user: bool,
 }
 
+impl Revoke {
+    /// Whether it takes away all that is held everywhere, or on `*.*`: who may change accounts may do so, and nobody
+    /// else, whatever they hold themselves.
+    pub fn is_of_all(&self) -> bool {
+        let all = |one: &Privilege| matches!(&*one.name, "ALL" | "ALL PRIVILEGES");
+        match self.level {
+            None => true,
+            Some(PrivilegeLevel::Global) => self.privileges.iter().any(all),
+            Some(_) => false,
+        }
+    }
+}
+
 /// Which roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleChoice {

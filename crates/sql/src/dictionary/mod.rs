@@ -35,7 +35,7 @@ pub mod table;
 
 pub use check::Check;
 pub use foreign_key::{Action, ForeignKey};
-pub use table::{Column, DefaultValue, Key, Table};
+pub use table::{Column, DefaultValue, Key, Part, Table};
 
 /// Row keys begin with one of these.
 #[derive(Clone, Copy)]

@@ -115,7 +115,16 @@ impl Parser<'_> {
         self.advance();
         let choice = self.role_choice()?;
         self.expect(Keyword::To)?;
-        Ok(role(RoleStatement::SetDefault { choice, users: self.comma_list(Self::user_name)? }))
+        Ok(role(RoleStatement::SetDefault { choice, users: self.comma_list(Self::other_user)? }))
+    }
+
+    /// An account by its name.
+    fn other_user(&mut self) -> Parse<UserName> {
+        if self.at(Keyword::User) && self.peek() == TokenKind::LeftParen {
+            self.advance();
+            return Err(self.unexpected());
+        }
+        if self.at(Keyword::CurrentUser) { Err(self.unexpected()) } else { self.user_name() }
     }
 
     /// After ALTER USER user DEFAULT ROLE.

@@ -21,7 +21,7 @@ use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
-use super::{insert_select, last_row, walk, with};
+use super::{insert_select, last_row, safe, walk, with};
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);
@@ -84,7 +84,7 @@ pub struct ChangePlan {
     pub point: Option<PointShape>,
     /// One of its targets has a [`ForeignPlan`].
     pub has_foreign: bool,
-    /// Some table that is changed is read whole.
+    /// Some table that is changed is read whole, and MySQL would not call that a range.
     pub reads_whole: bool,
 }
 
@@ -99,7 +99,8 @@ impl ChangePlan {
         let point = if has_foreign { None } else { PointShape::of(&select, &targets) };
         let is_target = |step: &&Step| targets.iter().any(|target| target.base == step.base);
         let never = select.preconditions.iter().any(|one| functions::is_never(&one.expr));
-        let reads_whole = !never && select.steps.iter().filter(is_target).any(Step::reads_whole);
+        let unbounded = |step: &Step| step.reads_whole() && !safe::makes_range(step);
+        let reads_whole = !never && select.steps.iter().filter(is_target).any(unbounded);
         ChangePlan { select, targets, ignore, point, has_foreign, reads_whole }
     }
 

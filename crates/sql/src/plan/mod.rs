@@ -42,6 +42,7 @@ pub mod parameters;
 pub mod point;
 pub mod query;
 mod rollup;
+mod safe;
 mod same;
 pub mod scope;
 mod select;

@@ -151,7 +151,7 @@ impl Asker<'_> {
             // What may be passed on is told when the privileges have been made out: `may_pass_on`.
             Statement::Grant(_) => {}
             Statement::Revoke(revoke) => {
-                if revoke.level.is_none() {
+                if revoke.is_of_all() {
                     self.needs(ACCOUNTS);
                 }
             }
@@ -345,6 +345,7 @@ impl Asker<'_> {
                 let schema = self.schema(table)?;
                 self.needs(Need::SomeOfWholeTable("SHOW", schema, table.table.clone()));
             }
+            ShowWhat::CreateOther { kind, name } if &**kind == "VIEW" => self.table(P::SELECT, name)?,
             ShowWhat::CreateOther { name, .. } => {
                 let schema = self.schema(name)?;
                 self.needs(Need::SomeOfSchema(schema));

@@ -129,6 +129,11 @@ fn is_query(what: &ShowWhat) -> bool {
     )
 }
 
+/// Whether `sql_select_limit` cuts a SHOW: it is a query, or a list that MySQL makes in the same way.
+fn is_limited(what: &ShowWhat) -> bool {
+    is_query(what) || matches!(what, ShowWhat::Engines | ShowWhat::Plugins)
+}
+
 /// A text.
 fn text(text: impl AsRef<str>) -> Value {
     Value::text(text.as_ref())
@@ -146,7 +151,9 @@ impl Session {
             // Long for a worker, and only its own client waits for it.
             aside::step().await;
         }
+        let most = if is_limited(&show.what) { self.settings.sql_select_limit } else { u64::MAX };
         if show.filter.is_none()
+            && most == u64::MAX
             && let Some(outcome) = self.show_live(&show.what, out)?
         {
             return Ok(outcome);
@@ -165,6 +172,7 @@ impl Session {
             }
             Some(ShowFilter::Where(condition)) => self.filter_rows(&mut table, condition, params)?,
         }
+        table.rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         self.write_table(&table, out)
     }
 

@@ -7,6 +7,7 @@ use crate::accounts::Privileges;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::{ShowWhat, TableName};
 use crate::error::{SqlError, SqlResult};
+use crate::information_schema::VirtualTable;
 use crate::value::Value;
 
 const TRIGGERS: &str =
@@ -140,7 +141,12 @@ impl Session {
             "VIEW" if self.db.dictionary().find(&schema, &name.table).is_some() => {
                 SqlError::wrong_object(&schema, &name.table, "VIEW")
             }
-            "VIEW" => SqlError::no_such_table(&schema, &name.table),
+            "VIEW" => match self.db.dictionary().schema_collation(&schema) {
+                None if VirtualTable::find(&schema, &name.table)?.is_none() => {
+                    SqlError::unknown_database(&schema)
+                }
+                _ => SqlError::no_such_table(&schema, &name.table),
+            },
             "TRIGGER" => SqlError::new(1360, b"HY000", "Trigger does not exist"),
             "EVENT" => SqlError::new(1539, b"HY000", format!("Unknown event '{}'", name.table)),
             kind => SqlError::new(1305, b"42000", format!("{kind} {} does not exist", name.table)),

@@ -325,7 +325,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "sql_quote_show_create" Both own Kind::Bool, "ON", one, "No effect.";
     "sql_require_primary_key" Both guarded Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "Refuse to make a table without a primary key, or to take it away (error 3750).";
     "sql_safe_updates" Both own Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "Refuse an UPDATE or DELETE that neither finds its rows by a key nor has a LIMIT (error 1175).";
-    "sql_select_limit" Both own uint(0, u64::MAX), "18446744073709551615", live("sql/src/variables/settings.rs"), "LIMIT of SELECT statements that have none.";
+    "sql_select_limit" Both own uint(0, u64::MAX), "18446744073709551615", live("sql/src/variables/settings.rs"), "LIMIT of SELECT statements that have none, and most rows of the SHOW statements that are lists.";
     "sql_warnings" Both own Kind::Bool, "OFF", inert, "No effect.";
     "ssl_ca" Global admin Kind::Text, "", fixed, "File of the certificate authority.";
     "ssl_capath" Global admin Kind::Text, "", fixed, "Reported only.";

@@ -219,3 +219,32 @@ fn creating_accounts_does_not_show_what_others_hold() {
     let names = "SELECT DISTINCT GRANTEE FROM information_schema.USER_PRIVILEGES";
     assert_eq!(run(&mut as_user(&db, "u"), names), "'u'@'%'");
 }
+
+#[test]
+fn everything_is_taken_away_by_who_may_change_accounts() {
+    let (db, mut root) = set_up(&[
+        "CREATE USER changes, passes, other",
+        "GRANT CREATE USER ON *.* TO changes",
+        "GRANT SELECT ON *.* TO passes WITH GRANT OPTION",
+        "GRANT SELECT, INSERT ON *.* TO other",
+    ]);
+    let (mut changes, mut passes) = (as_user(&db, "changes"), as_user(&db, "passes"));
+    let asked = "(at least one of) the CREATE USER privilege(s)";
+    for text in ["REVOKE ALL ON *.* FROM other", "REVOKE ALL PRIVILEGES ON *.* FROM nobody"] {
+        expect(&mut passes, text, 1227, asked);
+    }
+    expect(&mut changes, "REVOKE SELECT ON *.* FROM other", 1045, "Access denied");
+    let held = "GRANT SELECT, INSERT ON *.* TO `other`@`%`";
+    assert_eq!(run(&mut root, "SHOW GRANTS FOR other"), held);
+    assert_eq!(run(&mut changes, "REVOKE ALL ON *.* FROM other"), "ok");
+    assert_eq!(run(&mut root, "SHOW GRANTS FOR other"), "GRANT USAGE ON *.* TO `other`@`%`");
+}
+
+#[test]
+fn lacking_privileges_are_listed_as_in_mysql() {
+    let (db, _root) =
+        set_up(&["CREATE DATABASE shop", "CREATE TABLE shop.t (a INT)", "CREATE USER u, other"]);
+    let listed = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, GRANT, REFERENCES, INDEX, ALTER, CREATE VIEW, \
+                  SHOW VIEW, TRIGGER command denied";
+    expect(&mut as_user(&db, "u"), "REVOKE ALL ON shop.t FROM other", 1142, listed);
+}
