@@ -53,29 +53,6 @@ const NOT_KEPT: &[&str] = &[
     "version_comment",
 ];
 
-/// Global variables that SET changes in MySQL and only the start of the server here: as in MySQL, that a session has
-/// no such value is told first.
-const SET_GLOBALLY_IN_MYSQL: &[&str] = &[
-    "authentication_policy",
-    "automatic_sp_privileges",
-    "check_proxy_users",
-    "default_password_lifetime",
-    "delay_key_write",
-    "flush",
-    "innodb_buffer_pool_size",
-    "innodb_default_row_format",
-    "innodb_doublewrite",
-    "innodb_file_per_table",
-    "innodb_redo_log_capacity",
-    "innodb_stats_persistent",
-    "ssl_ca",
-    "ssl_capath",
-    "ssl_cert",
-    "ssl_cipher",
-    "ssl_key",
-    "tls_version",
-];
-
 /// Whether a SET of this scope is to outlive the server.
 pub(super) fn is_kept(scope: VariableScope) -> bool {
     matches!(scope, VariableScope::Persist | VariableScope::PersistOnly)
@@ -86,7 +63,7 @@ pub(super) fn check_scope(definition: &Definition, scope: VariableScope, name: &
     let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
     let refused = |what| Err(SqlError::incorrect_global_local_variable(name, what));
     if !definition.effect.is_dynamic() && scope != VariableScope::PersistOnly {
-        if !global && SET_GLOBALLY_IN_MYSQL.contains(&definition.name) {
+        if !global && definition.is_set_globally_in_mysql() {
             return Err(SqlError::global_variable(name));
         }
         return refused("read only");

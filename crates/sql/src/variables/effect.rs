@@ -6,6 +6,29 @@ use super::{Definition, Kind};
 use crate::error::SqlError;
 use crate::value::Value;
 
+/// Global variables that SET changes in MySQL and only the start of the server here: as in MySQL, that a session has
+/// no such value is told first.
+const SET_GLOBALLY_IN_MYSQL: &[&str] = &[
+    "authentication_policy",
+    "automatic_sp_privileges",
+    "check_proxy_users",
+    "default_password_lifetime",
+    "delay_key_write",
+    "flush",
+    "innodb_buffer_pool_size",
+    "innodb_default_row_format",
+    "innodb_doublewrite",
+    "innodb_file_per_table",
+    "innodb_redo_log_capacity",
+    "innodb_stats_persistent",
+    "ssl_ca",
+    "ssl_capath",
+    "ssl_cert",
+    "ssl_cipher",
+    "ssl_key",
+    "tls_version",
+];
+
 /// What a variable does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -52,6 +75,11 @@ impl Effect {
 }
 
 impl Definition {
+    /// Whether SET GLOBAL changes it in MySQL, though only the start of the server does here.
+    pub fn is_set_globally_in_mysql(&self) -> bool {
+        SET_GLOBALLY_IN_MYSQL.contains(&self.name)
+    }
+
     /// Whether a value in normal form says what the server does anyway.
     fn is_so(&self, value: &Value) -> bool {
         let default = self.parse(self.default).map(|value| self.show(&value)).unwrap_or_default();
