@@ -29,6 +29,7 @@ mod long_text;
 mod lookup;
 mod misfit;
 mod mixed_list;
+mod moment_text;
 mod offset;
 mod open;
 mod own_digits;

@@ -345,6 +345,9 @@ impl Builder<'_> {
     pub(super) fn bound_as_number(&self, expr: &ast::Expr, typed: Typed, wanted: Wanted) -> Typed {
         let typed = super::choice::of_full_width(typed, self.resolver);
         let mut typed = super::class::of_branch_taken(typed);
+        if wanted != Wanted::Double {
+            typed = super::moment_text::with_all_digits(typed);
+        }
         if let ast::Expr::Function(call) = expr
             && matches!(&*call.name, "max" | "min" | "any_value")
         {

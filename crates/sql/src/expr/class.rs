@@ -9,7 +9,9 @@ use super::beside_column::{
 use super::build::Builder;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
+use super::moment_text::{is_sum, number_said};
 use super::{Call, CompareOp, EvalContext, Expr, Meeting, Typed, shown_digits};
+use crate::ast::IsTest;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
@@ -347,18 +349,19 @@ pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
 }
 
 /// IF and CASE read as a number: that of the branch that was taken, which for a date or a member of an ENUM is not the
-/// number its text begins with.
+/// number its text begins with. So is that of a sum of a text and a time.
 pub(crate) fn of_branch_taken(typed: Typed) -> Typed {
     let typed = super::misfit::untold(typed);
     let column = &typed.kind.column;
     if !(column.is_string() || column.is_temporal()) || *column == ColumnType::Json {
         return typed;
     }
-    if !has_moments(&typed.expr) {
+    if !has_moments(&typed.expr, column) {
         return typed;
     }
-    let column = if column.is_temporal() { column.clone() } else { ColumnType::DOUBLE };
-    Typed { expr: as_numbers(typed.expr), kind: ExprType { column, ..typed.kind } }
+    let own = column.clone();
+    let column = if own.is_temporal() { own.clone() } else { ColumnType::DOUBLE };
+    Typed { expr: as_numbers(typed.expr, &own), kind: ExprType { column, ..typed.kind } }
 }
 
 /// The same of a condition: it holds by that number.
@@ -367,24 +370,27 @@ pub(crate) fn held_by_branch(typed: Typed) -> Typed {
 }
 
 /// Whether some branch of CASE is a date, a time or a member of an ENUM or SET among values of other types.
-fn has_moments(expr: &Expr) -> bool {
+fn has_moments(expr: &Expr, own: &ColumnType) -> bool {
     match expr {
         Expr::Case { branches, otherwise, kind } => {
-            let is_moment =
-                |expr: &Expr| matches!(expr, Expr::Coerce { to, .. } if to == kind) || has_moments(expr);
+            let is_moment = |expr: &Expr| match expr {
+                Expr::Coerce { to, .. } if to == kind => true,
+                other => has_moments(other, kind),
+            };
             branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_moment)
         }
-        Expr::NullIf { left, .. } => has_moments(left),
-        _ => false,
+        Expr::NullIf { left, .. } => has_moments(left, own),
+        other => own.is_character() && is_sum(other),
     }
 }
 
-fn as_numbers(expr: Expr) -> Expr {
+/// `own`: the type of the value.
+fn as_numbers(expr: Expr, own: &ColumnType) -> Expr {
     match expr {
         Expr::Case { branches, otherwise, kind } => {
             let own = |expr: Expr| match expr {
-                Expr::Coerce { operand, to } if to == kind => as_numbers(*operand),
-                other => as_numbers(other),
+                Expr::Coerce { operand, to } if to == kind => as_numbers(*operand, &ColumnType::Null),
+                other => as_numbers(other, &kind),
             };
             // A date is the number that it says wherever it is computed with.
             let read_as = if kind.is_temporal() { ColumnType::Null } else { ColumnType::DOUBLE };
@@ -392,9 +398,18 @@ fn as_numbers(expr: Expr) -> Expr {
             let otherwise = otherwise.map(|otherwise| Box::new(own(*otherwise)));
             Expr::Case { branches, otherwise, kind: read_as }
         }
-        Expr::NullIf { left, right, collation } => {
-            Expr::NullIf { left: Box::new(as_numbers(*left)), right, collation }
+        // The sum is compared as the text that it is.
+        Expr::NullIf { left, right, collation } if own.is_character() && is_sum(&left) => {
+            let given = number_said((*left).clone());
+            let operand = Box::new(Expr::NullIf { left, right, collation });
+            let absent = Expr::Is { operand, test: IsTest::Null, negated: false };
+            let branches = vec![(absent, Expr::Literal(Value::Null))];
+            Expr::Case { branches, otherwise: Some(Box::new(given)), kind: ColumnType::DOUBLE }
         }
+        Expr::NullIf { left, right, collation } => {
+            Expr::NullIf { left: Box::new(as_numbers(*left, own)), right, collation }
+        }
+        sum if own.is_character() && is_sum(&sum) => number_said(sum),
         other => other,
     }
 }

@@ -185,20 +185,20 @@ impl Builder<'_> {
                     return Err(SqlError::collation_charset_mismatch(wanted.name(), own.charset()));
                 }
                 let length = operand.kind.column.text_length();
-                let column = if operand.kind.column.is_character() {
-                    operand.kind.column.clone().with_collation(wanted)
-                } else {
-                    ColumnType::Varchar { length, collation: wanted }
+                // Of a member of an ENUM or SET it is the text, without its number.
+                let is_member =
+                    matches!(operand.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });
+                let is_text = operand.kind.column.is_character() && !is_member;
+                let column = match &operand.kind.column {
+                    own if is_text => own.clone().with_collation(wanted),
+                    _ if is_member => ColumnType::Char { length, collation: wanted },
+                    _ => ColumnType::Varchar { length, collation: wanted },
                 };
                 let traits = Traits { derivation: Derivation::Explicit, ..operand.kind.traits };
                 let nullable = self.text_may_be_null(&column, &operand);
                 let kind = ExprType::new(column.clone(), nullable).with_traits(traits);
                 let to = column;
-                let expr = if operand.kind.column.is_character() {
-                    operand.expr
-                } else {
-                    Expr::Coerce { operand: boxed(operand), to }
-                };
+                let expr = if is_text { operand.expr } else { Expr::Coerce { operand: boxed(operand), to } };
                 Ok(Typed { expr, kind })
             }
             _ => Err(SqlError::not_supported_yet("this conversion")),

@@ -163,7 +163,15 @@ pub(super) fn sum_of_today(typed: Typed, moment: bool) -> Typed {
 const SUM_OF_TODAY: &str = "sum of today";
 
 pub(super) fn is_sum_of_today(typed: &Typed) -> bool {
-    matches!(&typed.expr, Expr::Call(call) if call.name == SUM_OF_TODAY)
+    text_of_sum(&typed.expr).is_some()
+}
+
+/// The text that such a sum is as it is shown.
+pub(super) fn text_of_sum(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Call(call) if call.name == SUM_OF_TODAY => call.arguments.first(),
+        _ => None,
+    }
 }
 
 /// A text without a day is a time.

@@ -82,8 +82,13 @@ fn fraction_of(kind: &ColumnType) -> u8 {
 
 /// The text of a constant, which tells its digits.
 fn constant_text(argument: &Typed) -> Option<Cow<'_, [u8]>> {
-    match &argument.expr {
+    let sum = super::clock::text_of_sum(&argument.expr);
+    match sum.unwrap_or(&argument.expr) {
         Expr::Literal(value @ (Value::Str(_) | Value::Bytes(_))) => Some(to_bytes(value)),
+        Expr::Literal(_) => None,
+        computed if sum.is_some() || argument.kind.column.is_character() => {
+            super::known(computed, |value, _| value.as_raw_bytes().map(|text| Cow::Owned(text.to_vec())))
+        }
         _ => None,
     }
 }

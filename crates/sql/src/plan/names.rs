@@ -150,6 +150,10 @@ pub fn order_keys(
             block.place_item(listed, &expr);
             typed = listed.clone();
         }
+        // What a sub-query gives is a text, too.
+        if matches!(expr, ast::Expr::Subquery(_)) || rollup::meaning(block, &expr).is_some() {
+            typed = rollup::shown(typed);
+        }
         if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
             return Err(SqlError::aggregate_order_of_rows(meant.len() + 1));
         }

@@ -69,6 +69,21 @@ pub fn meaning(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Typed> {
     block.rollup.iter().find(|key| is_key(block, key, expr)).map(|key| key.meaning.clone())
 }
 
+/// A key as it is given and sorted by: an ENUM or a SET is a text. Where it is computed with it has its number.
+pub fn shown(key: Typed) -> Typed {
+    let length = key.kind.column.text_length();
+    let to = match key.kind.column {
+        ColumnType::Enum { collation, .. } | ColumnType::Set { collation, .. } => {
+            ColumnType::Char { length, collation }
+        }
+        // It is no column of its table any more.
+        ColumnType::Char { .. } | ColumnType::Binary { .. } => key.kind.column.clone(),
+        _ => return key,
+    };
+    let kind = ExprType { column: to.clone(), ..key.kind };
+    Typed { expr: Expr::Coerce { operand: Box::new(key.expr), to }, kind }
+}
+
 /// GROUPING(key, ...): a bit for each key, the first the highest.
 pub fn grouping(block: &Block<'_, '_>, call: &FunctionCall) -> SqlResult<Typed> {
     if block.group_keys.is_empty() || block.scope.aggregates.get() == AggregateUse::Refused {

@@ -160,6 +160,9 @@ fn bind_items(block: &mut Block<'_, '_>, items: &[Item]) -> SqlResult<Vec<Typed>
     for (nth, item) in items.iter().enumerate() {
         block.scope.items_bound.set(nth);
         let mut typed = block.bind(&item.expr, "field list")?;
+        if rollup::meaning(block, &item.expr).is_some() {
+            typed = rollup::shown(typed);
+        }
         if let Expr::Cast { to: ColumnType::Decimal { .. }, name, .. } = &mut typed.expr {
             *name = Some(item.name.clone());
         }

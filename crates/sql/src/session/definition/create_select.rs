@@ -226,7 +226,12 @@ impl Session {
         let plain = written.is_some_and(is_if_null)
             && (meta.column_type.is_integer()
                 || matches!(meta.column_type, ColumnType::Float { .. } | ColumnType::Double { .. }));
-        let computed = base.is_none() && !plain && written.is_some_and(is_computed);
+        // A column that is no table's any more is the text of a key of WITH ROLLUP.
+        let is_key = matches!(
+            (written, &meta.column_type),
+            (Some(Expr::Column(_)), ColumnType::Char { .. } | ColumnType::Binary { .. })
+        );
+        let computed = base.is_none() && !plain && (is_key || written.is_some_and(is_computed));
         let kind = if computed { computed_type(&meta.column_type) } else { meta.column_type.clone() };
         let kind = written.map_or(kind.clone(), |written| type_of_written(written, kind, base.is_some()));
         // What IFNULL gives is as wide as its wider argument.
