@@ -10,7 +10,7 @@ use super::build::Builder;
 use super::long_text::read_silently;
 use super::misfit::{constants_told_once, told_once};
 use super::moment_text::{is_sum, number_said};
-use super::{Call, CompareOp, EvalContext, Expr, Meeting, Typed, shown_digits};
+use super::{Call, CompareOp, EvalContext, Expr, Meeting, SqlMode, Typed, shown_digits};
 use crate::ast::IsTest;
 use crate::collation::Collation;
 use crate::datetime::{self, DateRules};
@@ -234,6 +234,10 @@ impl Builder<'_> {
         else {
             return typed;
         };
+        // Of what is no date only that is told.
+        if found.moment.date().has_zero_part() && self.settings.sql_mode.has(SqlMode::NO_ZERO_IN_DATE) {
+            return typed;
+        }
         if let Some(warning) = delimiter_warning(&found, text.as_bytes(), 1) {
             self.resolver.warn(warning);
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::json_scalar::is_document_read;
 use super::result_bytes::build_text;
 use super::written::written;
 use super::{Entry, NUMBERS, VOLATILE, bigint, date, entry, text_of};
@@ -86,6 +87,8 @@ fn constant_text(argument: &Typed) -> Option<Cow<'_, [u8]>> {
     match sum.unwrap_or(&argument.expr) {
         Expr::Literal(value @ (Value::Str(_) | Value::Bytes(_))) => Some(to_bytes(value)),
         Expr::Literal(_) => None,
+        // A document is not looked into.
+        Expr::Call(call) if is_document_read(call.name) => None,
         computed if sum.is_some() || argument.kind.column.is_character() => {
             super::known(computed, |value, _| value.as_raw_bytes().map(|text| Cow::Owned(text.to_vec())))
         }

@@ -198,6 +198,11 @@ pub(crate) fn temporal_argument(name: &str, nth: usize) -> Option<&'static str> 
     })
 }
 
+/// Whether a call of this name reads a document as a date or a time.
+pub(super) fn is_document_read(name: &str) -> bool {
+    matches!(name, DATE | MOMENT | TIME | OR_BEGINNING)
+}
+
 /// A document is read as a day.
 pub(crate) const DATE: &str = "DATE";
 /// A document is read as a moment.
@@ -292,9 +297,11 @@ fn first_moment(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> Sql
     Ok(Value::from(format!("{year:04}-01-01 00:00:00")))
 }
 
+const OR_BEGINNING: &str = "moment or beginning";
+
 /// What UNIX_TIMESTAMP reads of a document: one that says no moment is the beginning of time.
 pub(crate) fn or_beginning(moment: Typed, document: Expr) -> Typed {
-    call("moment or beginning", moment_or_zero, vec![moment.expr, document], moment.kind)
+    call(OR_BEGINNING, moment_or_zero, vec![moment.expr, document], moment.kind)
 }
 
 fn moment_or_zero(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {

@@ -151,7 +151,7 @@ pub fn order_keys(
             typed = listed.clone();
         }
         // What a sub-query gives is a text, too.
-        if matches!(expr, ast::Expr::Subquery(_)) || rollup::meaning(block, &expr).is_some() {
+        if matches!(value_of(&expr), ast::Expr::Subquery(_)) || rollup::meaning(block, &expr).is_some() {
             typed = rollup::shown(typed);
         }
         if before == 0 && block.group_keys.is_empty() && !block.aggregates.is_empty() {
