@@ -170,11 +170,14 @@ impl Builder<'_> {
         let is_document = |typed: &Typed| typed.kind.column == ColumnType::Json;
         let hex = super::literal::number_of_hex(written.0).filter(|_| right.kind.column.is_numeric());
         let as_number = is_moment(&left.kind.column) && right.kind.column.is_numeric();
-        if hex.is_some() || as_number || is_document(&left) != is_document(&right) {
+        // A constant that is no number is told of once for all rows.
+        let told = matches!(left.expr, Expr::Literal(Value::Str(_))) && right.kind.column.is_numeric();
+        if hex.is_some() || as_number || told || is_document(&left) != is_document(&right) {
             // What is compared with a document is none as the value that is given; a hex literal is a number beside one, and
             // so is most often a date.
             let (one, other) = match hex {
                 Some(number) => (number, right),
+                None if told => (super::misfit::told_once(left.clone()), right),
                 None => self.beside_one_another(written, (left.clone(), right))?,
             };
             let equal = self.compare_typed(CompareOp::Equal, one, other)?;
