@@ -656,7 +656,13 @@ impl Builder<'_> {
         let mut arguments = self.arguments(name, &call.arguments)?;
         let field = if name == "field" { functions::field_of(&arguments) } else { None };
         if field.is_some() {
-            arguments = call.arguments.iter().map(|one| self.number(one)).collect::<SqlResult<_>>()?;
+            // Bound a second time, calls within calls would take twice as long a level.
+            let as_number =
+                |(one, typed)| match number_of_hex(one).is_some() || with_numbers_of_hex(one).is_some() {
+                    true => self.number(one),
+                    false => Ok(self.bound_as_number(one, typed, Wanted::Double)),
+                };
+            arguments = call.arguments.iter().zip(arguments).map(as_number).collect::<SqlResult<_>>()?;
         }
         if matches!(name, "field" | "format" | "interval") {
             arguments = arguments.into_iter().map(with_all_of_average).collect();
