@@ -46,6 +46,8 @@ pub struct PlanContext<'a> {
     pub uses: &'a Uses,
     /// Queries around.
     pub depth: u32,
+    /// It is only asked whether what is written is right: EXISTS leaves nothing out.
+    pub as_written: bool,
 }
 
 /// A block being planned.

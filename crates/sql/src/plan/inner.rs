@@ -61,8 +61,9 @@ impl Block<'_, '_> {
         if let ("count", [ast::Expr::Function(wait)]) = (&*call.name, &call.arguments[..])
             && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
         {
-            // It is never NULL: rows are counted, and nobody waits.
-            let arguments = vec![ast::Expr::Literal(ast::Literal::Int(1))];
+            // It is never NULL: rows are counted, and nobody waits. What it is given has to be right all the same.
+            let operand = Box::new(call.arguments[0].clone());
+            let arguments = vec![ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false }];
             return self.place_aggregate(&FunctionCall { arguments, ..call.clone() });
         }
         let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
@@ -204,15 +205,17 @@ impl Block<'_, '_> {
 
     /// Plans a sub-query; of one that is asked for rows only, no more than that.
     fn plan_asked(&mut self, query: &ast::Query, exists: bool) -> SqlResult<QueryPlan> {
-        if let Some(query) = without_star(query).filter(|_| exists) {
+        if let Some(query) = exists.then(|| without_star(query)).flatten() {
             return self.plan_inner(&query, Reach::Inside);
         }
-        let plan = self.plan_inner(query, Reach::Inside)?;
-        // What is left out had to be right.
-        match without_varying(query).filter(|_| exists) {
-            Some(query) => self.plan_inner(&query, Reach::Inside),
-            None => Ok(plan),
-        }
+        let leaves_out = exists && !self.context.as_written;
+        let Some(left) = leaves_out.then(|| without_varying(query)).flatten() else {
+            return self.plan_inner(query, Reach::Inside);
+        };
+        // What is left out has to be right. For that, queries within are planned once: each level would double the work.
+        let written = PlanContext { as_written: true, ..*self.context };
+        self.plan_inner_in(&written, query, Reach::Inside)?;
+        self.plan_inner(&left, Reach::Inside)
     }
 
     fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
@@ -273,7 +276,8 @@ impl Block<'_, '_> {
         self.push_subquery(position, places.len(), kind, plan);
         if varies && let Some(placed) = self.subqueries.last_mut() {
             placed.correlated = true;
-            let left = without_varying(query).filter(|_| matches!(placed.kind, SubqueryKind::Exists));
+            let exists = matches!(placed.kind, SubqueryKind::Exists);
+            let left = exists.then(|| without_varying(query)).flatten();
             placed.varies = varying::query_varies(left.as_ref().unwrap_or(query));
         }
         self.seen_subqueries.push((expr.clone(), sight, places.clone()));

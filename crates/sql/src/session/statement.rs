@@ -305,6 +305,7 @@ impl Session {
             reads: None,
             uses,
             depth: 0,
+            as_written: false,
         }
     }
 

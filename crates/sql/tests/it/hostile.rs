@@ -186,6 +186,20 @@ fn one_long_evaluation_can_be_ended() {
 }
 
 /// Lists, chains and unions of any length end, or are refused at once.
+/// Planning that looks at an operand twice takes twice as long at each level: these would never end.
+#[test]
+fn calls_and_queries_within_each_other_end() {
+    let (_db, mut session) = stage();
+    let nested =
+        |inner: &str, around: fn(&str) -> String| (0..40).fold(inner.to_string(), |text, _| around(&text));
+    let exists = nested("SELECT 1", |text| format!("SELECT RAND() FROM n WHERE EXISTS ({text})"));
+    assert_eq!(run(&mut session, &format!("SELECT EXISTS ({exists})")), "1\n");
+    let listed = nested("1", |text| format!("EXISTS (SELECT {text}, RAND() FROM n)"));
+    assert_eq!(run(&mut session, &format!("SELECT {listed}")), "1\n");
+    let field = nested("1", |text| format!("FIELD({text}, 1)"));
+    assert_eq!(run(&mut session, &format!("SELECT {field}")), "1\n");
+}
+
 #[test]
 fn long_texts_end() {
     let (_db, mut session) = stage();
