@@ -212,7 +212,8 @@ impl Block<'_, '_> {
         let Some(left) = leaves_out.then(|| without_varying(query)).flatten() else {
             return self.plan_inner(query, Reach::Inside);
         };
-        // What is left out has to be right. For that, queries within are planned once: each level would double the work.
+        // What is left out has to be right. Queries within are planned once for that: each level would
+        // double the work.
         let written = PlanContext { as_written: true, ..*self.context };
         self.plan_inner_in(&written, query, Reach::Inside)?;
         self.plan_inner(&left, Reach::Inside)
