@@ -110,18 +110,20 @@ struct Actor {
 }
 
 impl Actor {
-    /// Polls the statement if its waker was called; its result when it is done.
+    /// Polls the statement while its waker is called; its result when it is done. A statement that gives way calls its
+    /// own waker, and does so by the clock: as it goes on before anybody else does, the clock changes no play.
     fn poll(&mut self) -> Option<String> {
         let (running, bell) = self.running.as_mut()?;
-        if !bell.take() {
-            return None;
-        }
         let waker = Waker::from(Arc::clone(bell));
-        let Poll::Ready((session, result)) = running.as_mut().poll(&mut Context::from_waker(&waker)) else {
-            return None;
-        };
-        (self.idle, self.running) = (Some(session), None);
-        Some(result)
+        let begun = std::time::Instant::now();
+        while bell.take() {
+            assert!(begun.elapsed() < CLOCK_MAX, "a statement wakes itself again and again");
+            if let Poll::Ready((session, result)) = running.as_mut().poll(&mut Context::from_waker(&waker)) {
+                (self.idle, self.running) = (Some(session), None);
+                return Some(result);
+            }
+        }
+        None
     }
 
     fn is_rung(&self) -> bool {
@@ -225,17 +227,7 @@ impl Stage {
             (session, result)
         });
         actor.running = Some((running, bell));
-        let begun = std::time::Instant::now();
-        loop {
-            if let Some(result) = actor.poll() {
-                return result;
-            }
-            assert!(begun.elapsed() < CLOCK_MAX, "{name} wakes itself again and again:\n{}", self.output);
-            if !actor.is_rung() {
-                break;
-            }
-        }
-        self.describe_wait(name)
+        actor.poll().unwrap_or_else(|| self.describe_wait(name))
     }
 
     /// Directions that are not statements; `None` if it is none. The answer is empty if there is nothing to tell.
