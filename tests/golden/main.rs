@@ -46,7 +46,6 @@ use turnstile_sys::fault_disk::FaultDisk;
 const CLOCK_MAX: Duration = Duration::from_secs(20);
 
 /// Remembers that it was woken.
-#[derive(Default)]
 struct Bell {
     rung: Mutex<bool>,
     changed: Condvar,
@@ -60,6 +59,24 @@ impl Wake for Bell {
 }
 
 impl Bell {
+    fn rung() -> Arc<Bell> {
+        Arc::new(Bell { rung: Mutex::new(true), changed: Condvar::new() })
+    }
+
+    /// Polls while the bell is rung. What gives way rings its own bell, and does so by the clock: as it goes on before
+    /// anybody else does, the clock changes no play.
+    fn answer<T>(self: &Arc<Self>, mut asked: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
+        let waker = Waker::from(Arc::clone(self));
+        let begun = std::time::Instant::now();
+        while self.take() {
+            assert!(begun.elapsed() < CLOCK_MAX, "it wakes itself again and again");
+            if let Poll::Ready(done) = asked.as_mut().poll(&mut Context::from_waker(&waker)) {
+                return Some(done);
+            }
+        }
+        None
+    }
+
     fn take(&self) -> bool {
         std::mem::take(&mut *self.rung.lock().unwrap())
     }
@@ -110,20 +127,12 @@ struct Actor {
 }
 
 impl Actor {
-    /// Polls the statement while its waker is called; its result when it is done. A statement that gives way calls its
-    /// own waker, and does so by the clock: as it goes on before anybody else does, the clock changes no play.
+    /// Goes on with the statement if its waker was called; its result when it is done.
     fn poll(&mut self) -> Option<String> {
         let (running, bell) = self.running.as_mut()?;
-        let waker = Waker::from(Arc::clone(bell));
-        let begun = std::time::Instant::now();
-        while bell.take() {
-            assert!(begun.elapsed() < CLOCK_MAX, "a statement wakes itself again and again");
-            if let Poll::Ready((session, result)) = running.as_mut().poll(&mut Context::from_waker(&waker)) {
-                (self.idle, self.running) = (Some(session), None);
-                return Some(result);
-            }
-        }
-        None
+        let (session, result) = bell.answer(running.as_mut())?;
+        (self.idle, self.running) = (Some(session), None);
+        Some(result)
     }
 
     fn is_rung(&self) -> bool {
@@ -147,9 +156,7 @@ impl Stage {
         let config = Config { buffer_pool_bytes: 4 << 20, redo_capacity_bytes: 1 << 20, ..Config::default() };
         let engine = Engine::open_quiet(Arc::new(FaultDisk::new(1)), config).unwrap();
         let mut opening = Box::pin(Database::open_with(engine.clone(), globals));
-        let Poll::Ready(database) = opening.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
-            panic!("opening a database waits for nobody")
-        };
+        let database = Bell::rung().answer(opening.as_mut()).expect("opening a database waits for nobody");
         drop(opening);
         Stage {
             engine,
@@ -218,8 +225,7 @@ impl Stage {
         }
         let actor = self.actors.get_mut(name).unwrap();
         let Some(mut session) = actor.idle.take() else { return "not said: it still waits".into() };
-        let bell = Arc::new(Bell::default());
-        *bell.rung.lock().unwrap() = true;
+        let bell = Bell::rung();
         let running: Running = Box::pin(async move {
             let mut out = Line::default();
             let outcome = session.query(text.as_bytes(), &mut out).await;
