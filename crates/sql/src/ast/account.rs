@@ -20,7 +20,7 @@ impl UserName {
 }
 
 /// How an account proves itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Authentication {
     /// BY 'password': in clear.
     Password(Text),
@@ -31,7 +31,7 @@ pub enum Authentication {
 }
 
 /// An account in CREATE USER and ALTER USER.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UserSpec {
     /// The account.
     pub name: UserName,
@@ -44,7 +44,7 @@ pub struct UserSpec {
 }
 
 /// CREATE USER and ALTER USER.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UserStatement {
     /// ALTER instead of CREATE.
     pub alter: bool,
@@ -79,7 +79,7 @@ impl UserStatement {
 
 /// A privilege, upper case words with single spaces (`SELECT`, `CREATE TEMPORARY TABLES`, `ALL PRIVILEGES`,
 /// `CONNECTION_ADMIN`), or a role's name as written when it is not known as a privilege.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Privilege {
     /// The privilege.
     pub name: Name,
@@ -90,7 +90,7 @@ pub struct Privilege {
 }
 
 /// Where a privilege holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PrivilegeLevel {
     /// `*.*`
     Global,
@@ -115,7 +115,7 @@ pub enum PrivilegeLevel {
 }
 
 /// GRANT privileges ON level TO users.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// What.
     pub privileges: Vec<Privilege>,
@@ -128,7 +128,7 @@ pub struct Grant {
 }
 
 /// REVOKE privileges ON level FROM users.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Revoke {
     /// What; `ALL PRIVILEGES` and `GRANT OPTION` together, without a level, means everything everywhere.
     pub privileges: Vec<Privilege>,
@@ -156,7 +156,7 @@ impl Revoke {
 }
 
 /// Which roles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RoleChoice {
     /// NONE
     None,
@@ -171,7 +171,7 @@ pub enum RoleChoice {
 }
 
 /// A statement about roles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RoleStatement {
     /// CREATE ROLE
     Create {

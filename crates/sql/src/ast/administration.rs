@@ -3,7 +3,7 @@
 use super::{Expr, Name, Statement, TableName, Text, UserName, VariableScope};
 
 /// Isolation levels as SET TRANSACTION names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum IsolationLevel {
     ReadUncommitted,
@@ -13,7 +13,7 @@ pub enum IsolationLevel {
 }
 
 /// BEGIN, START TRANSACTION.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Begin {
     /// WITH CONSISTENT SNAPSHOT
     pub consistent_snapshot: bool,
@@ -22,7 +22,7 @@ pub struct Begin {
 }
 
 /// The tail of COMMIT and ROLLBACK. None: as `completion_type` says.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Completion {
     /// AND \[NO\] CHAIN
     pub chain: Option<bool>,
@@ -31,7 +31,7 @@ pub struct Completion {
 }
 
 /// What SET TRANSACTION changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TransactionScope {
     /// SET TRANSACTION: the next transaction only.
     Next,
@@ -42,7 +42,7 @@ pub enum TransactionScope {
 }
 
 /// One assignment of SET.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum SetItem {
     /// `@name = value`
     UserVariable {
@@ -90,7 +90,7 @@ pub enum SetItem {
 }
 
 /// KILL.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Kill {
     /// KILL QUERY; else the connection.
     pub query_only: bool,
@@ -99,7 +99,7 @@ pub struct Kill {
 }
 
 /// What FLUSH flushes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FlushTarget {
     /// FLUSH TABLES [t, ...] \[WITH READ LOCK | FOR EXPORT\]
     Tables {
@@ -121,7 +121,7 @@ pub enum FlushTarget {
 }
 
 /// One entry of LOCK TABLES.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LockedTable {
     /// The table.
     pub name: TableName,
@@ -132,7 +132,7 @@ pub struct LockedTable {
 }
 
 /// Verbs of table maintenance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum MaintenanceKind {
     Analyze,
@@ -143,7 +143,7 @@ pub enum MaintenanceKind {
 }
 
 /// ANALYZE TABLE and the like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableMaintenance {
     /// The verb.
     pub kind: MaintenanceKind,
@@ -154,7 +154,7 @@ pub struct TableMaintenance {
 }
 
 /// How EXPLAIN answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum ExplainFormat {
     Traditional,
@@ -163,7 +163,7 @@ pub enum ExplainFormat {
 }
 
 /// EXPLAIN of a statement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Explain {
     /// FORMAT=; None when not written.
     pub format: Option<ExplainFormat>,
@@ -174,7 +174,7 @@ pub struct Explain {
 }
 
 /// What EXPLAIN explains.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum ExplainTarget {
     /// A SELECT, INSERT, REPLACE, UPDATE or DELETE.
     Statement(Statement),

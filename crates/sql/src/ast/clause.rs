@@ -5,7 +5,7 @@ use crate::error::SqlError;
 use crate::expr::WarningLevel;
 
 /// A clause without a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Clause {
     /// LOW_PRIORITY, HIGH_PRIORITY
     Priority,

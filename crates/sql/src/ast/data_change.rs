@@ -4,7 +4,7 @@ use super::{ColumnName, Expr, Limit, LiteralRows, Name, OrderItem, Query, TableN
 use std::sync::Arc;
 
 /// `column = value`
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Assignment {
     /// The column.
     pub column: ColumnName,
@@ -13,7 +13,7 @@ pub struct Assignment {
 }
 
 /// INSERT or REPLACE.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Insert {
     /// REPLACE instead of INSERT.
     pub replace: bool,
@@ -33,7 +33,7 @@ pub struct Insert {
 }
 
 /// Where inserted rows come from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum InsertSource {
     /// VALUES and SET.
     Rows(Vec<Vec<Expr>>),
@@ -44,7 +44,7 @@ pub enum InsertSource {
 }
 
 /// The name under which ON DUPLICATE KEY UPDATE sees the new row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RowAlias {
     /// The row's name.
     pub table: Name,
@@ -53,7 +53,7 @@ pub struct RowAlias {
 }
 
 /// UPDATE.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Update {
     /// WITH.
     pub with: Option<Box<With>>,
@@ -72,7 +72,7 @@ pub struct Update {
 }
 
 /// DELETE.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Delete {
     /// WITH.
     pub with: Option<Box<With>>,

@@ -3,7 +3,7 @@
 use super::{ColumnType, Expr, Name, Query, TableName, Text};
 
 /// CREATE DATABASE.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CreateDatabase {
     /// Its name.
     pub name: Name,
@@ -14,7 +14,7 @@ pub struct CreateDatabase {
 }
 
 /// Defaults of a database.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct DatabaseOptions {
     /// CHARACTER SET, lower case.
     pub charset: Option<Name>,
@@ -25,7 +25,7 @@ pub struct DatabaseOptions {
 }
 
 /// CREATE TABLE.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct CreateTable {
     /// Its name.
     pub name: TableName,
@@ -52,7 +52,7 @@ pub struct CreateTable {
 }
 
 /// IGNORE and REPLACE before a query whose rows fill a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum OnDuplicate {
     /// Neither: an error.
     #[default]
@@ -64,7 +64,7 @@ pub enum OnDuplicate {
 }
 
 /// One column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct ColumnDef {
     /// Its name.
     pub name: Name,
@@ -95,7 +95,7 @@ pub struct ColumnDef {
 }
 
 /// What stands behind DEFAULT.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct DefaultClause {
     /// The value.
     pub expr: Expr,
@@ -104,7 +104,7 @@ pub struct DefaultClause {
 }
 
 /// A generated column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Generated {
     /// Its value.
     pub expr: Expr,
@@ -113,7 +113,7 @@ pub struct Generated {
 }
 
 /// Kinds of key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum KeyKind {
     Primary,
@@ -125,7 +125,7 @@ pub enum KeyKind {
 }
 
 /// One column or expression of a key.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct KeyPart {
     /// What is indexed.
     pub target: KeyTarget,
@@ -136,7 +136,7 @@ pub struct KeyPart {
 }
 
 /// What a key part indexes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum KeyTarget {
     /// A column.
     Column(Name),
@@ -145,7 +145,7 @@ pub enum KeyTarget {
 }
 
 /// A key of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct KeyDef {
     /// Its kind.
     pub kind: KeyKind,
@@ -158,7 +158,7 @@ pub struct KeyDef {
 }
 
 /// Options of a key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KeyOptions {
     /// USING BTREE or HASH, upper case.
     pub using: Option<Name>,
@@ -175,7 +175,7 @@ pub struct KeyOptions {
 }
 
 /// What a foreign key does on a change of its parent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum ReferenceAction {
     Restrict,
@@ -186,7 +186,7 @@ pub enum ReferenceAction {
 }
 
 /// REFERENCES of a foreign key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct References {
     /// CONSTRAINT name; None when it is to be generated.
     pub constraint: Option<Name>,
@@ -201,7 +201,7 @@ pub struct References {
 }
 
 /// CHECK (expr)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct CheckDef {
     /// CONSTRAINT name
     pub name: Option<Name>,
@@ -214,7 +214,7 @@ pub struct CheckDef {
 }
 
 /// A table option. Numbers and words are kept as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TableOption {
     /// ENGINE
     Engine(Name),
@@ -233,7 +233,7 @@ pub enum TableOption {
 }
 
 /// DROP TABLE.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DropTable {
     /// The tables.
     pub names: Vec<TableName>,
@@ -244,7 +244,7 @@ pub struct DropTable {
 }
 
 /// ALTER TABLE.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct AlterTable {
     /// The table.
     pub name: TableName,
@@ -255,7 +255,7 @@ pub struct AlterTable {
 }
 
 /// How a change of a table is to be made, at most.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Online {
     /// ALGORITHM, upper case; None for DEFAULT.
     pub algorithm: Option<Name>,
@@ -264,7 +264,7 @@ pub struct Online {
 }
 
 /// Where a column goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ColumnPosition {
     /// FIRST
     First,
@@ -273,7 +273,7 @@ pub enum ColumnPosition {
 }
 
 /// One action of ALTER TABLE.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum AlterAction {
     /// ADD \[COLUMN\]
     AddColumn {
@@ -366,7 +366,7 @@ pub enum AlterAction {
 }
 
 /// CREATE INDEX.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct CreateIndex {
     /// The table.
     pub table: TableName,

@@ -1,5 +1,8 @@
 //! Expressions. Precedence is already resolved by the parser; parentheses leave no trace except around rows.
 
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
 use super::{CastType, ColumnName, Name, OrderItem, Query, Text};
 
 /// A literal value, typed as MySQL types it before any context is known.
@@ -29,8 +32,28 @@ pub enum Literal {
     Timestamp(Text),
 }
 
+impl Hash for Literal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        match self {
+            Literal::Null => {}
+            Literal::Bool(value) => value.hash(state),
+            Literal::Int(value) => value.hash(state),
+            Literal::Decimal(digits) => digits.hash(state),
+            // The two zeros are equal.
+            Literal::Double(value) => (value + 0.0).to_bits().hash(state),
+            Literal::String(literal) => literal.hash(state),
+            Literal::Hex(text)
+            | Literal::Bit(text)
+            | Literal::Date(text)
+            | Literal::Time(text)
+            | Literal::Timestamp(text) => text.hash(state),
+        }
+    }
+}
+
 /// A string literal; neighbours are already concatenated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StringLiteral {
     /// The bytes, escapes resolved.
     pub bytes: Text,
@@ -39,7 +62,7 @@ pub struct StringLiteral {
 }
 
 /// Operators with one operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
     /// `-a`
     Negate,
@@ -52,7 +75,7 @@ pub enum UnaryOp {
 }
 
 /// Operators with two operands. AND and OR are [`Expr::And`] and [`Expr::Or`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     /// `XOR`
     Xor,
@@ -97,7 +120,7 @@ pub enum BinaryOp {
 }
 
 /// What IS compares with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IsTest {
     /// IS NULL
     Null,
@@ -110,7 +133,7 @@ pub enum IsTest {
 }
 
 /// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum IntervalUnit {
     Microsecond,
@@ -136,7 +159,7 @@ pub enum IntervalUnit {
 }
 
 /// Which end TRIM trims.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrimSide {
     /// Both ends (the default).
     Both,
@@ -147,7 +170,7 @@ pub enum TrimSide {
 }
 
 /// `= ANY (...)`, `= ALL (...)`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// ANY, SOME
     Any,
@@ -156,7 +179,7 @@ pub enum Quantifier {
 }
 
 /// Where a system variable lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariableScope {
     /// No scope written: in an expression the session's value if there is one, else the global one; in SET the
     /// session's.
@@ -195,6 +218,10 @@ impl PartialEq for Spelling {
     }
 }
 
+impl Hash for Spelling {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 impl FunctionCall {
     /// The name as it was written.
     pub fn written(&self) -> &str {
@@ -203,7 +230,7 @@ impl FunctionCall {
 }
 
 /// A function call in ordinary syntax.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct FunctionCall {
     /// The database of a stored function, when written.
     pub schema: Option<Name>,
@@ -224,7 +251,7 @@ pub struct FunctionCall {
 }
 
 /// An expression.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum Expr {
     /// A literal.
     Literal(Literal),

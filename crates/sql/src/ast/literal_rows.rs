@@ -5,7 +5,7 @@
 //! are looked at once. Here a literal becomes a value when its row is inserted.
 
 /// Which literal it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LiteralKind {
     /// NULL
     Null,
@@ -17,7 +17,7 @@ pub enum LiteralKind {
     String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Cell {
     kind: LiteralKind,
     start: u32,
@@ -25,7 +25,7 @@ struct Cell {
 }
 
 /// The rows; all have the same number of literals.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LiteralRows {
     text: Box<[u8]>,
     escapes: bool,

@@ -59,7 +59,7 @@ pub struct ColumnName {
 }
 
 /// One SQL statement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum Statement {
     /// SELECT, VALUES, TABLE, and their unions.
     Select(Box<Query>),

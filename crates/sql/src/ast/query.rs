@@ -3,7 +3,7 @@
 use super::{ColumnType, Expr, Name, TableName, Text};
 
 /// WITH: queries with names, for the statement or query behind it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct With {
     /// RECURSIVE: each may read itself.
     pub recursive: bool,
@@ -12,7 +12,7 @@ pub struct With {
 }
 
 /// `name [(columns)] AS (query)`
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct CommonTable {
     /// Its name.
     pub name: Name,
@@ -23,7 +23,7 @@ pub struct CommonTable {
 }
 
 /// A query with what applies to its whole result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Query {
     /// WITH.
     pub with: Option<Box<With>>,
@@ -40,7 +40,7 @@ pub struct Query {
 }
 
 /// What produces rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum QueryBody {
     /// SELECT
     Select(Box<Select>),
@@ -58,7 +58,7 @@ pub enum QueryBody {
 }
 
 /// How two results combine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum SetOperator {
     UnionAll,
@@ -70,7 +70,7 @@ pub enum SetOperator {
 }
 
 /// One SELECT block.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Select {
     /// DISTINCT
     pub distinct: bool,
@@ -93,7 +93,7 @@ pub struct Select {
 }
 
 /// One entry of a select list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum SelectItem {
     /// `*`, `t.*`, `s.t.*`
     Wildcard {
@@ -114,7 +114,7 @@ pub enum SelectItem {
 }
 
 /// One entry of ORDER BY or GROUP BY. An [`super::Literal::Int`] is a position in the select list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct OrderItem {
     /// The key.
     pub expr: Expr,
@@ -123,7 +123,7 @@ pub struct OrderItem {
 }
 
 /// LIMIT; each an integer literal, a parameter or (in routines only) a variable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Limit {
     /// At most so many rows.
     pub count: Expr,
@@ -132,7 +132,7 @@ pub struct Limit {
 }
 
 /// How strongly a locking read locks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LockStrength {
     /// FOR SHARE, LOCK IN SHARE MODE
     Share,
@@ -141,7 +141,7 @@ pub enum LockStrength {
 }
 
 /// What a locking read does about a locked row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LockWait {
     /// Wait (the default).
     Wait,
@@ -152,7 +152,7 @@ pub enum LockWait {
 }
 
 /// `FOR UPDATE OF t NOWAIT`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LockingClause {
     /// Shared or exclusive.
     pub strength: LockStrength,
@@ -163,7 +163,7 @@ pub struct LockingClause {
 }
 
 /// Something in FROM.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum TableRef {
     /// A table.
     Table(TableFactor),
@@ -185,7 +185,7 @@ pub enum TableRef {
 }
 
 /// JSON_TABLE's path and columns, and those of each NESTED PATH.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JsonTable {
     /// What leads to the rows.
     pub path: Text,
@@ -194,7 +194,7 @@ pub struct JsonTable {
 }
 
 /// One element of JSON_TABLE's COLUMNS.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum JsonTableColumn {
     /// `name FOR ORDINALITY`
     Ordinality(Name),
@@ -218,7 +218,7 @@ pub enum JsonTableColumn {
 }
 
 /// What is there in place of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum OnMissing {
     /// NULL
     Null,
@@ -229,7 +229,7 @@ pub enum OnMissing {
 }
 
 /// A named table with its alias and hints.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableFactor {
     /// The table.
     pub name: TableName,
@@ -240,7 +240,7 @@ pub struct TableFactor {
 }
 
 /// A join.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Join {
     /// Left operand.
     pub left: TableRef,
@@ -253,7 +253,7 @@ pub struct Join {
 }
 
 /// Kinds of join. CROSS JOIN and a comma inside parentheses are `Inner` with no condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum JoinKind {
     Inner,
@@ -264,7 +264,7 @@ pub enum JoinKind {
 }
 
 /// When two rows match.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum JoinCondition {
     /// Always.
     None,
@@ -277,7 +277,7 @@ pub enum JoinCondition {
 }
 
 /// What an index hint asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum IndexHintKind {
     Use,
@@ -286,7 +286,7 @@ pub enum IndexHintKind {
 }
 
 /// `USE INDEX \[FOR ...\] (a, b)`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IndexHint {
     /// What is asked.
     pub kind: IndexHintKind,
@@ -295,7 +295,7 @@ pub struct IndexHint {
 }
 
 /// Where PREPARE finds its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PrepareSource {
     /// A literal.
     Text(Text),

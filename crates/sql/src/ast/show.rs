@@ -3,7 +3,7 @@
 use super::{Expr, Limit, Name, TableName, Text, UserName};
 
 /// SHOW what \[LIKE | WHERE\].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct Show {
     /// What is shown.
     pub what: ShowWhat,
@@ -12,7 +12,7 @@ pub struct Show {
 }
 
 /// Restricts the rows of SHOW.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum ShowFilter {
     /// LIKE 'pattern', on the first column.
     Like(Text),
@@ -21,7 +21,7 @@ pub enum ShowFilter {
 }
 
 /// What SHOW shows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub enum ShowWhat {
     /// DATABASES, SCHEMAS
     Databases,
@@ -141,7 +141,7 @@ pub enum ShowWhat {
 }
 
 /// How a list of SHOW can be narrowed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Narrowed {
     /// By LIKE and by WHERE.
     Both,
@@ -207,7 +207,7 @@ impl ShowWhat {
 }
 
 /// What SHOW ENGINE reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are SQL's own words")]
 pub enum EngineReport {
     Status,

@@ -39,7 +39,7 @@ pub enum TypeKind {
 }
 
 /// A column's type.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ColumnType {
     /// The family.
     pub kind: TypeKind,
@@ -80,7 +80,7 @@ impl ColumnType {
 }
 
 /// The target of CAST and CONVERT.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CastType {
     /// BINARY[(n)]: bytes.
     Binary(Option<u64>),

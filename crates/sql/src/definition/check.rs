@@ -4,6 +4,8 @@
 //! variables, no sub-queries, no functions whose result another moment, session or row may change. A constraint without
 //! a name is called `TABLE_chk_N`, N above all that the table has; such a name follows the table when that is renamed.
 
+use rustc_hash::FxHashSet;
+
 use super::allowed::{self, Refusals};
 use super::expression::{canonical, columns_of};
 use super::phase::Faults;
@@ -29,12 +31,14 @@ pub fn add(
     taken: &dyn Fn(&str) -> bool,
     faults: &mut Faults,
 ) {
+    let mut held = Held::of(&definition.checks);
     for (name, one) in names(definition, written) {
-        faults.take_check(claim(definition, &name, taken));
+        faults.take_check(held.claim(&name, taken));
         let Some(expr) = faults.take_check(condition(&name, one)) else { continue };
         let check = Check { expr, name, enforced: one.enforced };
         let missing = |name: &str, column: &ast::Name| SqlError::check_unknown_column(name, column);
         faults.take_check(resolve(definition, &check, missing));
+        held.add(&check);
         definition.checks.push(check);
     }
     sort(definition);
@@ -48,8 +52,9 @@ pub fn add_unresolved(
     taken: &dyn Fn(&str) -> bool,
 ) -> SqlResult<Vec<Check>> {
     let mut added = Vec::with_capacity(written.len());
+    let held = Held::of(&definition.checks);
     for (name, one) in names(definition, written) {
-        claim(definition, &name, taken)?;
+        held.claim(&name, taken)?;
         added.push(Check { expr: condition(&name, one)?, name, enforced: one.enforced });
     }
     definition.checks.extend(added.iter().cloned());
@@ -59,10 +64,10 @@ pub fn add_unresolved(
 
 /// Error 3822 for new constraints of one name.
 pub fn distinct(added: &[Check]) -> SqlResult<()> {
-    for (at, check) in added.iter().enumerate() {
-        if added[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&check.name)) {
-            return Err(SqlError::duplicate_check_name(&check.name));
-        }
+    let mut held = Held::default();
+    for check in added {
+        held.claim(&check.name, &|_| false)?;
+        held.add(check);
     }
     Ok(())
 }
@@ -116,13 +121,29 @@ fn highest_number(definition: &Definition) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
-fn claim(definition: &Definition, name: &str, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
-    super::limit::name_length(name)?;
-    let same = |check: &Check| check.name.eq_ignore_ascii_case(name);
-    if definition.checks.iter().any(same) || taken(name) {
-        return Err(SqlError::duplicate_check_name(name));
+/// Names that a table's constraints have, in lower case (ASCII).
+#[derive(Default)]
+struct Held(FxHashSet<String>);
+
+impl Held {
+    fn of(checks: &[Check]) -> Held {
+        let mut held = Held::default();
+        checks.iter().for_each(|check| held.add(check));
+        held
     }
-    Ok(())
+
+    fn add(&mut self, check: &Check) {
+        self.0.insert(check.name.to_ascii_lowercase());
+    }
+
+    /// Error 3822 if the name is given.
+    fn claim(&self, name: &str, taken: &dyn Fn(&str) -> bool) -> SqlResult<()> {
+        super::limit::name_length(name)?;
+        if self.0.contains(&name.to_ascii_lowercase()) || taken(name) {
+            return Err(SqlError::duplicate_check_name(name));
+        }
+        Ok(())
+    }
 }
 
 /// By name, as they are shown and tested.
@@ -139,12 +160,14 @@ pub fn rename(
     taken: &dyn Fn(&str) -> bool,
 ) -> SqlResult<()> {
     let mut checks = std::mem::take(&mut definition.checks);
+    let mut held = Held::default();
     for (nth, check) in checks.iter_mut().enumerate() {
         let number = if all { Some(nth as u64 + 1) } else { number_in(&check.name, old_table) };
         if let Some(number) = number {
             check.name = generated_name(&definition.name, number);
         }
-        claim(definition, &check.name, taken)?;
+        held.claim(&check.name, taken)?;
+        held.add(check);
         definition.checks.push(check.clone());
     }
     sort(definition);

@@ -2,6 +2,7 @@
 //! on the way is in `inner`.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::accounts::Privileges;
@@ -15,9 +16,10 @@ use crate::functions;
 use crate::types::{ColumnType, ExprType};
 
 use super::parameters::Parameters;
-use super::query::{Aggregate, CommonPlan, Filter, Subquery};
+use super::query::{Aggregate, CommonPlan, Filter, Subquery, placed_at};
 use super::rollup;
 use super::scope::{Outside, Scope};
+use super::seen::Seen;
 use super::uses::Uses;
 use super::with::Named;
 
@@ -65,9 +67,9 @@ pub struct Block<'a, 'p> {
     /// Frame position of the new row, where ON DUPLICATE KEY UPDATE may read it.
     pub inserted_base: Option<usize>,
     /// Sub-queries that have their places, with what was seen where they stand.
-    pub seen_subqueries: Vec<(ast::Expr, Sight, Vec<Typed>)>,
+    pub seen_subqueries: Seen<ast::Expr, (Sight, Vec<Typed>)>,
     /// Aggregates that have a place.
-    pub seen_aggregates: Vec<(FunctionCall, Typed)>,
+    pub seen_aggregates: Seen<FunctionCall, Typed>,
     /// Of an INSERT, or of an UPDATE or DELETE of one table: MySQL reads no texts beside dates as days there.
     pub changes_one_table: bool,
     /// Keys of GROUP BY, aliases and positions replaced.
@@ -93,8 +95,8 @@ impl<'a, 'p> Block<'a, 'p> {
             target: None,
             inserted_base: None,
             changes_one_table: false,
-            seen_subqueries: Vec::new(),
-            seen_aggregates: Vec::new(),
+            seen_subqueries: Seen::default(),
+            seen_aggregates: Seen::default(),
             group_keys: Vec::new(),
             rollup: Vec::new(),
         }
@@ -202,16 +204,17 @@ impl<'a, 'p> Block<'a, 'p> {
 
     /// The same for several frame positions.
     pub fn subqueries_for(&self, mut read: Vec<usize>) -> Vec<usize> {
-        let mut found = Vec::new();
         // A sub-query gets its place behind those that its operand reads.
-        for (nth, sub) in self.subqueries.iter().enumerate().rev() {
-            if sub.correlated && read.iter().any(|position| sub.places().contains(position)) {
-                found.push(nth);
-                read.extend(&sub.inputs);
+        let mut found = BTreeSet::new();
+        while let Some(position) = read.pop() {
+            let correlated = |nth: &usize| self.subqueries[*nth].correlated;
+            if let Some(nth) = placed_at(&self.subqueries, position).filter(correlated)
+                && found.insert(nth)
+            {
+                read.extend(&self.subqueries[nth].inputs);
             }
         }
-        found.reverse();
-        found
+        found.into_iter().collect()
     }
 
     /// Frame positions of tables that an expression depends on, those of its sub-queries included.
@@ -223,8 +226,8 @@ impl<'a, 'p> Block<'a, 'p> {
     pub fn reads_of(&self, positions: Vec<usize>) -> Vec<usize> {
         let mut all = Vec::new();
         for position in positions {
-            match self.subqueries.iter().find(|sub| sub.places().contains(&position)) {
-                Some(sub) => all.extend(&sub.reads),
+            match placed_at(&self.subqueries, position) {
+                Some(nth) => all.extend(&self.subqueries[nth].reads),
                 None => all.push(position),
             }
         }

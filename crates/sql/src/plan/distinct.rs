@@ -4,15 +4,16 @@ use crate::ast;
 use crate::error::{SqlError, SqlResult};
 
 use super::block::Block;
-use super::same::same;
+use super::same::Alike;
 use super::select::Item;
 use super::{aggregate, walk};
 
 /// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions
 /// replaced.
 pub fn check(block: &Block<'_, '_>, order: &[ast::Expr], items: &[Item]) -> SqlResult<()> {
+    let items = Alike::of(block, items.iter().map(|item| &item.expr));
     for (nth, expr) in order.iter().enumerate() {
-        if let Some(column) = unselected(block, expr, items) {
+        if let Some(column) = unselected(block, expr, &items) {
             return Err(SqlError::order_by_distinct(nth + 1, column));
         }
     }
@@ -20,8 +21,8 @@ pub fn check(block: &Block<'_, '_>, order: &[ast::Expr], items: &[Item]) -> SqlR
 }
 
 /// A column that is read outside aggregates and is no entry, as `schema.table.column`.
-fn unselected(block: &Block<'_, '_>, expr: &ast::Expr, items: &[Item]) -> Option<String> {
-    if items.iter().any(|item| same(block, &item.expr, expr)) {
+fn unselected(block: &Block<'_, '_>, expr: &ast::Expr, items: &Alike) -> Option<String> {
+    if items.have(block, expr) {
         return None;
     }
     match expr {

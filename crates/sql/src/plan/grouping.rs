@@ -11,7 +11,7 @@ use crate::expr::Expr;
 
 use super::block::Block;
 use super::query::{GroupPlan, QueryPlan, SelectPlan, Source};
-use super::same::same;
+use super::same::Alike;
 use super::scope::ScopeTable;
 use super::select::Item;
 use super::{aggregate, names, walk};
@@ -27,11 +27,9 @@ pub struct Clauses<'c> {
 }
 
 /// What is the same for all rows of a group.
-struct Fixed<'c> {
-    /// Whole expressions.
-    exprs: Vec<ast::Expr>,
-    /// Entries of the select list, which are checked themselves.
-    items: &'c [Item],
+struct Fixed {
+    /// Whole expressions; for what stands behind the select list its entries too, which are checked themselves.
+    exprs: Alike,
     /// Columns, by frame position.
     columns: HashSet<usize>,
 }
@@ -48,17 +46,10 @@ pub fn check(
         exprs.push(names::group_key(block, &key.expr, clauses.items)?);
     }
     let columns = determined(block, select, &exprs);
-    let mut fixed = Fixed { exprs, items: &[], columns };
+    let mut keys = Alike::of(block, &exprs);
+    let mut fixed = Fixed { exprs: Alike::default(), columns };
     for (nth, item) in clauses.items.iter().enumerate() {
-        let free = if fixed.exprs.iter().any(|key| same(block, key, &item.expr)) {
-            None
-        } else {
-            free_column(
-                block,
-                &item.expr,
-                &Fixed { exprs: Vec::new(), items: &[], columns: fixed.columns.clone() },
-            )
-        };
+        let free = if keys.have(block, &item.expr) { None } else { free_column(block, &item.expr, &fixed) };
         let Some(column) = free else { continue };
         return Err(if has_keys {
             mixed_with_group("SELECT list", nth + 1, &column)
@@ -69,7 +60,8 @@ pub fn check(
     if !has_keys {
         return Ok(());
     }
-    fixed.items = clauses.items;
+    keys.extend(block, clauses.items.iter().map(|item| &item.expr));
+    fixed.exprs = keys;
     let having = clauses.having.map(|condition| ("HAVING clause", 1, condition));
     let order = clauses.order_by.iter().enumerate().map(|(nth, key)| ("ORDER BY clause", nth + 1, key));
     for (place, nth, expr) in having.into_iter().chain(order) {
@@ -140,7 +132,7 @@ pub fn dependences(block: &Block<'_, '_>, select: &ast::Select, items: &[Item]) 
     for from in std::iter::once(Vec::new()).chain(alone) {
         let keys: Vec<ast::Expr> = from.iter().map(|nth| items[*nth].expr.clone()).collect();
         let columns = determined(block, select, &keys);
-        let fixed = Fixed { exprs: Vec::new(), items: &[], columns };
+        let fixed = Fixed { exprs: Alike::default(), columns };
         let depends = |(nth, item): (usize, &Item)| {
             let same = !from.contains(&nth)
                 && !walk::any(&item.expr, &is_of_group)
@@ -362,9 +354,8 @@ fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usiz
 }
 
 /// A column that rows of one group may differ in, as `schema.table.column`.
-fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed<'_>) -> Option<String> {
-    let listed = fixed.exprs.iter().chain(fixed.items.iter().map(|item| &item.expr));
-    if listed.into_iter().any(|one| same(block, one, expr)) {
+fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed) -> Option<String> {
+    if fixed.exprs.have(block, expr) {
         return None;
     }
     if let ast::Expr::Function(call) = expr
@@ -394,7 +385,7 @@ fn free_column(block: &Block<'_, '_>, expr: &ast::Expr, fixed: &Fixed<'_>) -> Op
 
 /// Frame positions that a sub-query reads, its operand's included.
 fn reads_of_subquery(block: &Block<'_, '_>, expr: &ast::Expr) -> Option<Vec<usize>> {
-    let (_, _, places) = block.seen_subqueries.iter().rev().find(|(seen, ..)| seen == expr)?;
+    let (_, places) = block.seen_subqueries.alike(expr).next_back()?;
     let place = places.first()?;
     Some(block.reads(&place.expr))
 }

@@ -113,7 +113,7 @@ impl Block<'_, '_> {
         if self.scope.aggregates.get() != AggregateUse::Allowed {
             return Err(SqlError::invalid_group_function_use());
         }
-        if let Some((_, place)) = self.seen_aggregates.iter().find(|(seen, _)| seen == call) {
+        if let Some(place) = self.seen_aggregates.alike(call).next() {
             return Ok(place.clone());
         }
         self.scope.aggregates.set(AggregateUse::Nested);
@@ -127,7 +127,7 @@ impl Block<'_, '_> {
         let place = Typed { expr: Expr::Column(position), kind: kind.clone() };
         let place = if built.own_digits { as_shown(place, Some(built.kind)) } else { place };
         self.aggregates.push(built);
-        self.seen_aggregates.push((call.clone(), place.clone()));
+        self.seen_aggregates.push(call.clone(), place.clone());
         self.scope.known_aggregates.borrow_mut().push((call.clone(), Resolved { position, kind }));
         Ok(place)
     }
@@ -222,8 +222,8 @@ impl Block<'_, '_> {
     fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
         let sight = (self.scope.clause.get(), self.scope.sight.get());
         let varies = varying::varies(expr);
-        let known = self.seen_subqueries.iter().find(|(seen, from, _)| *from == sight && seen == expr);
-        if let Some((_, _, places)) = known.filter(|_| !varies) {
+        let known = self.seen_subqueries.alike(expr).find(|(from, _)| *from == sight);
+        if let Some((_, places)) = known.filter(|_| !varies) {
             let fits = row || places.len() == 1;
             return if fits { Ok(places.clone()) } else { Err(SqlError::operand_columns(1)) };
         }
@@ -281,7 +281,7 @@ impl Block<'_, '_> {
             let left = exists.then(|| without_varying(query)).flatten();
             placed.varies = varying::query_varies(left.as_ref().unwrap_or(query));
         }
-        self.seen_subqueries.push((expr.clone(), sight, places.clone()));
+        self.seen_subqueries.push(expr.clone(), (sight, places.clone()));
         Ok(places)
     }
 
@@ -407,6 +407,7 @@ impl Block<'_, '_> {
         // A value that changes from row to row without reading the row is computed for each of them, too.
         let changes = matches!(&kind, SubqueryKind::Value(value) if !value.is_constant());
         let correlated = changes || !reads.is_empty();
+        debug_assert!(self.subqueries.last().is_none_or(|last| last.places().end <= position), "in order");
         self.subqueries.push(Subquery {
             position,
             width,

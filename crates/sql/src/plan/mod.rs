@@ -45,6 +45,7 @@ mod rollup;
 mod safe;
 mod same;
 pub mod scope;
+mod seen;
 mod select;
 mod steps;
 mod times_as_texts;

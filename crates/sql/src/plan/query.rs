@@ -433,6 +433,12 @@ impl Subquery {
     }
 }
 
+/// The number of the sub-query whose result lies at a place of the frame. They lie in the order in which they came.
+pub fn placed_at(subqueries: &[Subquery], position: usize) -> Option<usize> {
+    let nth = subqueries.partition_point(|one| one.position <= position).checked_sub(1)?;
+    subqueries[nth].places().contains(&position).then_some(nth)
+}
+
 /// What a sub-query's result is.
 #[derive(Debug)]
 pub enum SubqueryKind {

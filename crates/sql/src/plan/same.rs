@@ -6,6 +6,7 @@ use std::mem::discriminant;
 use crate::ast::{ColumnName, Expr};
 
 use super::block::Block;
+use super::seen::Seen;
 use super::walk;
 
 /// Whether two expressions are written the same way, and their columns are the same.
@@ -17,6 +18,29 @@ pub fn same(block: &Block<'_, '_>, one: &Expr, other: &Expr) -> bool {
     }
     one == other
         || discriminant(one) == discriminant(other) && by_position(block, one) == by_position(block, other)
+}
+
+/// Expressions of a block among which others are sought, without comparing each with each.
+#[derive(Debug, Default)]
+pub struct Alike(Seen<Expr, ()>);
+
+impl Alike {
+    /// Those of a list.
+    pub fn of<'x>(block: &Block<'_, '_>, exprs: impl IntoIterator<Item = &'x Expr>) -> Alike {
+        let mut all = Alike::default();
+        all.extend(block, exprs);
+        all
+    }
+
+    /// Adds those of a list.
+    pub fn extend<'x>(&mut self, block: &Block<'_, '_>, exprs: impl IntoIterator<Item = &'x Expr>) {
+        exprs.into_iter().for_each(|expr| self.0.push(by_position(block, expr), ()));
+    }
+
+    /// Whether one of them is the [`same`] as this one.
+    pub fn have(&self, block: &Block<'_, '_>, expr: &Expr) -> bool {
+        self.0.len() > 0 && self.0.alike(&by_position(block, expr)).next().is_some()
+    }
 }
 
 fn position(block: &Block<'_, '_>, name: &ColumnName) -> Option<usize> {

@@ -26,7 +26,7 @@ use crate::expr::{EvalContext, Expr, Row};
 use crate::types::ColumnType;
 
 use super::block::Block;
-use super::query::{QueryPlan, Subquery, SubqueryKind};
+use super::query::{QueryPlan, Subquery, SubqueryKind, placed_at};
 
 /// What is asked of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,8 +180,7 @@ impl Walk<'_> {
     }
 
     fn place(&mut self, position: usize) {
-        let at = |one: &Subquery| one.places().contains(&position);
-        let Some(nth) = self.subqueries.iter().position(at) else { return };
+        let Some(nth) = placed_at(self.subqueries, position) else { return };
         if is_wait(&self.subqueries[nth]) {
             let kept = self.guards.len().min(GUARDS_MAX + 1);
             self.found.push((nth, self.guards[..kept].to_vec()));

@@ -1,9 +1,11 @@
 //! Statements that define: databases, tables, indexes. Each commits the open transaction before and is durable after.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rustc_hash::FxHashSet;
 use turnstile_engine::ids::{IndexId, TableId};
 use turnstile_engine::session_card::WaitingFor;
 
@@ -282,12 +284,19 @@ impl Session {
         Ok(Outcome { affected, ..Outcome::default() })
     }
 
-    /// Whether a table of a database, but for `except`, has a CHECK constraint of this name.
-    pub(super) fn is_check_name(&self, schema: &str, except: &str, name: &str) -> bool {
-        let named = |table: &Arc<Table>| {
-            table.name() != except && definition::check::position(&table.definition, name).is_some()
-        };
-        self.db.dictionary().tables(schema).iter().any(named)
+    /// Tells of a name whether a table of a database, but for `except`, has a CHECK constraint that is called so. The
+    /// tables are looked at once, when the first name is asked for.
+    pub(super) fn check_names(&self, schema: &str, except: &str) -> impl Fn(&str) -> bool {
+        let names = OnceCell::new();
+        move |name| {
+            let all = || {
+                let tables = self.db.dictionary().tables(schema);
+                let others = tables.iter().filter(|table| table.name() != except);
+                let names = others.flat_map(|table| &table.definition.checks).map(|check| &check.name);
+                names.map(|name| name.to_ascii_lowercase()).collect::<FxHashSet<String>>()
+            };
+            names.get_or_init(all).contains(&name.to_ascii_lowercase())
+        }
     }
 
     /// Makes the trees of a definition.
@@ -338,7 +347,7 @@ impl Session {
                     foreign_keys: Vec::new(),
                     ..other.definition.clone()
                 };
-                let taken = |name: &str| self.is_check_name(&schema, "", name);
+                let taken = self.check_names(&schema, "");
                 definition::check::rename(&mut definition, "", true, &taken)?;
                 self.warn_of_types(definition.columns.iter());
                 definition
@@ -349,7 +358,7 @@ impl Session {
             (None, None) => {
                 let mut definition = self
                     .with_eval(&[], |eval| definition::build(create, Vec::new(), place, &mut faults, eval))?;
-                let taken = |name: &str| self.is_check_name(&schema, "", name);
+                let taken = self.check_names(&schema, "");
                 definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
                 definition
             }

@@ -8,12 +8,12 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::{Text, database, run, session};
 
-/// Milliseconds that the work between two pauses may take on an average. Without optimization a step that is not divided
-/// (a role that is granted to twenty accounts) takes longer than the slice of half a millisecond.
+/// Milliseconds that the work between two pauses may take on an average. Without optimization a step that is not
+/// divided (a role that is granted to twenty accounts) takes longer than the slice of half a millisecond.
 const EVERY_MS: i64 = 20;
 
 /// Processor time of this thread, in milliseconds: what other processes do does not count.
-fn worked() -> i64 {
+pub fn worked() -> i64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec * 1000 + time.tv_nsec / 1_000_000
 }

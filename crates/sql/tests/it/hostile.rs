@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
+use super::gives_way::worked;
 use super::*;
 
 /// A table `n` of 3,000 rows and an empty one.
@@ -185,7 +186,6 @@ fn one_long_evaluation_can_be_ended() {
     }
 }
 
-/// Lists, chains and unions of any length end, or are refused at once.
 /// Planning that looks at an operand twice takes twice as long at each level: these would never end.
 #[test]
 fn calls_and_queries_within_each_other_end() {
@@ -200,6 +200,62 @@ fn calls_and_queries_within_each_other_end() {
     assert_eq!(run(&mut session, &format!("SELECT {field}")), "1\n");
 }
 
+/// What is compared with all others of its list takes sixteen times as long in a list of four times the length.
+#[test]
+fn long_lists_take_their_length() {
+    let (_db, mut session) = stage();
+    let list = |count: usize, between: &str, item: fn(usize) -> String| {
+        (0..count).map(item).collect::<Vec<_>>().join(between)
+    };
+    type Statement<'s> = &'s dyn Fn(usize) -> String;
+    let statements: [Statement<'_>; 9] = [
+        &|count| format!("DO {}", list(count, ",", |nth| format!("(SELECT {nth})"))),
+        &|count| format!("DO {}", list(count, ",", |nth| format!("(SELECT RAND({nth}))"))),
+        &|count| {
+            format!("DO {}", list(count, ",", |nth| format!("EXISTS (SELECT 1 FROM n WHERE i = {nth})")))
+        },
+        &|count| format!("DO {}", list(count, ",", |_| "SLEEP(0)".into())),
+        &|count| {
+            format!(
+                "SELECT i FROM n WHERE i < 9 AND {}",
+                list(count, " AND ", |nth| format!("i <> (SELECT {nth})"))
+            )
+        },
+        &|count| {
+            format!(
+                "SELECT 1 FROM n WHERE i < 9 HAVING {}",
+                list(count, " AND ", |nth| format!("SUM(k + {nth}) > 0"))
+            )
+        },
+        &|count| {
+            format!(
+                "SELECT CONCAT({}) FROM n WHERE i < 9",
+                list(count, ",", |nth| format!("SUM((SELECT {nth}))"))
+            )
+        },
+        &|count| {
+            let items = list(count, ",", |nth| format!("i + {nth}"));
+            format!("SELECT {items} FROM n WHERE i < 0 GROUP BY {items}")
+        },
+        &|count| {
+            let checks = list(count, ",", |nth| format!("CHECK (i <> {nth})"));
+            format!("CREATE TABLE constrained (i INT, {checks})")
+        },
+    ];
+    for statement in statements {
+        let mut took = |count| {
+            let begun = worked();
+            let given = run(&mut session, &statement(count));
+            assert!(!given.starts_with("error"), "{:.60}: {given:.200}", statement(count));
+            run(&mut session, "DROP TABLE IF EXISTS constrained");
+            worked() - begun
+        };
+        let (few, many) = (took(1000), took(4000));
+        assert!(many <= 10 * few.max(10), "{few} ms, then {many} ms: {:.60}", statement(1));
+    }
+}
+
+/// Lists, chains and unions of any length end, or are refused at once.
 #[test]
 fn long_texts_end() {
     let (_db, mut session) = stage();

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rustc_hash::FxHashSet;
 use turnstile_engine::ids::TxnId;
 use turnstile_engine::{Error as EngineError, Read};
 
@@ -143,10 +144,10 @@ impl Session {
         self.claim(claims, holds).await?;
         // Somebody may have been faster.
         let (schema, name) = (&table.definition.schema, table.name());
-        let old = &table.definition.checks;
+        let old: FxHashSet<&str> = table.definition.checks.iter().map(|known| &*known.name).collect();
+        let taken = self.check_names(schema, name);
         for check in &work.definition.checks {
-            let is_old = old.iter().any(|known| known.name == check.name);
-            if !is_old && self.is_check_name(schema, name, &check.name) {
+            if !old.contains(&*check.name) && taken(&check.name) {
                 return Err(SqlError::duplicate_check_name(&check.name));
             }
         }
@@ -184,7 +185,7 @@ impl Session {
             faults.take(Phase::Comment, definition::limit::table_comment(&work.definition, eval));
             ColumnPlan::of(work, &actions, &mut faults, eval)
         })?;
-        let taken = |name: &str| self.is_check_name(schema, &alter.name.table, name);
+        let taken = self.check_names(schema, &alter.name.table);
         let new_checks = work.change_checks(&actions, &plan.gone(&actions), &taken)?;
         work.drop_keys(&actions);
         let placed = self.with_eval(&[], |eval| plan.place(work, eval))?;

@@ -54,8 +54,9 @@ impl Session {
     ) -> SqlResult<()> {
         let (schema, table) = (&definition.schema, &definition.name);
         self.claim(new_constraints(definition, None), holds).await?;
+        let taken = self.check_names(schema, table);
         for check in &definition.checks {
-            if self.is_check_name(schema, table, &check.name) {
+            if taken(&check.name) {
                 return Err(SqlError::duplicate_check_name(&check.name));
             }
         }

@@ -102,7 +102,7 @@ impl Session {
         if let Some(denied) = self.denied_of(&uses.list()) {
             return Err(denied);
         }
-        let taken = |name: &str| self.is_check_name(place.schema, "", name);
+        let taken = self.check_names(place.schema, "");
         definition::check::add(&mut definition, &create.checks, &taken, &mut faults);
         faults.end()?;
         self.check_is_identified(&definition)?;
