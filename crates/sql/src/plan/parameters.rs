@@ -7,6 +7,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use rustc_hash::FxHashMap;
+
 pub use super::derived::Kinds;
 use super::derived::{AllDerived, Derived, Deriving};
 use crate::collation::Collation;
@@ -45,7 +47,7 @@ pub struct Parameters {
     in_place: bool,
     by_value: Cell<bool>,
     derivation: Option<Deriving>,
-    variables: RefCell<Vec<(Box<str>, VariableKind)>>,
+    variables: RefCell<FxHashMap<Box<str>, VariableKind>>,
     constants: RefCell<Vec<ComparedConstant>>,
 }
 
@@ -135,10 +137,7 @@ impl Parameters {
 
     /// Notes that a user variable of this kind is read.
     pub fn note_variable(&self, name: Box<str>, kind: VariableKind) {
-        let mut noted = self.variables.borrow_mut();
-        if !noted.iter().any(|(other, _)| *other == name) {
-            noted.push((name, kind));
-        }
+        self.variables.borrow_mut().entry(name).or_insert(kind);
     }
 
     /// Notes constants that are compared with columns.
@@ -153,7 +152,7 @@ impl Parameters {
 
     /// The user variables that are read, and the kinds they had.
     pub fn variables(&self) -> Box<[(Box<str>, VariableKind)]> {
-        self.variables.borrow().as_slice().into()
+        self.variables.borrow().iter().map(|(name, kind)| (name.clone(), *kind)).collect()
     }
 }
 

@@ -208,13 +208,14 @@ fn long_lists_take_their_length() {
         (0..count).map(item).collect::<Vec<_>>().join(between)
     };
     type Statement<'s> = &'s dyn Fn(usize) -> String;
-    let statements: [Statement<'_>; 9] = [
+    let statements: [Statement<'_>; 10] = [
         &|count| format!("DO {}", list(count, ",", |nth| format!("(SELECT {nth})"))),
         &|count| format!("DO {}", list(count, ",", |nth| format!("(SELECT RAND({nth}))"))),
         &|count| {
             format!("DO {}", list(count, ",", |nth| format!("EXISTS (SELECT 1 FROM n WHERE i = {nth})")))
         },
         &|count| format!("DO {}", list(count, ",", |_| "SLEEP(0)".into())),
+        &|count| format!("DO {}", list(count, ",", |nth| format!("@v{nth}"))),
         &|count| {
             format!(
                 "SELECT i FROM n WHERE i < 9 AND {}",
