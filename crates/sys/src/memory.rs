@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::hint::black_box;
+use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
 use crate::heap;
@@ -17,23 +18,54 @@ pub fn limit_bytes() -> Option<u64> {
     [machine, group, space].into_iter().flatten().min()
 }
 
-/// Whether the allocator has room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides,
-/// whichever is less.
+/// Whether there is room for so many bytes, and for half a gigabyte or an eighth of [`limit_bytes`] besides, whichever
+/// is less.
 ///
 /// An allocation that fails ends the process, so what can be refused asks here before. Where memory is given out beyond
 /// what there is (no limit of the address space, overcommitment), the answer is yes. Room that two threads ask for at
 /// once may be there for one: the part besides is for them, for copies that are dropped at once, and for what nobody
-/// asks for.
+/// asks for. Where the address space is limited nothing is reserved to find out: another thread may allocate meanwhile.
 pub fn has_room(bytes: u64) -> bool {
     static BESIDES: OnceLock<u64> = OnceLock::new();
     let besides = *BESIDES.get_or_init(|| limit_bytes().map_or(0, |limit| (limit / 8).min(512 << 20)));
     let wanted = bytes.saturating_add(besides);
+    let free = space().and_then(Space::free_bytes);
+    let is_free = |bytes: u64| free.map_or_else(|| can_reserve(bytes), |free| bytes <= free);
     // What others have freed is room as well: the allocator keeps address space that it cannot give back.
-    can_reserve(wanted) || heap::idle_bytes() >= wanted && can_reserve(bytes.max(PIECE_BYTES))
+    is_free(wanted) || heap::idle_bytes() >= wanted && is_free(bytes.max(PIECE_BYTES))
 }
 
 /// No value is larger, and hardly a row.
 const PIECE_BYTES: u64 = 64 << 20;
+
+/// An address space that is limited.
+#[derive(Debug)]
+struct Space {
+    limit: u64,
+    /// /proc/self/statm, which is made anew whenever it is read from its beginning.
+    sizes: fs::File,
+}
+
+impl Space {
+    /// Bytes that may still be mapped.
+    fn free_bytes(&self) -> Option<u64> {
+        let mut text = [0; 128];
+        let length = self.sizes.read_at(&mut text, 0).ok()?;
+        let mapped = std::str::from_utf8(text.get(..length)?).ok()?.split_whitespace().next()?;
+        let mapped = mapped.parse::<u64>().ok()? * rustix::param::page_size() as u64;
+        Some(self.limit.saturating_sub(mapped))
+    }
+}
+
+/// The address space, if it is limited.
+fn space() -> Option<&'static Space> {
+    static SPACE: OnceLock<Option<Space>> = OnceLock::new();
+    let find = || {
+        let limit = address_space_bytes(&fs::read_to_string("/proc/self/limits").ok()?)?;
+        Some(Space { limit, sizes: fs::File::open("/proc/self/statm").ok()? })
+    };
+    SPACE.get_or_init(find).as_ref()
+}
 
 /// Whether the allocator has one piece of so many bytes.
 fn can_reserve(bytes: u64) -> bool {
@@ -80,5 +112,34 @@ mod tests {
         assert_eq!(address_space_bytes(none), None);
         assert!(limit_bytes().unwrap() > 16 << 20);
         assert!(has_room(1) && !has_room(u64::MAX) && !has_room(1 << 62));
+    }
+    const CHILD: &str = "TURNSTILE_LIMITED_CHILD";
+
+    /// Runs in a process of its own, whose address space is limited.
+    #[test]
+    fn to_ask_for_room_takes_none_away() {
+        if std::env::var_os(CHILD).is_none() {
+            let name = "memory::tests::to_ask_for_room_takes_none_away";
+            let mut child = std::process::Command::new("sh");
+            child.args(["-c", "ulimit -v 2000000 && exec \"$0\" --exact \"$1\" --test-threads 1"]);
+            let ended = child.arg(std::env::current_exe().unwrap()).arg(name).env(CHILD, "1").output().unwrap();
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+            return;
+        }
+        const MIB: usize = 1 << 20;
+        prepare();
+        // So much is left that there is room besides, but not much more.
+        let besides = limit_bytes().unwrap() / 8;
+        let free = space().unwrap().free_bytes().unwrap();
+        let taken: Vec<u8> = Vec::with_capacity((free - besides) as usize - 24 * MIB);
+        assert!(has_room(1 << 20) && !has_room(64 << 20), "{:?}", space().unwrap().free_bytes());
+        let asking = std::thread::spawn(|| (0..50_000).filter(|_| has_room(1)).count());
+        let mut refused = 0;
+        while !asking.is_finished() {
+            refused += usize::from(!can_reserve(16 << 20) || !can_reserve(100 << 20));
+        }
+        assert!(asking.join().unwrap() > 0, "there is room whenever nothing else is held");
+        assert_eq!(refused, 0, "allocations found no room while somebody asked whether there is any");
+        drop(black_box(taken));
     }
 }
