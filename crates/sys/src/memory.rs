@@ -32,7 +32,7 @@ pub fn has_room(bytes: u64) -> bool {
     let free = space().and_then(Space::free_bytes);
     let is_free = |bytes: u64| free.map_or_else(|| can_reserve(bytes), |free| bytes <= free);
     // What others have freed is room as well: the allocator keeps address space that it cannot give back.
-    is_free(wanted) || heap::idle_bytes() >= wanted && is_free(bytes.max(PIECE_BYTES))
+    is_free(wanted) || heap::idle_bytes() >= wanted && is_free(bytes.saturating_mul(2).max(PIECE_BYTES))
 }
 
 /// No value is larger, and hardly a row.
@@ -122,7 +122,8 @@ mod tests {
             let name = "memory::tests::to_ask_for_room_takes_none_away";
             let mut child = std::process::Command::new("sh");
             child.args(["-c", "ulimit -v 2000000 && exec \"$0\" --exact \"$1\" --test-threads 1"]);
-            let ended = child.arg(std::env::current_exe().unwrap()).arg(name).env(CHILD, "1").output().unwrap();
+            let ended =
+                child.arg(std::env::current_exe().unwrap()).arg(name).env(CHILD, "1").output().unwrap();
             assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
             return;
         }

@@ -93,7 +93,7 @@ impl Accumulator {
         }
         if let State::Document(document) = &mut self.state {
             let values = aggregate.arguments.iter().map(|one| one.expr.eval(row, context));
-            return document.add(&values.collect::<SqlResult<Vec<Value>>>()?, charge);
+            return document.add(&values.collect::<SqlResult<Vec<Value>>>()?, context, charge);
         }
         if aggregate.arguments.len() > 1 {
             return self.add_several(aggregate, row, context, charge);
@@ -391,7 +391,9 @@ impl Texts {
         self.sort(aggregate, context)?;
         let most = concatenated_max(context);
         let binary = aggregate.result.is_binary_string();
-        let mut all: Vec<u8> = Vec::new();
+        let mut charge = context.charge();
+        charge.add(self.bytes)?;
+        let mut all: Vec<u8> = Vec::with_capacity(self.bytes);
         let mut cut_at = None;
         for (nth, (_, text)) in self.list.iter().enumerate() {
             context.step()?;

@@ -1,7 +1,8 @@
 //! JSON_ARRAYAGG and JSON_OBJECTAGG: the document of a group while its rows come.
 //!
 //! Arguments that are values are documents already when they come here (`functions::as_document`); SQL NULL becomes
-//! `null`. Of several members of one name the last stays.
+//! `null`. Of several members of one name the last stays. What has grown beyond `max_allowed_packet` is no result any
+//! more, and is not kept.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +25,21 @@ enum Parts {
     Array(String),
     /// Members by the length of their names, then by their bytes: the order of the normal form.
     Object(Members),
+    /// It would be longer than `max_allowed_packet`.
+    TooLong,
 }
 
 /// They may be dropped anywhere, however many they are.
 #[derive(Default)]
-struct Members(BTreeMap<(usize, String), String>);
+struct Members {
+    by_name: BTreeMap<(usize, String), String>,
+    /// Bytes of their text at least.
+    bytes: usize,
+}
 
 impl Drop for Members {
     fn drop(&mut self) {
-        dropping(self.0.len());
+        dropping(self.by_name.len());
     }
 }
 
@@ -63,54 +70,99 @@ impl Document {
     }
 
     /// Adds a row: the part, or name and value of a member. Error 3158 for a name that is NULL.
-    pub fn add(&mut self, values: &[Value], charge: &mut Charge) -> SqlResult<()> {
+    pub fn add(&mut self, values: &[Value], context: &EvalContext<'_>, charge: &mut Charge) -> SqlResult<()> {
         let part = values.last().map(|value| self.part(value)).unwrap_or_default();
-        match (&mut self.parts, values) {
+        let bytes = match (&mut self.parts, values) {
             (Parts::Array(text), [_]) => {
-                charge.add(part.len() + 2)?;
+                make_room(text, part.len() + BETWEEN, charge)?;
                 text.push_str(if text.is_empty() { "[" } else { ", " });
                 text.push_str(&part);
+                text.len()
             }
-            (Parts::Object(members), [name, _]) => {
+            (parts, [name, _]) => {
                 if name.is_null() {
                     return Err(SqlError::json_member_name_null());
                 }
                 if matches!(name, Value::Bytes(_)) {
                     return Err(SqlError::json_of_binary());
                 }
-                let name = to_text(name).to_string();
-                charge.add(name.len() + part.len() + MEMBER_OVERHEAD)?;
-                members.0.insert((name.len(), name), part);
+                let Parts::Object(members) = parts else { return Ok(()) };
+                members.add(to_text(name).to_string(), part, charge)?;
+                members.bytes
             }
-            _ => {}
+            _ => 0,
+        };
+        if bytes as u64 > context.settings.result_bytes_max {
+            self.parts = Parts::TooLong;
         }
         Ok(())
     }
 
     /// The whole document; NULL if no row has come or it is too long (warning 1301).
     pub fn result(self, name: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
-        let text = match self.parts {
-            Parts::Array(text) if text.is_empty() => return Ok(Value::Null),
-            Parts::Array(text) => text + "]",
-            Parts::Object(members) if members.0.is_empty() => return Ok(Value::Null),
-            Parts::Object(mut members) => {
-                let mut text = String::new();
-                while let Some(((_, name), value)) = members.0.pop_first() {
-                    context.step()?;
-                    text.push_str(if text.is_empty() { "{" } else { ", " });
-                    let written = json::append_quoted(&name, &mut text);
-                    debug_assert!(written.is_ok(), "a text takes everything");
-                    text.push_str(": ");
-                    text.push_str(&value);
-                }
-                text + "}"
-            }
+        let is_empty = match &self.parts {
+            Parts::Array(text) => text.is_empty(),
+            Parts::Object(members) => members.by_name.is_empty(),
+            Parts::TooLong => false,
         };
-        let first: &[u8] = if self.marked { &[MARKED] } else { &[] };
+        if is_empty {
+            return Ok(Value::Null);
+        }
+        let marked_parts = self.marked;
         let value = crate::functions::build_text(name, context, |out| {
-            out.push(first)?;
-            out.push(text.as_bytes())
+            out.push(if marked_parts { &[MARKED] } else { &[] })?;
+            match self.parts {
+                Parts::Array(text) => {
+                    out.reserve(text.len() + 1)?;
+                    out.push(text.as_bytes())?;
+                    out.push(b"]")
+                }
+                Parts::Object(mut members) => {
+                    let mut before: &[u8] = b"{";
+                    while let Some(((_, name), value)) = members.by_name.pop_first() {
+                        context.step()?;
+                        out.push(std::mem::replace(&mut before, b", "))?;
+                        if json::append_quoted(&name, out).is_err() {
+                            return out.refused();
+                        }
+                        out.push(b": ")?;
+                        out.push(value.as_bytes())?;
+                    }
+                    out.push(b"}")
+                }
+                Parts::TooLong => out.fits(u64::MAX),
+            }
         })?;
-        Ok(if self.marked { marked(value) } else { value })
+        Ok(if marked_parts { marked(value) } else { value })
     }
+}
+
+impl Members {
+    fn add(&mut self, name: String, part: String, charge: &mut Charge) -> SqlResult<()> {
+        let text = |name: usize, part: usize| name + part + BETWEEN + NAMED;
+        let (length, bytes) = (name.len(), text(name.len(), part.len()));
+        charge.add(bytes + MEMBER_OVERHEAD)?;
+        self.bytes += bytes;
+        if let Some(replaced) = self.by_name.insert((length, name), part) {
+            self.bytes -= text(length, replaced.len());
+            charge.subtract(text(length, replaced.len()) + MEMBER_OVERHEAD);
+        }
+        Ok(())
+    }
+}
+
+/// What stands between parts.
+const BETWEEN: usize = ", ".len();
+/// What stands about a name.
+const NAMED: usize = "\"\": ".len();
+
+/// The text is about to grow: it doubles, and its room is charged.
+fn make_room(text: &mut String, more: usize, charge: &mut Charge) -> SqlResult<()> {
+    let (wanted, room) = (text.len() + more, text.capacity());
+    if wanted > room {
+        let wanted = wanted.max(room * 2);
+        charge.add(wanted - room)?;
+        text.reserve_exact(wanted - text.len());
+    }
+    Ok(())
 }

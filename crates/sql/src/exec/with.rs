@@ -12,6 +12,10 @@ use crate::memory::Rows;
 use crate::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
 use crate::value::{StoreContext, Value, store};
 
+/// What a round takes besides its rows, of which there may be one: the list with room for four, its counts, its place
+/// in the list of rounds, and what the allocator needs for each.
+const ROUND_OVERHEAD: usize = 4 * size_of::<Vec<Value>>() + size_of::<Rows>() + 8 * size_of::<usize>();
+
 /// A recursive query under way.
 struct Growing<'p> {
     plan: &'p RecursivePlan,
@@ -102,6 +106,7 @@ impl Exec<'_> {
             if rounds > self.eval.settings.recursion_rounds_max {
                 return Err(SqlError::recursion_too_deep(rounds));
             }
+            self.charge.add(ROUND_OVERHEAD)?;
             let round = Arc::new(std::mem::take(&mut last));
             self.common.insert(name, round.clone());
             growing.before.push(round);
@@ -112,7 +117,10 @@ impl Exec<'_> {
         }
         self.common.remove(&name);
         self.stored_sources.retain(|_, stored| !stored.passes);
-        let mut all = Rows::new();
+        let most = usize::try_from(growing.count).unwrap_or(usize::MAX);
+        let mut charge = self.eval.charge();
+        charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
+        let mut all = Rows::with_capacity(most);
         for round in growing.before.into_iter().chain([Arc::new(last)]) {
             self.breathe().await;
             match Arc::try_unwrap(round) {

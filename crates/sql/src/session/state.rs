@@ -16,7 +16,7 @@ use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
-use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
+use crate::memory::{Account as MemoryAccount, Charge, discard, heap_bytes};
 use crate::registry::Entry;
 use crate::status::counts::Totals;
 use crate::user_locks::{HeldLocks, UserLocks};
@@ -80,16 +80,21 @@ const WORK_BYTES: u64 = 128 << 10;
 const LONG_BYTES: usize = 4 << 20;
 
 /// Variables that users have named, and what they hold of the session's memory.
-#[derive(Default)]
 struct UserVariables {
     values: HashMap<Box<str>, (Value, VariableKind)>,
     charge: Charge,
 }
 
+impl UserVariables {
+    fn on(memory: &Arc<MemoryAccount>) -> UserVariables {
+        UserVariables { values: HashMap::new(), charge: Charge::on(Some(memory)) }
+    }
+}
+
 impl Drop for UserVariables {
     fn drop(&mut self) {
-        dropping(self.values.len());
-        self.charge.announce_drop();
+        let count = self.values.len();
+        discard(std::mem::take(&mut self.values), count, std::mem::take(&mut self.charge));
     }
 }
 
@@ -146,10 +151,7 @@ impl SessionState {
             identity: Mutex::new(identity),
             variables: Mutex::new(variables),
             settings: Mutex::new(settings),
-            user_variables: Mutex::new(UserVariables {
-                values: HashMap::new(),
-                charge: Charge::on(Some(&memory)),
-            }),
+            user_variables: Mutex::new(UserVariables::on(&memory)),
             schema: Mutex::new(None),
             last_insert_id: AtomicU64::new(0),
             tells_id: AtomicBool::new(false),
@@ -188,11 +190,8 @@ impl SessionState {
         let variables = SessionVariables::new(self.db.globals());
         self.decode(&variables);
         *self.variables.lock() = variables;
-        {
-            let mut named = self.user_variables.lock();
-            named.values.clear();
-            named.charge.clear();
-        }
+        // As a whole: many are dropped elsewhere.
+        *self.user_variables.lock() = UserVariables::on(&self.memory);
         self.warnings.clear();
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);

@@ -60,6 +60,44 @@ fn what_takes_too_much_memory_ends_and_gives_it_back() {
     assert_eq!(run(&mut session, "SELECT COUNT(DISTINCT REPEAT(i, 2000)) FROM n"), "3000\n");
 }
 
+/// A round of one row takes more than its row.
+#[test]
+fn rounds_of_with_recursive_are_charged() {
+    let (db, mut session) = stage();
+    run(&mut session, "SET SESSION connection_memory_limit = 2097152, cte_max_recursion_depth = 1000000");
+    let count = |rows: usize| {
+        format!(
+            "WITH RECURSIVE r AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM r WHERE a < {rows}) SELECT COUNT(*) FROM r"
+        )
+    };
+    assert_eq!(run(&mut session, &count(4000)), "4000\n");
+    let given = run(&mut session, &count(12_000));
+    assert!(given.starts_with("error 4082 "), "{given}");
+    assert_eq!(db.memory().used(), 0);
+}
+
+/// JSON_ARRAYAGG and JSON_OBJECTAGG keep nothing of a document that has become too long.
+#[test]
+fn documents_of_groups_end_at_the_longest_packet() {
+    let (db, mut first) = stage();
+    run(&mut first, "SET GLOBAL max_allowed_packet = 100352");
+    let mut session = session(&db);
+    run(&mut session, "SET SESSION connection_memory_limit = 2097152");
+    for call in ["JSON_ARRAYAGG(REPEAT(i, 2000))", "JSON_OBJECTAGG(i, REPEAT(k, 2000))"] {
+        let few = run(&mut session, &format!("SELECT LENGTH({call}) > 20000 FROM n WHERE i < 10"));
+        assert_eq!(few, "1\n", "{call}");
+        assert_eq!(run(&mut session, &format!("SELECT {call} FROM n")), "NULL\n(1 warnings)\n", "{call}");
+        let warned = run(&mut session, "SHOW WARNINGS");
+        assert!(
+            warned.contains("1301") && warned.contains("larger than max_allowed_packet (100352)"),
+            "{warned}"
+        );
+    }
+    // What a later member replaces counts no more.
+    assert_eq!(run(&mut session, "SELECT LENGTH(JSON_OBJECTAGG(1, REPEAT(i % 10, 2000))) FROM n"), "2009\n");
+    assert_eq!(db.memory().used(), 0);
+}
+
 /// What a session keeps from one statement to the next: prepared statements, savepoints, named locks.
 #[test]
 fn what_a_session_keeps_is_counted() {
