@@ -8,13 +8,13 @@ use super::{Exec, hash_key};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Warnings, coerce_value};
-use crate::memory::Rows;
+use crate::memory::{Charge, Rows, discard};
 use crate::plan::query::{CommonBody, CommonPlan, CommonRows, RecursivePlan};
 use crate::value::{StoreContext, Value, store};
 
 /// What a round takes besides its rows, of which there may be one: the list with room for four, its counts, its place
 /// in the list of rounds, and what the allocator needs for each.
-const ROUND_OVERHEAD: usize = 4 * size_of::<Vec<Value>>() + size_of::<Rows>() + 8 * size_of::<usize>();
+const ROUND_OVERHEAD: usize = 4 * size_of::<Vec<Value>>() + size_of::<Rows>() + size_of::<[usize; 8]>();
 
 /// A recursive query under way.
 struct Growing<'p> {
@@ -29,6 +29,17 @@ struct Growing<'p> {
     seen: KeyIndex,
     /// Memory for the key of a row in `seen`.
     key: Vec<u8>,
+    /// What all of it holds of the session's memory.
+    charge: Charge,
+}
+
+/// A query that ends early leaves millions of rounds behind.
+impl Drop for Growing<'_> {
+    fn drop(&mut self) {
+        let count = self.before.len() + self.seen.len();
+        let left = (std::mem::take(&mut self.before), std::mem::take(&mut self.seen));
+        discard(left, count, std::mem::take(&mut self.charge));
+    }
 }
 
 impl Growing<'_> {
@@ -95,8 +106,15 @@ impl Exec<'_> {
     async fn rounds(&mut self, plan: &RecursivePlan) -> SqlResult<Rows> {
         let (count, offset) = limits(&plan.limit, self.eval)?;
         let most = count.saturating_add(offset);
-        let mut growing =
-            Growing { plan, before: Vec::new(), count: 0, most, seen: KeyIndex::default(), key: Vec::new() };
+        let mut growing = Growing {
+            plan,
+            before: Vec::new(),
+            count: 0,
+            most,
+            seen: KeyIndex::default(),
+            key: Vec::new(),
+            charge: self.eval.charge(),
+        };
         let name = Arc::as_ptr(&plan.round) as usize;
         let mut last = Rows::new();
         self.block_of_round(&mut growing, None, &mut last).await?;
@@ -106,7 +124,7 @@ impl Exec<'_> {
             if rounds > self.eval.settings.recursion_rounds_max {
                 return Err(SqlError::recursion_too_deep(rounds));
             }
-            self.charge.add(ROUND_OVERHEAD)?;
+            growing.charge.add(ROUND_OVERHEAD)?;
             let round = Arc::new(std::mem::take(&mut last));
             self.common.insert(name, round.clone());
             growing.before.push(round);
@@ -118,16 +136,16 @@ impl Exec<'_> {
         self.common.remove(&name);
         self.stored_sources.retain(|_, stored| !stored.passes);
         let most = usize::try_from(growing.count).unwrap_or(usize::MAX);
-        let mut charge = self.eval.charge();
-        charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
+        growing.charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
         let mut all = Rows::with_capacity(most);
-        for round in growing.before.into_iter().chain([Arc::new(last)]) {
+        for round in std::mem::take(&mut growing.before).into_iter().chain([Arc::new(last)]) {
             self.breathe().await;
             match Arc::try_unwrap(round) {
                 Ok(mut rows) => all.append(&mut rows),
                 Err(rows) => all.extend_from_slice(&rows),
             }
         }
+        self.charge.absorb(std::mem::take(&mut growing.charge));
         let wanted = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         all.keep(wanted(offset), wanted(count));
         Ok(all)
@@ -167,12 +185,13 @@ impl Exec<'_> {
             }
             if growing.takes(&row, self.eval)? {
                 if plan.distinct {
-                    self.charge.add(growing.key.len() + KEY_OVERHEAD)?;
+                    let bytes = growing.key.len() + KEY_OVERHEAD;
+                    growing.charge.add(bytes)?;
                 }
                 round.push(row);
             }
         }
-        self.charge.absorb(kept.charge);
+        growing.charge.absorb(kept.charge);
         Ok(())
     }
 }
