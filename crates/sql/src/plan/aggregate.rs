@@ -5,13 +5,14 @@ use crate::collation::Collation;
 use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{
-    EvalSettings, ParameterKind, Typed, decimal_shape, of_branch_taken, read_silently, varies,
+    EvalSettings, Expr, ParameterKind, Typed, decimal_shape, of_branch_taken, read_silently, varies,
     with_own_digits,
 };
 use crate::functions::Wanted;
 use crate::functions::any_whole;
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
 use crate::types::{BlobSize, ColumnType, ExprType};
+use crate::value::Value;
 
 use super::block::Block;
 use super::query::{Aggregate, AggregateKind, OrderKey};
@@ -104,6 +105,31 @@ pub fn build(block: &mut Block<'_, '_>, call: &FunctionCall) -> SqlResult<(Aggre
         order,
     };
     Ok((aggregate, result))
+}
+
+/// Makes a COUNT of what is never NULL one of rows, and tells whether it did: nobody evaluates its argument, which then
+/// fails with no error and warns of nothing. A column of a table does neither, and stays; so does a constant with a
+/// moment, whose texts MySQL reads before.
+pub fn counts_all(aggregate: &mut Aggregate, is_column: &dyn Fn(usize) -> bool) -> bool {
+    let [argument] = &aggregate.arguments[..] else { return false };
+    let read = match &argument.expr {
+        Expr::Column(at) | Expr::TimestampColumn(at) => is_column(*at),
+        other => other.is_constant() && has_moment(other),
+    };
+    if aggregate.kind != AggregateKind::Count || aggregate.distinct || argument.kind.nullable || read {
+        return false;
+    }
+    aggregate.kind = AggregateKind::CountRows;
+    aggregate.arguments.clear();
+    true
+}
+
+fn has_moment(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |one| {
+        found |= matches!(one, Expr::Literal(Value::Date(_) | Value::DateTime(_) | Value::Time(_)));
+    });
+    found
 }
 
 /// What the `?` are that an aggregate is fed.

@@ -58,14 +58,7 @@ fn without_varying(query: &ast::Query) -> Option<ast::Query> {
 impl Block<'_, '_> {
     /// An aggregate: of this block, or of one around it whose columns alone it reads.
     pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        if let ("count", [ast::Expr::Function(wait)]) = (&*call.name, &call.arguments[..])
-            && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
-        {
-            // It is never NULL: rows are counted, and nobody waits. What it is given has to be right all the same.
-            let operand = Box::new(call.arguments[0].clone());
-            let arguments = vec![ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false }];
-            return self.place_aggregate(&FunctionCall { arguments, ..call.clone() });
-        }
+        let before = (self.subqueries.len(), self.seen_subqueries.len());
         let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
         let level = match call.arguments.iter().any(asks) {
             true => self.level_by_binding(call)?,
@@ -84,7 +77,7 @@ impl Block<'_, '_> {
                 return Ok(as_shown(place, AggregateKind::of(call)));
             }
         }
-        self.own_aggregate(call)
+        self.own_aggregate(call, before)
     }
 
     /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries. What
@@ -109,7 +102,8 @@ impl Block<'_, '_> {
         Ok(level)
     }
 
-    fn own_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+    /// An aggregate of this block. `before`: how many sub-queries there were, placed and seen, before its own.
+    fn own_aggregate(&mut self, call: &FunctionCall, before: (usize, usize)) -> SqlResult<Typed> {
         if self.scope.aggregates.get() != AggregateUse::Allowed {
             return Err(SqlError::invalid_group_function_use());
         }
@@ -122,6 +116,15 @@ impl Block<'_, '_> {
         self.scope.arguments.set(arguments);
         self.scope.aggregates.set(AggregateUse::Allowed);
         let (mut built, kind) = built?;
+        if aggregate::counts_all(&mut built, &|at| self.scope.column_at(at).is_some()) {
+            // An alias keeps its place: others read it.
+            let mut nth = 0;
+            self.subqueries.retain(|one| {
+                nth += 1;
+                nth <= before.0 || matches!(one.kind, SubqueryKind::Value(_))
+            });
+            self.seen_subqueries.truncate(before.1);
+        }
         let position = self.scope.reserve(1);
         built.position = position;
         let place = Typed { expr: Expr::Column(position), kind: kind.clone() };
@@ -151,7 +154,10 @@ impl Block<'_, '_> {
             self.scope.clause.set(clause);
             let wanted = self.scope.take_wanted();
             match (planned, wanted) {
-                (Err(_), Some(Wanted::Aggregate(call))) => drop(self.own_aggregate(&call)?),
+                (Err(_), Some(Wanted::Aggregate(call))) => {
+                    let before = (self.subqueries.len(), self.seen_subqueries.len());
+                    self.own_aggregate(&call, before)?;
+                }
                 (Err(_), Some(Wanted::Alias(at))) => self.place_alias(at)?,
                 (planned, _) => return planned,
             }
@@ -380,14 +386,17 @@ impl Block<'_, '_> {
         }
         let clause = self.scope.clause.get();
         let mut arguments = Vec::with_capacity(count);
+        let mut nullable = false;
         for (nth, argument) in call.arguments.iter().enumerate() {
             self.settle_argument(&call.name, nth, argument);
-            arguments.push(self.bind(argument, clause)?.expr);
+            let argument = self.bind(argument, clause)?;
+            nullable = argument.kind.nullable;
+            arguments.push(argument.expr);
         }
         let position = self.scope.reserve(1);
         let last = arguments.pop().expect("they were counted above");
         let (kind, nullable) = match arguments.pop() {
-            None => (SubqueryKind::Sleep(last), false),
+            None => (SubqueryKind::Sleep(last), nullable),
             Some(name) => (SubqueryKind::GetLock { name, seconds: last }, true),
         };
         self.push_subquery(position, 1, kind, no_query());
