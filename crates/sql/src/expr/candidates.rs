@@ -8,12 +8,14 @@
 //! | a text, a DATE, or another date that is no column | texts and dates | dates, moments or times |
 //! | a text of IF, CASE or NULLIF | dates, or times | one that is none is unknown |
 //! | a text | numbers and dates | the dates as texts |
+//! | a DATE | texts and dates, one of them a `?` | moments |
 //! | a date, a time | numbers that say moments | dates, times of day |
 //! | a year | texts of days, and no numbers | no years |
 
 use super::beside_column::of_moment_in_list;
 use super::build::Builder;
 use super::class::is_settled;
+use super::parameter::{among_days, is_given};
 use super::predicate::moment_beside;
 use super::{Call, EvalContext, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings};
 use crate::ast;
@@ -98,8 +100,16 @@ impl Builder<'_> {
         }
         let Some(reading) = reading(&operand, candidates) else { return operand };
         let name = if text { name_of(written) } else { None };
+        let days = operand.kind.column == ColumnType::Date && self.resolver.is_prepared();
+        let prepared = days && candidates.iter().any(|one| is_given(&one.expr));
+        if prepared {
+            candidates.iter_mut().for_each(|one| *one = among_days(one.clone()));
+        }
         for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
             *one = self.known(match reading {
+                Reading::Date if prepared => {
+                    called("date", moment_or_none, one.clone(), None, ColumnType::DateTime { fsp: 6 })
+                }
                 Reading::Date if !text => {
                     called("date", date_alone, one.clone(), None, ColumnType::DateTime { fsp: 6 })
                 }
@@ -349,6 +359,26 @@ fn date_alone(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRe
         tell()?;
     }
     Ok(Value::DateTime(moment))
+}
+
+/// A candidate beside dates among which is a parameter, which is a moment: so are the others. A day that no month has
+/// is told of by nobody.
+fn moment_or_none(_: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let text = &arguments[0];
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    let written = to_bytes(text);
+    let parsed = datetime::parse_date_time(&written, DateRules { invalid: true, ..DateRules::LENIENT });
+    let truncated = || SqlError::truncated_wrong_value("date", shown_value(text));
+    let Some(parsed) = parsed else {
+        context.warn(truncated())?;
+        return Ok(Value::DateTime(never()));
+    };
+    if parsed.truncated {
+        context.warn(truncated())?;
+    }
+    Ok(Value::DateTime(apply_offset(parsed.moment, parsed.offset_seconds, context)))
 }
 
 fn date_or(none: datetime::DateTime, text: &Value, context: &EvalContext<'_>) -> SqlResult<Value> {

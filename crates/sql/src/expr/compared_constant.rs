@@ -66,7 +66,7 @@ pub fn compared_constants(
     let mut found = Vec::new();
     let mut beside = |column: &Typed, others: &[&Typed]| {
         let (Expr::Column(at) | Expr::TimestampColumn(at)) = column.expr else { return };
-        let list = List::of(meeting, &column.kind.column, others);
+        let list = List::of(meeting, &column.kind.column, others, given);
         let told = others.iter().map(|one| Some((*one, told(meeting, column, one, list, given)?)));
         let mut told = told.flatten().peekable();
         let Some(name) = told.peek().and_then(|_| name(at)) else { return };
@@ -103,11 +103,13 @@ struct List {
     known: bool,
     texts: bool,
     numbers: bool,
+    /// One is a parameter of a prepared statement, which is a moment beside dates.
+    prepared: bool,
 }
 
 impl List {
     /// Of values beside a column of this type; nothing where it does not matter.
-    fn of(meeting: Meeting, kind: &ColumnType, others: &[&Typed]) -> List {
+    fn of(meeting: Meeting, kind: &ColumnType, others: &[&Typed], given: bool) -> List {
         if meeting != Meeting::List || !(is_moment(kind) || is_time(kind)) {
             return List::default();
         }
@@ -118,6 +120,7 @@ impl List {
             known: others.iter().all(|other| is_settled(&other.expr)),
             texts: all(ColumnType::is_character),
             numbers: all(ColumnType::is_numeric),
+            prepared: given && others.iter().any(|other| matches!(other.expr, Expr::Parameter(_))),
         }
     }
 }
@@ -151,7 +154,7 @@ fn told(meeting: Meeting, column: &Typed, one: &Typed, list: List, given: bool) 
             true => list.numbers.then_some(Told::OfType),
             false => list.texts.then_some(of_column),
         },
-        (Meeting::List, ColumnType::Date) => (text && list.texts).then_some(Told::Truncated),
+        (Meeting::List, ColumnType::Date) => (text && list.texts && !list.prepared).then_some(Told::Truncated),
         (Meeting::List, ColumnType::Time { .. }) => (list.texts || list.numbers).then_some(Told::Truncated),
         _ => None,
     }
@@ -208,6 +211,14 @@ impl ComparedConstant {
     fn fits(&self, value: &Value, context: &EvalContext<'_>) -> bool {
         let text = value.as_raw_bytes();
         match (&self.column, text) {
+            // Among several a DATE is read as no more than a day.
+            (ColumnType::Date, Some(text)) if self.told == Told::Truncated => {
+                let read = datetime::parse_date_time(text, context.compared_date_rules());
+                read.is_some_and(|read| {
+                    let day = read.moment == read.moment.date().at_midnight();
+                    day && !read.truncated && read.offset_seconds.is_none()
+                })
+            }
             (kind, Some(text)) if is_moment(kind) => {
                 let read = datetime::parse_date_time(text, context.compared_date_rules());
                 read.is_some_and(|read| !read.truncated)

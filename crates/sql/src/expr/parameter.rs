@@ -6,7 +6,7 @@ use super::beside_column::today;
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::ast;
 use crate::collation::Collation;
-use crate::datetime::{self, Date};
+use crate::datetime::{self, Date, DateRules};
 use crate::decimal::{Decimal, MAX_PRECISION, MAX_SCALE};
 use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, IntWidth};
@@ -268,6 +268,9 @@ const NUMBER: &str = "number of parameter";
 /// The same of one of several constants of a list, which are read once.
 const LISTED: &str = "candidate of parameter";
 
+/// The same beside a date.
+const AMONG_DAYS: &str = "day of parameter";
+
 /// A moment that is compared.
 const COMPARED: &str = "compared moment of parameter";
 
@@ -303,9 +306,12 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
         }),
         ParameterKind::Today => ("today", today),
         ParameterKind::NoMoment => (NO_MOMENT, |call, values, context| {
+            if call.name == AMONG_DAYS && values[0].as_raw_bytes().is_some_and(says_any_day) {
+                return Ok(beyond());
+            }
             // Whole and real numbers that are compared are read once.
             let number = matches!(values[0], Value::Int(_) | Value::UInt(_) | Value::Double(_));
-            let once = call.name == LISTED || number && matches!(call.name, COMPARED | BOUND);
+            let once = is_listed(call) || number && matches!(call.name, COMPARED | BOUND);
             let shown = match &values[0] {
                 Value::UInt(number) => (*number as i64).to_string(),
                 other => shown_value(other),
@@ -318,13 +324,13 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
                 // A number is told as the whole number that it was read as.
                 number @ (Value::Int(_) | Value::UInt(_) | Value::Double(_)) if !is_past(number) => {
                     let error = SqlError::incorrect_value("datetime", shown_whole(number));
-                    tell(call, call.name == LISTED, number, error, context)?;
+                    tell(call, is_listed(call), number, error, context)?;
                 }
                 other => told(call, other, "date", context)?,
             }
             // In BETWEEN and in a list it is beyond all days.
-            let bounds = matches!(call.name, BOUND | LISTED) && !values[0].is_null();
-            Ok(if bounds { Value::Date(Date::from_parts(16_383, 15, 31)) } else { Value::Null })
+            let bounds = (is_listed(call) || call.name == BOUND) && !values[0].is_null();
+            Ok(if bounds { beyond() } else { Value::Null })
         }),
         ParameterKind::NoTime => (NO_TIME, |call, values, context| {
             told(call, &values[0], "time", context)?;
@@ -336,6 +342,34 @@ pub fn misfit_of_parameter(kind: ParameterKind) -> Option<(&'static str, ScalarF
         }),
         _ => return None,
     })
+}
+
+/// Beyond all days.
+fn beyond() -> Value {
+    Value::Date(Date::from_parts(16_383, 15, 31))
+}
+
+fn is_listed(call: &Call) -> bool {
+    matches!(call.name, LISTED | AMONG_DAYS)
+}
+
+/// Whether a text says a day, if only one that its month has not.
+fn says_any_day(text: &[u8]) -> bool {
+    datetime::parse_date_time(text, DateRules { invalid: true, ..DateRules::LENIENT }).is_some()
+}
+
+/// Whether an expression is a parameter, or stands for one that does not fit.
+pub(super) fn is_given(expr: &Expr) -> bool {
+    match expr {
+        Expr::Parameter(_) => true,
+        Expr::Call(call) => call.name.ends_with(" of parameter"),
+        _ => false,
+    }
+}
+
+/// A constant of a list beside a date.
+pub(super) fn among_days(typed: Typed) -> Typed {
+    renamed(typed, |call| call.name == LISTED, AMONG_DAYS)
 }
 
 /// A constant of a list: what does not fit is told of once.
@@ -395,13 +429,13 @@ fn read(
     let Some(text) = value.as_raw_bytes() else { return Ok(Value::Null) };
     // A text is shown by its bytes.
     let error = SqlError::truncated_wrong_value(wanted, shown_bytes(text));
-    tell(call, call.name == LISTED, value, error, context)?;
+    tell(call, is_listed(call), value, error, context)?;
     Ok(taken(text))
 }
 
 fn told(call: &Call, value: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<()> {
     let error = SqlError::truncated_wrong_value(kind, shown_value(value));
-    tell(call, call.name == LISTED, value, error, context)
+    tell(call, is_listed(call), value, error, context)
 }
 
 /// What a value that is no time is in a list: beyond all times where it is a whole number, else midnight.
