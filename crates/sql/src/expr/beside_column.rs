@@ -13,13 +13,14 @@
 //!
 //! And what MySQL makes of texts that are no constants beside dates that are none: days.
 
-use super::class::{is_document, is_settled};
-use super::{Call, EvalContext, Expr, ScalarFunction, Typed};
+use super::class::{is_column, is_document, is_settled};
+use super::{Call, EvalContext, Expr, ScalarFunction, Typed, Warnings};
 use crate::datetime::{self, Date, DateRules, DateTime, Time};
-use crate::error::SqlResult;
+use crate::error::{SqlError, SqlResult};
 use crate::types::{ColumnType, ExprType};
 use crate::value::{
-    Value, apply_offset, parse_double_prefix, tell_delimiter, to_bytes, to_date_time, to_double, to_time,
+    StoreContext, Value, apply_offset, parse_double_prefix, store, tell_delimiter, to_bytes, to_date_time,
+    to_double, to_text, to_time,
 };
 
 fn read_by(name: &'static str, function: ScalarFunction, typed: Typed, kind: ColumnType) -> Typed {
@@ -115,6 +116,49 @@ pub(super) fn first_day_of_year(year: Expr) -> Expr {
         year => Ok(Value::Date(Date::from_parts(to_double(year, context)? as u32, 1, 1))),
     };
     Call::new("first day of year", first, vec![year], ColumnType::Date).into_expr()
+}
+
+/// The operands of STRCMP, which compares texts: a constant beside a column is what the column would keep of it, except
+/// a text beside a date or a moment. Error 1525 for a literal text that is none.
+pub(super) fn kept_texts(mut parts: Vec<Typed>) -> SqlResult<Vec<Typed>> {
+    if parts.len() != 2 {
+        return Ok(parts);
+    }
+    for at in [1, 0] {
+        let (one, other) = (&parts[1 - at], &parts[at]);
+        let kind = one.kind.column.clone();
+        let text = other.kind.column.is_string() && !is_document(&other.kind.column);
+        if let (Expr::Literal(value), true) = (&other.expr, text && one.kind.column.is_temporal())
+            && !matches!(kind, ColumnType::Time { .. } | ColumnType::Year)
+            && !value.is_null()
+            && datetime::parse_date_time(&to_bytes(value), DateRules::LENIENT).is_none()
+        {
+            let name = if kind == ColumnType::Date { "DATE" } else { "DATETIME" };
+            return Err(SqlError::wrong_value(name, to_text(value)));
+        }
+        let known = is_settled(&other.expr) && !matches!(other.expr, Expr::UserVariable(_));
+        let converts = match &kind {
+            ColumnType::Time { .. } | ColumnType::Year => text || other.kind.column.is_numeric(),
+            ColumnType::Date => other.kind.column.is_numeric() || matches!(other.expr, Expr::Parameter(_)),
+            _ => false,
+        };
+        if known && converts && is_column(one) {
+            parts[at] = read_by("kept by column", kept, other.clone(), kind);
+            break;
+        }
+    }
+    Ok(parts)
+}
+
+fn kept(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlResult<Value> {
+    let value = &arguments[0];
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let warnings = Warnings::new();
+    let eval = EvalContext { warnings: &warnings, ..*context };
+    let place = StoreContext { column: "", row: 1, nullable: true, strict: true, eval: &eval };
+    Ok(store(value, &call.kind, &place).unwrap_or_else(|_| value.clone()))
 }
 
 /// A text that differs from row to row beside a date that does: its day, without the time. What says no day stays as

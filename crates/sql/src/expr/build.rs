@@ -664,6 +664,9 @@ impl Builder<'_> {
                 };
             arguments = call.arguments.iter().zip(arguments).map(as_number).collect::<SqlResult<_>>()?;
         }
+        if name == "strcmp" {
+            arguments = super::beside_column::kept_texts(arguments)?;
+        }
         if matches!(name, "field" | "format" | "interval") {
             arguments = arguments.into_iter().map(with_all_of_average).collect();
         }

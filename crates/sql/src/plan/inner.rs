@@ -58,6 +58,14 @@ fn without_varying(query: &ast::Query) -> Option<ast::Query> {
 impl Block<'_, '_> {
     /// An aggregate: of this block, or of one around it whose columns alone it reads.
     pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        if let ("count", true, [ast::Expr::Function(wait)]) = (&*call.name, call.distinct, &call.arguments[..])
+            && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
+        {
+            // All its values are one, and nobody waits for them. What it is given has to be right all the same.
+            let operand = Box::new(call.arguments[0].clone());
+            let arguments = vec![ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false }];
+            return self.place_aggregate(&FunctionCall { arguments, ..call.clone() });
+        }
         let before = (self.subqueries.len(), self.seen_subqueries.len());
         let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
         let level = match call.arguments.iter().any(asks) {
