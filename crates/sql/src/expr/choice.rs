@@ -321,9 +321,15 @@ fn unless(holds: Expr, value: Typed, kind: ExprType) -> Typed {
     if !is_member(&value.kind.column) {
         return without_members(case(value.expr, kind));
     }
+    // The text of a member is announced as that of a column of members is.
     let text = without_members(value);
-    let kind = ExprType { column: text.kind.column, ..kind };
-    case(text.expr, kind)
+    let column = match text.kind.column.clone() {
+        ColumnType::Varchar { length, collation } => ColumnType::Char { length, collation },
+        other => other,
+    };
+    let mut typed = case(text.expr, ExprType { column: text.kind.column, ..kind });
+    typed.kind.column = column;
+    typed
 }
 
 /// A BIGINT column that becomes text or is computed with: BIGINT(3) holds as much as any BIGINT.

@@ -190,8 +190,9 @@ impl Builder<'_> {
                     matches!(operand.kind.column, ColumnType::Enum { .. } | ColumnType::Set { .. });
                 let is_text = operand.kind.column.is_character() && !is_member;
                 let column = match &operand.kind.column {
-                    own if is_text => own.clone().with_collation(wanted),
-                    _ if is_member => ColumnType::Char { length, collation: wanted },
+                    own if is_text && !matches!(own, ColumnType::Char { .. }) => {
+                        own.clone().with_collation(wanted)
+                    }
                     _ => ColumnType::Varchar { length, collation: wanted },
                 };
                 let traits = Traits { derivation: Derivation::Explicit, ..operand.kind.traits };

@@ -334,6 +334,13 @@ fn type_of_written(written: &Expr, kind: ColumnType, is_column: bool) -> ColumnT
         {
             ColumnType::int(IntWidth::Big, kind.is_unsigned())
         }
+        // Texts of one length are those of columns alone.
+        (Expr::Function(call), kind @ (ColumnType::Char { .. } | ColumnType::Binary { .. }))
+            if matches!(&*call.name, "min" | "max")
+                && !matches!(call.arguments.first(), Some(Expr::Column(_) | Expr::Subquery(_))) =>
+        {
+            computed_type(&kind)
+        }
         // A byte more than its values have.
         (Expr::Function(call), ColumnType::Varbinary { length })
             if matches!(&*call.name, "bit_and" | "bit_or" | "bit_xor") =>
