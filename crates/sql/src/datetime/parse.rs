@@ -444,6 +444,15 @@ fn clock_tail(reader: &mut Reader<'_>) -> Option<(u32, u32)> {
     Some((minute, reader.clock_number()?))
 }
 
+/// Whether a text says a day before a time, as all of it.
+pub fn says_moment(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let rules = DateRules { invalid: true, ..DateRules::LENIENT };
+    is_shaped_as_moment(text)
+        && parse_date_time(text, rules)
+            .is_some_and(|parsed| parsed.has_time && !parsed.truncated && parsed.moment.date() != Date::ZERO)
+}
+
 /// Whether a text that is read as a time is read as a moment first: 12 characters at least, of digits alone, with a T
 /// among them or without, or three numbers and a space behind the third.
 pub(crate) fn is_shaped_as_moment(text: &[u8]) -> bool {

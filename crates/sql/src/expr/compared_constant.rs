@@ -14,8 +14,9 @@
 //! Other misfits (one of several texts beside a number, a text between dates, a variable) are found when a row is
 //! compared.
 
+use super::beside_column::{MOMENT_MIN, whole_number};
 use super::class::{is_column, is_document, is_moment, is_settled, is_time};
-use super::{EvalContext, Expr, NoRow, SqlMode, Typed, Warnings};
+use super::{EvalContext, Expr, NoRow, SqlMode, Typed, WarningLevel, Warnings};
 use crate::datetime;
 use crate::error::{SqlError, SqlResult};
 use crate::types::ColumnType;
@@ -172,7 +173,10 @@ impl ComparedConstant {
         if self.told == Told::Truncated {
             return Ok(());
         }
-        let Some(misfit) = self.misfit(context) else { return Ok(()) };
+        let Some(misfit) = self.misfit(context) else {
+            self.note_day(context);
+            return Ok(());
+        };
         let value = self.constant.eval(&NoRow, context)?;
         let refused = self.pair && is_moment(&self.column) && value.is_string();
         if refused && self.told == Told::OfType {
@@ -184,6 +188,23 @@ impl ComparedConstant {
             true if self.column == ColumnType::Date => Err(SqlError::wrong_value("DATE", to_text(&value))),
             true => Err(SqlError::wrong_value("DATETIME", to_text(&value))),
             false => Ok(()),
+        }
+    }
+
+    /// Tells in strict mode of a constant beside a column of times that says a day, too, which is left out.
+    pub fn note_day(&self, context: &EvalContext<'_>) {
+        let time = matches!(self.column, ColumnType::Time { .. }) && self.told == Told::OfColumn;
+        if !time || !context.settings.sql_mode.is_strict() {
+            return;
+        }
+        let Ok(value) = self.constant.eval(&NoRow, context) else { return };
+        let says_day = match value.as_raw_bytes() {
+            Some(text) => datetime::says_moment(text),
+            None => whole_number(&value).is_some_and(|number| number >= MOMENT_MIN),
+        };
+        if says_day {
+            let note = SqlError::incorrect_value_for_column("time", shown_value(&value), &self.name, 1);
+            context.warnings.push(WarningLevel::Note, note);
         }
     }
 

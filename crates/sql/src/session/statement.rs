@@ -460,7 +460,10 @@ impl Session {
         let warnings = Warnings::new();
         let context =
             EvalContext { settings, parameters: params, session: &*self.state, warnings: &warnings };
-        plan.constants.iter().try_for_each(|one| one.check(&context))
+        plan.constants.iter().try_for_each(|one| one.check(&context))?;
+        let context = EvalContext { warnings: &self.state.warnings, ..context };
+        plan.constants.iter().for_each(|one| one.note_day(&context));
+        Ok(())
     }
 
     /// As far as a plan can be run without a wait: a statement about one row to its end, and nothing of the others. What waits becomes a
