@@ -23,9 +23,7 @@ pub(crate) use format::{day_name, month_name};
 pub use interval::{Interval, add_interval, extract, interval_from_value, timestamp_difference};
 pub(crate) use interval::{extract_clock, is_date_unit};
 pub(crate) use parse::is_shaped_as_moment;
-pub use parse::{
-    DateRules, Delimiter, Temporal, parse_date_time, parse_number, parse_time, says_moment,
-};
+pub use parse::{DateRules, Delimiter, Temporal, parse_date_time, parse_number, parse_time, says_moment};
 pub use week::{day_of_week, day_of_year, week_number, year_week};
 pub use zone::{TimeZone, ZoneChange, adopt_system_zone, zone_changes, zone_names};
 

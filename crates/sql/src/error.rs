@@ -137,6 +137,7 @@ errors! {
     too_big_select() = 1104 b"42000" "The SELECT would examine more than MAX_JOIN_SIZE rows; check your WHERE and use SET SQL_BIG_SELECTS=1 or SET MAX_JOIN_SIZE=# if the SELECT is okay";
     unknown_error(text) = 1105 b"HY000" "{text}";
     unknown_procedure(name) = 1106 b"42000" "Unknown procedure '{name}'";
+    undeclared_variable(name) = 1327 b"42000" "Undeclared variable: {name}";
     unknown_table(table, place) = 1109 b"42S02" "Unknown table '{table}' in {place}";
     field_specified_twice(column) = 1110 b"42000" "Column '{column}' specified twice";
     invalid_group_function_use() = 1111 b"HY000" "Invalid use of group function";
@@ -144,7 +145,6 @@ errors! {
     aggregate_order_of_union(nth) = 3028 b"HY000" "Expression #{nth} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT";
     aggregate_order_of_rows(nth) = 3029 b"HY000" "Expression #{nth} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     grouping_of_no_key(nth) = 3602 b"HY000" "Argument #{nth} of GROUPING function is not in GROUP BY";
-    table_must_have_columns() = 1113 b"42000" "A table must have at least 1 column";
     table_full(table) = 1114 b"HY000" "The table '{table}' is full";
     unknown_character_set(name) = 1115 b"42000" "Unknown character set: '{name}'";
     too_many_tables(max) = 1116 b"HY000" "Too many tables; MySQL can only use {max} tables in a join";

@@ -86,6 +86,16 @@ pub fn check_foreign_keys(definition: &Definition) -> SqlResult<()> {
     definition.foreign_keys.iter().try_for_each(|key| check_foreign_key(definition, key))
 }
 
+/// Error 3733 for a foreign key over a VIRTUAL column, whether or not its parent is there.
+pub fn check_stored(definition: &Definition, key: &ForeignKey) -> SqlResult<()> {
+    let named = |column: &&Column| key.columns.iter().any(|name| column.name.eq_ignore_ascii_case(name));
+    let is_virtual = |column: &&Column| column.generation().is_some_and(|(_, stored)| !stored);
+    match definition.columns.iter().filter(named).find(is_virtual) {
+        Some(column) => Err(SqlError::foreign_key_virtual_column(&key.name, &column.name)),
+        None => Ok(()),
+    }
+}
+
 /// A child's generated column follows its own expression and no parent. What a parent's change writes into a child is
 /// not carried on into STORED columns, as in MySQL.
 fn check_foreign_key(definition: &Definition, key: &ForeignKey) -> SqlResult<()> {

@@ -57,9 +57,6 @@ pub fn build(
     if create.partitioned {
         return Err(SqlError::not_supported_yet("partitions"));
     }
-    if create.columns.is_empty() && selected.is_empty() {
-        return Err(SqlError::table_must_have_columns());
-    }
     faults.take(Phase::Table, limit::table_name(&create.name.table));
     for written in &create.columns {
         faults.take_column(column::known_names(&written.column_type));

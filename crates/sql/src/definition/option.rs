@@ -37,6 +37,7 @@ pub fn options(
         let read = option_into(&mut options, option, (table, new), eval);
         faults.take_option(read);
     }
+    faults.take_option(check_block_size(written, (table, new)));
     options
 }
 
@@ -106,6 +107,30 @@ fn check_row_format(format: &str, (table, new): (&str, bool), eval: &EvalContext
         _ if new => Err(SqlError::illegal_engine_option(table)),
         _ => Err(SqlError::create_option_without_effect("ROW_TYPE")),
     }
+}
+
+/// Sizes of KEY_BLOCK_SIZE, 0 for what the format has.
+const BLOCK_SIZES: [&str; 6] = ["0", "1", "2", "4", "8", "16"];
+
+/// KEY_BLOCK_SIZE is one of few sizes, and of COMPRESSED rows alone.
+fn check_block_size(written: &[TableOption], (table, new): (&str, bool)) -> SqlResult<()> {
+    let size = written.iter().rev().find_map(|option| match option {
+        TableOption::Other(name, value) if &**name == "KEY_BLOCK_SIZE" => Some(&**value),
+        _ => None,
+    });
+    let format = written.iter().rev().find_map(|option| match option {
+        TableOption::RowFormat(format) => Some(&**format),
+        _ => None,
+    });
+    let Some(size) = size else { return Ok(()) };
+    let other = matches!(format, Some("DYNAMIC" | "COMPACT" | "REDUNDANT"));
+    if BLOCK_SIZES.contains(&size) && (size == "0" || !other) {
+        return Ok(());
+    }
+    Err(match new {
+        true => SqlError::illegal_engine_option(table),
+        false => SqlError::create_option_without_effect("KEY_BLOCK_SIZE"),
+    })
 }
 
 fn check_other(name: &str, value: &str, table: &str, eval: &EvalContext<'_>) -> SqlResult<()> {

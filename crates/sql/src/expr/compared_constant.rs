@@ -51,6 +51,8 @@ pub struct ComparedConstant {
     column: ColumnType,
     name: Box<str>,
     told: Told,
+    /// It holds the value of a statement's parameter.
+    given: bool,
     /// An operator compares the two alone.
     pair: bool,
 }
@@ -76,6 +78,7 @@ pub fn compared_constants(
             column: column.kind.column.clone(),
             name: name.clone(),
             told,
+            given: given && holds_parameter(&one.expr),
             pair: meeting == Meeting::Pair,
         }));
     };
@@ -88,6 +91,12 @@ pub fn compared_constants(
         [] => {}
     }
     found
+}
+
+fn holds_parameter(expr: &Expr) -> bool {
+    let mut holds = false;
+    expr.walk(&mut |one| holds |= matches!(one, Expr::Parameter(_)));
+    holds
 }
 
 fn is_literal(typed: &Typed, given: bool) -> bool {
@@ -155,7 +164,9 @@ fn told(meeting: Meeting, column: &Typed, one: &Typed, list: List, given: bool) 
             true => list.numbers.then_some(Told::OfType),
             false => list.texts.then_some(of_column),
         },
-        (Meeting::List, ColumnType::Date) => (text && list.texts && !list.prepared).then_some(Told::Truncated),
+        (Meeting::List, ColumnType::Date) => {
+            (text && list.texts && !list.prepared).then_some(Told::Truncated)
+        }
         (Meeting::List, ColumnType::Time { .. }) => (list.texts || list.numbers).then_some(Told::Truncated),
         _ => None,
     }
@@ -194,7 +205,7 @@ impl ComparedConstant {
     /// Tells in strict mode of a constant beside a column of times that says a day, too, which is left out.
     pub fn note_day(&self, context: &EvalContext<'_>) {
         let time = matches!(self.column, ColumnType::Time { .. }) && self.told == Told::OfColumn;
-        if !time || !context.settings.sql_mode.is_strict() {
+        if !time || self.given || !context.settings.sql_mode.is_strict() {
             return;
         }
         let Ok(value) = self.constant.eval(&NoRow, context) else { return };

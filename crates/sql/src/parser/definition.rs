@@ -176,9 +176,6 @@ impl Parser<'_> {
         if self.eat(Keyword::As) || self.at_query() || self.is(TokenKind::LeftParen) {
             table.query = Some(Box::new(self.nested(Self::query)?));
         }
-        if table.columns.is_empty() && table.query.is_none() {
-            return Err(self.unexpected());
-        }
         Ok(Statement::CreateTable(Box::new(table)))
     }
 

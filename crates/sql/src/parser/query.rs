@@ -1,5 +1,6 @@
 //! SELECT, VALUES, TABLE, and what combines and ends them.
 
+use super::error::Failure;
 use super::{Deprecated, Parse, Parser};
 use crate::ast::{
     Clause, CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
@@ -198,7 +199,19 @@ impl Parser<'_> {
         if self.at(Keyword::Outfile) || self.at(Keyword::Dumpfile) {
             return Err(self.not_supported("SELECT ... INTO file"));
         }
-        self.comma_list(Self::variable_name)
+        self.comma_list(|parser| match parser.at_name() {
+            true => Err(parser.undeclared()?),
+            false => parser.variable_name(),
+        })
+    }
+
+    /// A name where one of a stored program's variables may stand: there are none.
+    fn undeclared(&mut self) -> Parse<Failure> {
+        let name = self.name()?;
+        if self.is(TokenKind::Dot) {
+            return Err(self.unexpected());
+        }
+        Ok(self.refused(SqlError::undeclared_variable(name)))
     }
 
     fn locking_clause(&mut self) -> Parse<Option<LockingClause>> {
@@ -265,6 +278,7 @@ impl Parser<'_> {
                 let number = self.integer().map_err(|_| beyond)?;
                 Ok(Expr::Literal(Literal::Int(number)))
             }
+            _ if self.at_name() => Err(self.undeclared()?),
             _ => Err(self.unexpected()),
         }
     }

@@ -58,7 +58,8 @@ fn without_varying(query: &ast::Query) -> Option<ast::Query> {
 impl Block<'_, '_> {
     /// An aggregate: of this block, or of one around it whose columns alone it reads.
     pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
-        if let ("count", true, [ast::Expr::Function(wait)]) = (&*call.name, call.distinct, &call.arguments[..])
+        if let ("count", true, [ast::Expr::Function(wait)]) =
+            (&*call.name, call.distinct, &call.arguments[..])
             && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
         {
             // All its values are one, and nobody waits for them. What it is given has to be right all the same.

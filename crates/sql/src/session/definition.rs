@@ -401,7 +401,7 @@ impl Session {
     /// What is wrong with the text of a new table alone is told before its name is looked at.
     fn look_at_text(&self, create: &ast::CreateTable, schema: &str) -> SqlResult<()> {
         let place = definition::Place { schema, id: TableId(0), default: Collation::DEFAULT };
-        if create.columns.is_empty() {
+        if create.columns.is_empty() && (create.query.is_some() || create.like.is_some()) {
             return Ok(());
         }
         let quiet = Warnings::default();
@@ -422,6 +422,12 @@ impl Session {
         let same = *of == *schema && like.table == create.name.table;
         if same {
             return Err(SqlError::non_unique_table(&like.table));
+        }
+        if let Some(computed) = VirtualTable::find(&of, &like.table)? {
+            return Err(match computed.table_type() {
+                "BASE TABLE" => SqlError::not_supported_yet("CREATE TABLE LIKE of a computed table"),
+                _ => SqlError::wrong_object(computed.schema(), computed.name(), "BASE TABLE"),
+            });
         }
         self.db.dictionary().table(&of, &like.table).map(drop)
     }

@@ -20,6 +20,7 @@ use turnstile_engine::{Read, ScanIndex, ScanSpec, Txn, Visit};
 use super::super::Session;
 use crate::ast::{KeyDef, KeyKind};
 use crate::definition::foreign_key::{Rules, broken, check_fit, wrong_definition};
+use crate::definition::generated;
 use crate::dictionary::foreign_key::positions;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Dictionary, ForeignKey, Table, TableName};
@@ -109,6 +110,7 @@ impl Session {
         for key in keys.iter_mut().skip(known) {
             let same = |other: &ForeignKey| other.name.eq_ignore_ascii_case(&key.name);
             let again = old.iter().any(same).then(|| SqlError::duplicate_foreign_key_name(&key.name));
+            generated::check_stored(definition, key)?;
             if key.refers_to(&definition.schema, &definition.name) {
                 check_fit(key, definition, definition, rules)?;
                 again.map_or(Ok(()), Err)?;
