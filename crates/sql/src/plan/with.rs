@@ -32,6 +32,10 @@ use super::scope::{Outside, Reach, ScopeColumn};
 use super::select::{Around, limit_plan};
 use super::union;
 
+/// Errors that end a statement whatever of it is looked at: killed, out of time, of memory or of the stack, nested too
+/// deeply.
+const ENDS_ALL: [u16; 7] = [1037, 1038, 1041, 1317, 1436, 3024, 1473];
+
 /// A query that a name can mean.
 #[derive(Clone)]
 pub struct Named {
@@ -54,6 +58,8 @@ enum Reading {
     /// It reads columns of blocks around the WITH, so that it is planned where it is read, like a derived table. It
     /// sees blocks from this level on, and so many of the queries with names.
     Again { query: Rc<ast::Query>, level: usize, known: usize },
+    /// It has a fault, which is told to whom reads it: MySQL looks at no query that nobody names.
+    Failed(Box<SqlError>),
     /// It is being planned, and this is no place for it to read itself.
     Never,
     /// It is being planned, and a block that is this deep reads the round before, once.
@@ -63,6 +69,9 @@ enum Reading {
 impl Named {
     /// The query planned for the block that reads it, if it has to be.
     pub fn plan_again(&self, block: &mut Block<'_, '_>) -> SqlResult<Option<QueryPlan>> {
+        if let Reading::Failed(error) = &self.reading {
+            return Err((**error).clone());
+        }
         let Reading::Again { query, level, known } = &self.reading else { return Ok(None) };
         let context = PlanContext { common: &block.context.common[..*known], ..*block.context };
         block.plan_inner_in(&context, query, Reach::From(*level)).map(Some)
@@ -80,6 +89,7 @@ impl Named {
             Reading::Previous { round, depth, free } if context.depth == *depth && free.replace(false) => {
                 Ok(CommonRows::Previous(round.clone()))
             }
+            Reading::Failed(error) => Err((**error).clone()),
             Reading::Never | Reading::Again { .. } | Reading::Previous { .. } => {
                 Err(SqlError::recursion_not_single(&self.name))
             }
@@ -107,10 +117,19 @@ pub fn plan(
         }
         let reads = RefCell::default();
         let context = PlanContext { common: &known, reads: Some(&reads), ..*context };
-        let (columns, body) = if with.recursive {
-            maybe_recursive(&context, table, parent)?
-        } else {
-            plain(&context, table, parent)?
+        let planned = match with.recursive {
+            true => maybe_recursive(&context, table, parent),
+            false => plain(&context, table, parent),
+        };
+        let (columns, body) = match planned {
+            Ok(planned) => planned,
+            Err(error) if ENDS_ALL.contains(&error.code) => return Err(error),
+            Err(error) => {
+                let reading = Reading::Failed(Box::new(error));
+                let (name, facts) = (table.name.clone(), Facts::default());
+                known.push(Named { name, columns: Vec::new(), facts, keeps_names: false, reading });
+                continue;
+            }
         };
         let keeps_names = super::from::is_plain_view(&table.query);
         let facts = match &body {

@@ -26,6 +26,69 @@ pub(super) fn check(statement: &Statement, parameters: usize) -> SqlResult<()> {
     if takes_parameters(statement) { Ok(()) } else { Err(SqlError::parameters_outside_rows()) }
 }
 
+/// How statements begin that are not there, and that MySQL does not prepare.
+const ABSENT: &[&str] = &[
+    "ALTER FUNCTION",
+    "ALTER LOGFILE",
+    "ALTER PROCEDURE",
+    "ALTER RESOURCE",
+    "ALTER SERVER",
+    "ALTER TABLESPACE",
+    "ALTER UNDO",
+    "ALTER VIEW",
+    "CLONE",
+    "CREATE AGGREGATE",
+    "CREATE FUNCTION",
+    "CREATE LOGFILE",
+    "CREATE OR REPLACE SPATIAL",
+    "CREATE PROCEDURE",
+    "CREATE RESOURCE",
+    "CREATE SERVER",
+    "CREATE SPATIAL REFERENCE",
+    "CREATE TABLESPACE",
+    "CREATE TRIGGER",
+    "CREATE UNDO",
+    "DROP RESOURCE",
+    "DROP SERVER",
+    "DROP SPATIAL",
+    "DROP TABLESPACE",
+    "DROP UNDO",
+    "GET",
+    "HANDLER",
+    "HELP",
+    "IMPORT",
+    "INSTALL COMPONENT",
+    "LOAD DATA",
+    "LOAD XML",
+    "LOCK INSTANCE",
+    "PURGE",
+    "RESIGNAL",
+    "SIGNAL",
+    "START GROUP_REPLICATION",
+    "STOP GROUP_REPLICATION",
+    "UNINSTALL COMPONENT",
+    "UNLOCK INSTANCE",
+    "XA",
+];
+
+/// The error of a text that could not be read: that a feature is absent is told of no statement that is not prepared
+/// where it is there.
+pub(super) fn refused_first(text: &[u8], error: SqlError) -> SqlError {
+    // What does not matter: no beginning is longer.
+    const WORDS: usize = 4;
+    if error.code != SqlError::not_supported_yet("").code {
+        return error;
+    }
+    let words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let words: Vec<_> =
+        words.filter(|word| !word.is_empty()).take(WORDS).map(<[u8]>::to_ascii_uppercase).collect();
+    let begins = |start: &&str| {
+        let mut start = start.split(' ').enumerate();
+        start.all(|(at, word)| words.get(at).is_some_and(|other| other == word.as_bytes()))
+    };
+    if ABSENT.iter().any(begins) { SqlError::unsupported_in_prepared() } else { error }
+}
+
 /// The columns that a statement defines.
 fn columns_defined<'s>(statement: &'s Statement) -> Vec<&'s ColumnDef> {
     match statement {

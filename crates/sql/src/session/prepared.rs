@@ -170,7 +170,8 @@ impl Session {
         let place = self.db.prepared_place()?;
         let mut charge = self.charge();
         charge.add(size_of::<Statement>() + text.len().saturating_mul(TEXT_COPIES))?;
-        let parsed = self.parse_charged(text, 0, true, &mut charge)?;
+        let parsed = self.parse_charged(text, 0, true, &mut charge);
+        let parsed = parsed.map_err(|error| preparable::refused_first(text, error))?;
         charge.settle()?;
         self.ask_for_one(text, parsed.next, true)?;
         let params = parsed.parameter_count as usize;
