@@ -4,7 +4,7 @@
 use super::beside_column::first_day_of_year;
 use super::build::{Builder, Resolver, boxed};
 use super::class::{coerced, is_moment};
-use super::condition::exactly;
+use super::condition::{exactly, gives_hex, read_beside};
 use super::infer::{unified_all, unified_extreme, unified_type, without_members};
 use super::literal::with_numbers_of_hex;
 use super::own_digits::{cut_average, with_all_of_averages};
@@ -109,7 +109,11 @@ impl Builder<'_> {
         if parts.iter().any(|part| part.kind.column.is_numeric()) {
             let equal = |((written, _), when): (&(ast::Expr, ast::Expr), Typed)| {
                 // A date beside a number is a number, even beside a constant.
-                let alike = self.beside_one_another((operand, written), (bound.clone(), when))?;
+                let bound = (bound.clone(), when);
+                let alike = match gives_hex(written) && !gives_hex(operand) {
+                    true => read_beside(written, bound),
+                    false => self.beside_one_another((operand, written), bound)?,
+                };
                 let (one, other) = match alike {
                     (one, other) if is_moment(&one.kind.column) && other.kind.column.is_numeric() => {
                         (coerced(one, ColumnType::DOUBLE), other)

@@ -62,6 +62,21 @@ pub(super) fn gives_hex(expr: &ast::Expr) -> bool {
     with_numbers_of_hex(expr).is_some()
 }
 
+/// Operands of a comparison in which hex literals are what they are beside one another.
+pub(super) fn read_beside(right: &ast::Expr, (mut one, mut other): (Typed, Typed)) -> (Typed, Typed) {
+    if let ast::Expr::Literal(ast::Literal::Bool(value)) = right
+        && one.kind.column == ColumnType::Json
+    {
+        other = functions::truth_document(*value);
+    }
+    if one.kind.column.is_numeric() {
+        other = read_silently(of_branch_taken(other), functions::Wanted::Double);
+    } else if other.kind.column.is_numeric() {
+        one = read_silently(of_branch_taken(one), functions::Wanted::Double);
+    }
+    (one, other)
+}
+
 /// A call of SLEEP.
 fn is_sleep(expr: &ast::Expr) -> bool {
     matches!(expr, ast::Expr::Function(call) if &*call.name == "sleep" && call.schema.is_none())
@@ -114,6 +129,9 @@ impl Builder<'_> {
         };
         self.settle(Hold::Beside, &[left, right], &bound, Some(ParameterKind::Text));
         let [one, other] = bound;
+        if gives_hex(left) != gives_hex(right) {
+            return Ok(read_beside(right, (one, other)));
+        }
         self.beside_one_another((left, right), (one, other))
     }
 
@@ -138,7 +156,7 @@ impl Builder<'_> {
         {
             one = number;
         }
-        // As texts both are hex literals still; beside a number they may have been bound as numbers already.
+        // As texts both are hex literals still.
         if one.kind.column.is_numeric()
             && !other.kind.column.is_numeric()
             && let Some(chosen) = with_numbers_of_hex(right)
@@ -150,17 +168,7 @@ impl Builder<'_> {
         {
             one = self.build(&chosen)?;
         }
-        if let ast::Expr::Literal(ast::Literal::Bool(value)) = right
-            && one.kind.column == ColumnType::Json
-        {
-            other = functions::truth_document(*value);
-        }
-        if one.kind.column.is_numeric() {
-            other = read_silently(of_branch_taken(other), functions::Wanted::Double);
-        } else if other.kind.column.is_numeric() {
-            one = read_silently(of_branch_taken(one), functions::Wanted::Double);
-        }
-        Ok((one, other))
+        Ok(read_beside(right, (one, other)))
     }
 
     /// A comparison of two bound operands.

@@ -236,6 +236,15 @@ fn calls_and_queries_within_each_other_end() {
     assert_eq!(run(&mut session, &format!("SELECT {listed}")), "1\n");
     let field = nested("1", |text| format!("FIELD({text}, 1)"));
     assert_eq!(run(&mut session, &format!("SELECT {field}")), "1\n");
+    // What holds hex literals is a text or a number: that is settled before it is bound.
+    for around in [
+        |text: &str| format!("FIELD(IF(1, {text}, 0x31), 1)"),
+        |text: &str| format!("FIELD(1, CASE WHEN 1 THEN {text} ELSE 0x31 END)"),
+        |text: &str| format!("IF(1 = {text}, 1, 0x31)"),
+        |text: &str| format!("CASE 1 WHEN {text} THEN 1 ELSE 0x31 END"),
+    ] {
+        assert_eq!(run(&mut session, &format!("SELECT 1 = {}", nested("1", around))), "1\n");
+    }
 }
 
 /// What is compared with all others of its list takes sixteen times as long in a list of four times the length.
