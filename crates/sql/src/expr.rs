@@ -22,6 +22,7 @@ mod condition;
 mod context;
 mod conversion;
 mod eval;
+mod field;
 mod given;
 mod infer;
 mod literal;

@@ -13,9 +13,7 @@ use super::misfit::{told_once, untold_text};
 use super::own_digits::{self, with_all_of_average};
 use super::parameter::{Hold, ParameterKind};
 use super::variable::{self, VariableKind};
-use super::{
-    ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Meeting, ScalarFunction, Source, SqlMode, Typed,
-};
+use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Meeting, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
@@ -694,34 +692,6 @@ impl Builder<'_> {
         Ok(typed)
     }
 
-    /// The arguments of FIELD, and what compares them if they are no texts. What may give hex literals is a text by
-    /// itself, and numbers beside a number: it is bound last, since bound twice calls within calls would take twice as
-    /// long a level.
-    fn field(&mut self, parts: &[ast::Expr]) -> SqlResult<(Vec<Typed>, Option<ScalarFunction>)> {
-        let gives_hex = |one: &ast::Expr| number_of_hex(one).is_some() || with_numbers_of_hex(one).is_some();
-        let mut bound = Vec::with_capacity(parts.len());
-        for one in parts {
-            let alone = std::slice::from_ref(one);
-            bound.push(if gives_hex(one) { None } else { self.arguments("field", alone)?.pop() });
-        }
-        let mut known: Vec<Typed> = bound.iter().flatten().cloned().collect();
-        if known.len() < parts.len() {
-            let text = ExprType::not_null(ColumnType::varchar(0));
-            known.push(Typed { expr: Expr::Literal(Value::text("")), kind: text });
-        }
-        let field = functions::field_of(&known);
-        let mut arguments = Vec::with_capacity(parts.len());
-        for (one, typed) in parts.iter().zip(bound) {
-            arguments.push(match (typed, field) {
-                (Some(typed), Some(_)) => self.bound_as_number(one, typed, Wanted::Double),
-                (Some(typed), None) => typed,
-                (None, Some(_)) => self.number(one)?,
-                (None, None) => self.arguments("field", std::slice::from_ref(one))?.swap_remove(0),
-            });
-        }
-        Ok((arguments, field))
-    }
-
     /// NAME_CONST(name, value): the value, which has to be a literal; the parser has taken its name for the heading.
     fn named_constant(&mut self, name: &ast::Expr, value: &ast::Expr) -> SqlResult<Typed> {
         let name = self.build(name)?;
@@ -748,7 +718,7 @@ impl Builder<'_> {
     }
 
     /// Binds the arguments of an ordinary function.
-    fn arguments(&mut self, name: &str, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
+    pub(super) fn arguments(&mut self, name: &str, parts: &[ast::Expr]) -> SqlResult<Vec<Typed>> {
         let numeric = functions::takes_numbers(name);
         let mut arguments = Vec::new();
         for (nth, argument) in parts.iter().enumerate() {

@@ -100,11 +100,7 @@ impl Builder<'_> {
         }
         let Some(reading) = reading(&operand, candidates) else { return operand };
         let name = if text { name_of(written) } else { None };
-        let days = operand.kind.column == ColumnType::Date && self.resolver.is_prepared();
-        let prepared = days && candidates.iter().any(|one| is_given(&one.expr));
-        if prepared {
-            candidates.iter_mut().for_each(|one| *one = among_days(one.clone()));
-        }
+        let prepared = self.read_among_days(&operand, candidates);
         for one in candidates.iter_mut().filter(|one| is_text(&one.kind.column)) {
             *one = self.known(match reading {
                 Reading::Date if prepared => {
@@ -137,6 +133,16 @@ impl Builder<'_> {
             }
             (false, _) => operand,
         }
+    }
+
+    /// Whether a parameter is among the candidates of a date; those that do not fit are read as days then.
+    fn read_among_days(&self, operand: &Typed, candidates: &mut [Typed]) -> bool {
+        let days = operand.kind.column == ColumnType::Date && self.resolver.is_prepared();
+        let prepared = days && candidates.iter().any(|one| is_given(&one.expr));
+        if prepared {
+            candidates.iter_mut().for_each(|one| *one = among_days(one.clone()));
+        }
+        prepared
     }
 
     /// What is worked out of a literal, with what there is to tell of it; as it is, if it cannot be.
