@@ -107,22 +107,33 @@ impl Expr {
         })
     }
 
-    /// The value for one row, without a copy where it is in memory already.
+    /// The value for one row, where it is in memory already.
     #[inline]
-    fn operand<'v>(&'v self, row: &'v dyn Row, context: &'v EvalContext<'_>) -> SqlResult<Cow<'v, Value>> {
-        let in_place = match self {
+    fn in_place<'v>(&'v self, row: &'v dyn Row, context: &EvalContext<'v>) -> Option<&'v Value> {
+        match self {
             Expr::Literal(value) => Some(value),
             Expr::Parameter(position) => context.parameters.get(*position),
-            Expr::Column(position) => match row.value_in_place(*position) {
-                None => return Ok(Cow::Owned(row.value(*position))),
-                found => found,
-            },
+            Expr::Column(position) => row.value_in_place(*position),
             Expr::Operand => row.operand(),
             _ => None,
-        };
-        match in_place {
-            Some(value) => Ok(Cow::Borrowed(value)),
-            None => self.eval(row, context).map(Cow::Owned),
+        }
+    }
+
+    /// The same if it is a whole number, which takes nobody's memory and cannot fail.
+    #[inline]
+    fn whole_in_place(&self, row: &dyn Row, context: &EvalContext<'_>) -> Option<i64> {
+        match self.in_place(row, context) {
+            Some(Value::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The value for one row, without a copy where it is in memory already.
+    fn operand<'v>(&'v self, row: &'v dyn Row, context: &EvalContext<'v>) -> SqlResult<Cow<'v, Value>> {
+        match (self.in_place(row, context), self) {
+            (Some(value), _) => Ok(Cow::Borrowed(value)),
+            (None, Expr::Column(position)) => Ok(Cow::Owned(row.value(*position))),
+            _ => self.eval(row, context).map(Cow::Owned),
         }
     }
 
@@ -181,7 +192,17 @@ impl Expr {
                 };
                 Ok(Some((operand.eval_truth(row, context)? == wanted) != *negated))
             }
-            Expr::Between { .. } | Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
+            Expr::Between { operand, low, high, negated, .. } => {
+                let whole = |part: &Expr| part.whole_in_place(row, context);
+                match (whole(operand), whole(low), whole(high)) {
+                    // Ranges of a whole-number key, which are read row by row.
+                    (Some(operand), Some(low), Some(high)) => {
+                        Ok(Some((low..=high).contains(&operand) != *negated))
+                    }
+                    _ => self.eval_in(row, context),
+                }
+            }
+            Expr::InList { .. } | Expr::InRows { .. } => self.eval_in(row, context),
             Expr::Like { .. } | Expr::Regexp { .. } => self.eval_pattern(row, context),
             other => to_bool(&other.eval(row, context)?, context),
         }

@@ -155,10 +155,6 @@ pub(super) fn between(
     collation: Collation,
     context: &EvalContext<'_>,
 ) -> SqlResult<Option<bool>> {
-    // Ranges of a whole-number key, which are read row by row.
-    if let (Value::Int(operand), Value::Int(low), Value::Int(high)) = (operand, low, high) {
-        return Ok(Some((low..=high).contains(&operand)));
-    }
     let above = compare_checked(operand, low, collation, context)?.map(Ordering::is_ge);
     let below = compare_checked(operand, high, collation, context)?.map(Ordering::is_le);
     Ok(and(above, below))
