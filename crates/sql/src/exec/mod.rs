@@ -16,6 +16,7 @@ use crate::expr::{EvalContext, Lookup};
 use crate::information_schema::{self, VirtualTable};
 use crate::mdl::Hold;
 use crate::memory::{Charge, Rows};
+use crate::plan::query::Subquery;
 use crate::session::SessionState;
 
 mod aggregate;
@@ -65,6 +66,21 @@ const LONG_ROW_STEPS: u32 = 256 << 10;
 /// Rows between two looks at the clock.
 const PACE_ROWS: u32 = 32;
 
+/// What a statement keeps of its parts until it ends.
+#[derive(Default)]
+struct Keeping {
+    stored_sources: FxHashMap<usize, Arc<select::Stored>>,
+    subquery_results: FxHashMap<usize, Arc<Rows>>,
+    /// Rows of these that IN looks its operands up in.
+    subquery_lookups: FxHashMap<usize, Arc<Lookup>>,
+    /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
+    failed_subqueries: FxHashMap<usize, SqlError>,
+    /// Rows of queries of WITH, and the last rounds of recursive ones.
+    common: FxHashMap<usize, Arc<Rows>>,
+    /// What these hold, for as long as the statement runs.
+    charge: Charge,
+}
+
 /// One statement while it runs.
 pub struct Exec<'e> {
     /// Everything shared.
@@ -79,16 +95,8 @@ pub struct Exec<'e> {
     pub interrupt: &'e Arc<Interrupt>,
     /// What the session holds at metadata gates, besides locks that users have named.
     pub gates: [&'e [Hold]; 3],
-    stored_sources: FxHashMap<usize, Arc<select::Stored>>,
-    subquery_results: FxHashMap<usize, Arc<Rows>>,
-    /// Rows of these that IN looks its operands up in.
-    subquery_lookups: FxHashMap<usize, Arc<Lookup>>,
-    /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
-    failed_subqueries: FxHashMap<usize, SqlError>,
-    /// Rows of queries of WITH, and the last rounds of recursive ones.
-    common: FxHashMap<usize, Arc<Rows>>,
-    /// What these three hold, for as long as the statement runs.
-    charge: Charge,
+    /// Made when there is something to keep: most statements have no such parts.
+    keeping: Option<Box<Keeping>>,
     slice: Slice,
     paced: u32,
 }
@@ -113,15 +121,25 @@ impl<'e> Exec<'e> {
             eval,
             interrupt,
             gates: [&[]; 3],
-            stored_sources: FxHashMap::default(),
-            subquery_results: FxHashMap::default(),
-            subquery_lookups: FxHashMap::default(),
-            failed_subqueries: FxHashMap::default(),
-            common: FxHashMap::default(),
-            charge: eval.charge(),
+            keeping: None,
             slice: Slice::default(),
             paced: 0,
         }
+    }
+
+    /// Where something is kept.
+    fn keeping(&mut self) -> &mut Keeping {
+        let eval = self.eval;
+        self.keeping.get_or_insert_with(|| Box::new(Keeping { charge: eval.charge(), ..Keeping::default() }))
+    }
+
+    /// The error of a sub-query that gave more rows than one when it last ran.
+    fn failure(&self, subquery: &Subquery) -> Option<&SqlError> {
+        self.keeping.as_ref()?.failed_subqueries.get(&(std::ptr::from_ref(subquery) as usize))
+    }
+
+    fn has_failures(&self) -> bool {
+        self.keeping.as_ref().is_some_and(|keeping| !keeping.failed_subqueries.is_empty())
     }
 
     /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the slice is over.

@@ -204,7 +204,7 @@ impl Exec<'_> {
     fn can_stream(&self, plan: &SelectPlan, first: &Step) -> bool {
         let plain = |filters: &[Filter]| filters.iter().all(|one| one.subqueries.is_empty());
         plan.steps.len() == 1
-            && self.failed_subqueries.is_empty()
+            && !self.has_failures()
             && matches!(&first.source, Source::Table(source) if source.locking.is_none())
             && plain(&first.matching)
             && plain(&first.filters)
@@ -384,13 +384,12 @@ impl Exec<'_> {
 
     /// Error 1242 if a condition reads a sub-query that ran before the first row and gave several.
     fn refuse_failed_conditions(&self, plan: &SelectPlan) -> SqlResult<()> {
-        if self.failed_subqueries.is_empty() {
+        if !self.has_failures() {
             return Ok(());
         }
         let tested = crate::plan::tested_columns(plan);
         for subquery in plan.subqueries.iter().filter(|one| !one.correlated) {
-            let failed = self.failed_subqueries.get(&(std::ptr::from_ref(subquery) as usize));
-            if let Some(error) = failed
+            if let Some(error) = self.failure(subquery)
                 && tested.range(subquery.places()).next().is_some()
             {
                 return Err(error.clone());
@@ -504,7 +503,7 @@ impl Exec<'_> {
     /// A whole source in memory, read once per statement.
     async fn stored(&mut self, plan: &SelectPlan, step: &Step) -> SqlResult<Arc<Stored>> {
         let name = std::ptr::from_ref(step) as usize;
-        if let Some(stored) = self.stored_sources.get(&name) {
+        if let Some(stored) = self.keeping.as_ref().and_then(|keeping| keeping.stored_sources.get(&name)) {
             return Ok(stored.clone());
         }
         let mut charge = self.eval.charge();
@@ -529,7 +528,7 @@ impl Exec<'_> {
             self.build_index(&mut stored, step).await?;
         }
         let stored = Arc::new(stored);
-        self.stored_sources.insert(name, stored.clone());
+        self.keeping().stored_sources.insert(name, stored.clone());
         Ok(stored)
     }
 

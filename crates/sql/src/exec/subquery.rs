@@ -93,13 +93,13 @@ impl Exec<'_> {
     /// is then no error.
     pub(super) async fn try_subquery(&mut self, subquery: &Subquery, frame: &mut [Value]) -> SqlResult<()> {
         let name = std::ptr::from_ref(subquery) as usize;
-        if !self.failed_subqueries.is_empty() {
-            self.failed_subqueries.remove(&name);
+        if let Some(keeping) = &mut self.keeping {
+            keeping.failed_subqueries.remove(&name);
         }
         match self.subquery(subquery, frame).await {
             Err(error) if error.code == 1242 => {
                 frame[subquery.places()].fill(Value::Null);
-                self.failed_subqueries.insert(name, error);
+                self.keeping().failed_subqueries.insert(name, error);
                 Ok(())
             }
             other => other,
@@ -113,10 +113,10 @@ impl Exec<'_> {
         exprs: impl Iterator<Item = &'x Expr>,
         frame: &[Value],
     ) -> SqlResult<()> {
-        if self.failed_subqueries.is_empty() {
+        if !self.has_failures() {
             return Ok(());
         }
-        let error = |one: &Subquery| self.failed_subqueries.get(&(std::ptr::from_ref(one) as usize));
+        let error = |one: &Subquery| self.failure(one);
         let failed = subqueries.iter().filter(|one| error(one).is_some());
         let row =
             Watched { frame, places: failed.clone().map(Subquery::places).collect(), seen: Cell::new(None) };
@@ -166,7 +166,8 @@ impl Exec<'_> {
     async fn subquery_rows(&mut self, subquery: &Subquery, frame: &[Value]) -> SqlResult<Arc<Rows>> {
         let name = std::ptr::from_ref(subquery) as usize;
         let reusable = subquery.is_same_for_all();
-        if reusable && let Some(rows) = self.subquery_results.get(&name) {
+        let kept = self.keeping.as_ref().filter(|_| reusable);
+        if let Some(rows) = kept.and_then(|keeping| keeping.subquery_results.get(&name)) {
             return Ok(rows.clone());
         }
         let most = match subquery.kind {
@@ -178,8 +179,9 @@ impl Exec<'_> {
         self.query(&subquery.plan, frame, &mut kept).await?;
         let rows = Arc::new(kept.rows);
         if reusable {
-            self.charge.absorb(kept.charge);
-            self.subquery_results.insert(name, rows.clone());
+            let keeping = self.keeping();
+            keeping.charge.absorb(kept.charge);
+            keeping.subquery_results.insert(name, rows.clone());
         }
         Ok(rows)
     }
@@ -212,17 +214,18 @@ impl Exec<'_> {
         let context = self.eval;
         let name = std::ptr::from_ref(subquery) as usize;
         let known = values.iter().all(|(value, _)| !value.is_null());
-        if rows.len() < LOOKED_UP_MIN || !known || !self.subquery_results.contains_key(&name) {
+        let keeping = self.keeping.as_mut().filter(|keeping| keeping.subquery_results.contains_key(&name));
+        let Some(keeping) = keeping.filter(|_| rows.len() >= LOOKED_UP_MIN && known) else {
             return walk(values, rows, context);
-        }
+        };
         let (operands, collations): (Vec<&Value>, Vec<Collation>) =
             values.iter().map(|(value, collation)| (value, *collation)).unzip();
-        let lookup = match self.subquery_lookups.get(&name) {
+        let lookup = match keeping.subquery_lookups.get(&name) {
             Some(lookup) => lookup.clone(),
             None => {
                 let row = |nth: usize| Some(rows[nth].iter().collect());
                 let lookup = Arc::new(Lookup::build(&operands, &collations, rows.len(), row, context)?);
-                self.subquery_lookups.insert(name, lookup.clone());
+                keeping.subquery_lookups.insert(name, lookup.clone());
                 lookup
             }
         };

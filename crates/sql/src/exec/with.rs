@@ -70,24 +70,30 @@ impl Exec<'_> {
         let plan = match rows {
             // Its round is there while its blocks run.
             CommonRows::Previous(round) => {
-                return Ok(self.common.get(&(Arc::as_ptr(round) as usize)).cloned().unwrap_or_default());
+                return Ok(self
+                    .keeping()
+                    .common
+                    .get(&(Arc::as_ptr(round) as usize))
+                    .cloned()
+                    .unwrap_or_default());
             }
             CommonRows::Of(plan) => plan,
         };
         let mut waiting: Vec<&Arc<CommonPlan>> = vec![plan];
         while let Some(plan) = waiting.last() {
-            let missing = |plan: &&Arc<CommonPlan>| !self.common.contains_key(&(Arc::as_ptr(plan) as usize));
+            let common = &self.keeping().common;
+            let missing = |plan: &&Arc<CommonPlan>| !common.contains_key(&(Arc::as_ptr(plan) as usize));
             if let Some(first) = plan.reads.iter().find(missing) {
                 waiting.push(first);
                 continue;
             }
             if missing(plan) {
                 let rows = self.run_common(plan).await?;
-                self.common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
+                self.keeping().common.insert(Arc::as_ptr(plan) as usize, Arc::new(rows));
             }
             waiting.pop();
         }
-        Ok(self.common.get(&(Arc::as_ptr(plan) as usize)).cloned().unwrap_or_default())
+        Ok(self.keeping().common.get(&(Arc::as_ptr(plan) as usize)).cloned().unwrap_or_default())
     }
 
     async fn run_common(&mut self, plan: &CommonPlan) -> SqlResult<Rows> {
@@ -95,7 +101,7 @@ impl Exec<'_> {
             CommonBody::Query(query) => {
                 let mut kept = Kept::new(self.eval, None);
                 self.query(query, &[], &mut kept).await?;
-                self.charge.absorb(kept.charge);
+                self.keeping().charge.absorb(kept.charge);
                 Ok(kept.rows)
             }
             CommonBody::Recursive(plan) => Box::pin(self.rounds(plan)).await,
@@ -126,15 +132,17 @@ impl Exec<'_> {
             }
             growing.charge.add(ROUND_OVERHEAD)?;
             let round = Arc::new(std::mem::take(&mut last));
-            self.common.insert(name, round.clone());
+            let keeping = self.keeping();
+            keeping.common.insert(name, round.clone());
+            keeping.stored_sources.retain(|_, stored| !stored.passes);
             growing.before.push(round);
-            self.stored_sources.retain(|_, stored| !stored.passes);
             for nth in 0..plan.blocks.len() {
                 self.block_of_round(&mut growing, Some(nth), &mut last).await?;
             }
         }
-        self.common.remove(&name);
-        self.stored_sources.retain(|_, stored| !stored.passes);
+        let keeping = self.keeping();
+        keeping.common.remove(&name);
+        keeping.stored_sources.retain(|_, stored| !stored.passes);
         let most = usize::try_from(growing.count).unwrap_or(usize::MAX);
         growing.charge.add(most.saturating_mul(size_of::<Vec<Value>>()))?;
         let mut all = Rows::with_capacity(most);
@@ -145,7 +153,7 @@ impl Exec<'_> {
                 Err(rows) => all.extend_from_slice(&rows),
             }
         }
-        self.charge.absorb(std::mem::take(&mut growing.charge));
+        self.keeping().charge.absorb(std::mem::take(&mut growing.charge));
         let wanted = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         all.keep(wanted(offset), wanted(count));
         Ok(all)
