@@ -56,7 +56,6 @@ fn options() -> TxnOptions {
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
         card: Default::default(),
-        memory: None,
     }
 }
 

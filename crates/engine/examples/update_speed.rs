@@ -97,7 +97,6 @@ fn main() -> turnstile_engine::Result<()> {
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
         card: Default::default(),
-        memory: None,
     };
     let key = 1u32.to_be_bytes();
     let mut txn = engine.begin(options.clone());

@@ -8,7 +8,6 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
-use crate::error::Result;
 use crate::ids::{IndexId, TableId};
 use crate::interrupt::Interrupt;
 pub use crate::isolation::Isolation;
@@ -32,17 +31,6 @@ pub struct TxnOptions {
     pub interrupt: Arc<Interrupt>,
     /// Whose transaction it is, for those who look.
     pub card: Arc<SessionCard>,
-    /// Who counts the memory of its locks; none limits it.
-    pub memory: Option<Arc<dyn LockMemory>>,
-}
-
-/// Counts the memory that locks take, for whoever limits it: locks live to the end of their transaction, however many
-/// statements it has.
-pub trait LockMemory: std::fmt::Debug + Send + Sync {
-    /// The locks take so many bytes more; `Error::OverMemory` if they may not, with nothing counted.
-    fn take(&self, bytes: u64) -> Result<()>;
-    /// So many bytes that were taken are free again.
-    fn give_back(&self, bytes: u64);
 }
 
 /// Tells secondary keys of a row; the only thing the engine asks of whoever encoded the row.

@@ -15,14 +15,16 @@
 //!                  around a wait for a row lock
 //!   wait           a wait begins, a wait ends                       whoever waits ([`SessionCard::waits`])
 //!   rows           rows are read and changed, a transaction ends    the transaction; they only grow ([`crate::tally`])
+//!   lock_memory    the session begins                               the host; it never changes
 //! ```
 //! Locks are not here: the lock table knows them, by the connection's number.
 
 use crate::admission::Standing;
+use crate::error::Result;
 use crate::isolation::Isolation;
 use crate::tally::RowCounts;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What a statement does, in InnoDB's words (`trx_operation_state`). Noted once per statement, and around lock waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +105,16 @@ pub struct SessionCard {
     operation: AtomicU8,
     wait: AtomicU8,
     rows: RowCounts,
+    lock_memory: OnceLock<Arc<dyn LockMemory>>,
+}
+
+/// Counts the memory that the locks of a session's transactions take, for whoever limits it: locks live to the end of
+/// their transaction, however many statements it has.
+pub trait LockMemory: std::fmt::Debug + Send + Sync {
+    /// The locks take so many bytes more; `Error::OverMemory` if they may not, with nothing counted.
+    fn take(&self, bytes: u64) -> Result<()>;
+    /// So many bytes that were taken are free again.
+    fn give_back(&self, bytes: u64);
 }
 
 /// A transaction as its card tells it.
@@ -152,6 +164,17 @@ impl SessionCard {
     #[inline]
     pub fn standing(&self) -> &Arc<Standing> {
         &self.standing
+    }
+
+    /// Has the memory of its transactions' locks counted, from its beginning to its end by the same; otherwise nobody
+    /// limits it.
+    pub fn count_locks_by(&self, memory: Arc<dyn LockMemory>) {
+        self.lock_memory.get_or_init(|| memory);
+    }
+
+    /// Who counts that.
+    pub(crate) fn lock_memory(&self) -> Option<&Arc<dyn LockMemory>> {
+        self.lock_memory.get()
     }
 
     /// What the session's transactions have done since it began.

@@ -32,7 +32,8 @@ use parking_lot::Mutex;
 
 pub use many::{Many, Rows, dropping};
 
-use turnstile_engine::{Error as EngineError, LockMemory};
+use turnstile_engine::Error as EngineError;
+use turnstile_engine::session_card::LockMemory;
 
 use crate::error::SqlResult;
 use crate::value::Value;

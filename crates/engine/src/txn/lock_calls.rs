@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::api::{LockMemory, LockWait, RowLock, TableDef, TableLock, TxnOptions};
+use crate::api::{LockWait, RowLock, TableDef, TableLock, TxnOptions};
 use crate::btree::Tree;
 use crate::error::{Error, Result};
 use crate::ids::{IndexId, TableId, TxnId};
 use crate::lock::{Acquire, LockMode, LockName, Patience, TxnLocks};
-use crate::session_card::{Operation, WaitingFor};
+use crate::session_card::{LockMemory, Operation, SessionCard, WaitingFor};
 
 pub use crate::lock::LockKind;
 
@@ -197,14 +197,14 @@ impl TxnLockState {
 
     /// Has the locks counted by whoever limits their memory, if they have become more by a piece.
     #[inline]
-    fn count_memory(&mut self, memory: Option<&Arc<dyn LockMemory>>) -> Result<()> {
+    fn count_memory(&mut self, card: &SessionCard) -> Result<()> {
         let more = self.uncounted_bytes();
-        if more < PIECE_BYTES { Ok(()) } else { self.count_more(more, memory) }
+        if more < PIECE_BYTES { Ok(()) } else { self.count_more(more, card) }
     }
 
     #[cold]
-    fn count_more(&mut self, more: u64, memory: Option<&Arc<dyn LockMemory>>) -> Result<()> {
-        if let Some(memory) = memory {
+    fn count_more(&mut self, more: u64, card: &SessionCard) -> Result<()> {
+        if let Some(memory) = card.lock_memory() {
             memory.take(more)?;
             self.memory.memory.get_or_insert_with(|| memory.clone());
         }
@@ -306,7 +306,7 @@ impl Txn {
     /// begin.
     #[inline]
     pub(crate) fn count_locks(&mut self) -> Result<()> {
-        self.locks.count_memory(self.options.memory.as_ref())
+        self.locks.count_memory(&self.options.card)
     }
 
     fn note_gaps(&mut self, kind: LockKind) {

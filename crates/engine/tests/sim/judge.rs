@@ -309,7 +309,6 @@ impl World {
             lock_wait_timeout_ms: 0,
             interrupt: Default::default(),
             card: Default::default(),
-            memory: None,
         };
         let spec = ScanSpec {
             index,

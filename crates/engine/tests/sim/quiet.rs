@@ -91,7 +91,6 @@ fn options(autocommit: bool) -> TxnOptions {
         lock_wait_timeout_ms: 0,
         interrupt: Default::default(),
         card: Default::default(),
-        memory: None,
     }
 }
 

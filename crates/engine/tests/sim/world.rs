@@ -495,7 +495,6 @@ impl World {
             lock_wait_timeout_ms: 100_000_000,
             interrupt: Arc::new(Interrupt::new()),
             card: Default::default(),
-            memory: None,
         };
         let newest = self.versions.len() - 1;
         let engine = Arc::clone(self.engine());

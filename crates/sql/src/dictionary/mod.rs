@@ -239,7 +239,6 @@ fn begin(engine: &Arc<Engine>) -> Txn {
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
         card: Default::default(),
-        memory: None,
     })
 }
 

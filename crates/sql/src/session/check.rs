@@ -81,7 +81,6 @@ impl Session {
             lock_wait_timeout_ms: self.settings.row_lock_wait_ms,
             interrupt: self.interrupt.clone(),
             card: self.entry.card.clone(),
-            memory: Some(self.state.lock_memory()),
         });
         let found = self.compare_counts(&mut txn, table).await;
         txn.leave_engine();

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use turnstile_engine::LockMemory;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_sys::relief;
 
@@ -142,6 +141,7 @@ impl SessionState {
         let warnings = Warnings::new();
         warnings.set_limits(settings.max_error_count, settings.sql_notes);
         memory.set_limit(settings.connection_memory_limit);
+        entry.card.count_locks_by(memory.clone());
         SessionState {
             db,
             id,
@@ -205,11 +205,6 @@ impl SessionState {
             self.has_sequences.store(false, Ordering::Relaxed);
             self.sequences.lock().clear();
         }
-    }
-
-    /// The account that the locks of its transactions are charged to.
-    pub fn lock_memory(&self) -> Arc<dyn LockMemory> {
-        self.memory.clone()
     }
 
     /// The locks it holds that users have named.

@@ -107,7 +107,6 @@ pub fn options(isolation: Isolation) -> TxnOptions {
         lock_wait_timeout_ms: 50_000,
         interrupt: Arc::new(Interrupt::new()),
         card: Default::default(),
-        memory: None,
     }
 }
 
