@@ -2,6 +2,7 @@
 
 use std::task::{Context, Poll};
 
+use smallvec::SmallVec;
 use turnstile_sql::cell::Cell;
 use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
@@ -16,6 +17,9 @@ use crate::wire::result::{
 };
 use crate::wire::write::{put_eof, put_lenenc, put_ok};
 
+/// Columns of a result whose types need no memory of their own.
+const TYPES_IN_PLACE: usize = 2;
+
 /// Writes the results of one command.
 pub struct WireSink<'a> {
     stream: &'a mut Stream,
@@ -25,7 +29,7 @@ pub struct WireSink<'a> {
     results: Option<Collation>,
     /// What texts are converted to.
     set: Option<Charset>,
-    types: Vec<ColumnType>,
+    types: SmallVec<[ColumnType; TYPES_IN_PLACE]>,
     scratch: Vec<u8>,
 }
 
@@ -47,7 +51,7 @@ impl<'a> WireSink<'a> {
             status,
             results,
             set,
-            types: Vec::new(),
+            types: SmallVec::new(),
             scratch: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use turnstile_sql::cell::Cell;
 use turnstile_sql::charset::Charset;
 use turnstile_sql::collation::Collation;
@@ -164,6 +165,9 @@ fn put_binary_value(out: &mut Vec<u8>, value: &Value, column_type: &ColumnType, 
         _ => None,
     };
     match (column_type.wire_type(), integer, value) {
+        (wire_type::VAR_STRING | wire_type::STRING | wire_type::BLOB, _, Value::Str(text)) => {
+            put_lenenc_bytes(out, text.as_bytes())
+        }
         (wire_type::TINY, Some(number), _) => out.push(number as u8),
         (wire_type::SHORT | wire_type::YEAR, Some(number), _) => {
             out.extend_from_slice(&(number as u16).to_le_bytes())
@@ -286,6 +290,9 @@ impl From<Malformed> for WrongParameter {
     }
 }
 
+/// Values of a statement's parameters: few need no memory of their own.
+pub type Values = SmallVec<[Value; 2]>;
+
 /// One parameter type as COM_STMT_EXECUTE sends it: wire type and sign.
 pub type ParameterType = (u8, bool);
 
@@ -299,9 +306,9 @@ pub fn parse_parameters(
     count: usize,
     types: &mut Vec<ParameterType>,
     long_data: &[Option<Vec<u8>>],
-) -> Result<Vec<Value>, WrongParameter> {
+) -> Result<Values, WrongParameter> {
     if count == 0 {
-        return Ok(Vec::new());
+        return Ok(Values::new());
     }
     let mut cursor = Cursor::new(message);
     let nulls = cursor.bytes(count.div_ceil(8))?;
@@ -315,7 +322,7 @@ pub fn parse_parameters(
     if types.len() != count {
         return Err(WrongParameter::Malformed);
     }
-    let mut values = Vec::with_capacity(count);
+    let mut values = Values::with_capacity(count);
     for (nth, &(wire, unsigned)) in types.iter().enumerate() {
         let long = long_data.get(nth).and_then(Option::as_ref);
         values.push(match long {
