@@ -194,6 +194,7 @@ impl Stream {
         if length < LONG_BYTES || length <= self.output_charged { Ok(()) } else { self.charge_output(length) }
     }
 
+    #[cold]
     fn charge_output(&mut self, length: usize) -> SqlResult<()> {
         self.output_charge.add(length - self.output_charged)?;
         self.output_charged = length;

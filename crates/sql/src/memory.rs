@@ -208,6 +208,7 @@ impl Charge {
     }
 
     /// Charges what is still too little to be worth asking.
+    #[cold]
     pub fn settle(&mut self) -> SqlResult<()> {
         let bytes = std::mem::take(&mut self.pending);
         if let Some(account) = &self.account {

@@ -55,6 +55,7 @@ pub fn end() -> bool {
 }
 
 /// What comes next takes long, and looks nowhere in between.
+#[cold]
 pub fn ahead() {
     if !matches!(WATCH.with(Cell::get), Watch::Off | Watch::Relieved) {
         ask();

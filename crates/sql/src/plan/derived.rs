@@ -128,6 +128,7 @@ pub fn expected(derived: &[Derived], values: &[Value]) -> Kinds {
     derived.iter().zip(values).map(kind).collect()
 }
 
+#[cold]
 fn converted(derived: &[Derived], values: &[Value]) -> Given {
     let fits: SmallVec<[Fit; 4]> = derived.iter().zip(values).map(|(one, value)| fit(*one, value)).collect();
     let anew = fits.iter().any(|fit| matches!(fit, Fit::Anew(..)));

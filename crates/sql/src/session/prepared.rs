@@ -355,6 +355,7 @@ impl Session {
     }
 
     /// What the parameters of a statement are by where they stand, and its plan with them. The gates must be held.
+    #[cold]
     fn derive(&self, statement: &Statement) -> SqlResult<RowPlan> {
         let nulls = vec![Value::Null; statement.params];
         let version = self.db.dictionary().version();
@@ -447,6 +448,7 @@ impl Session {
     }
 
     /// Makes a plan for these values and keeps it.
+    #[cold]
     fn plan_to_keep(&self, prepared: &Statement, params: &[Value], kinds: Kinds) -> SqlResult<Arc<RowPlan>> {
         let parameters = prepared.parameters(&kinds);
         if self.settings.plans_anew {
