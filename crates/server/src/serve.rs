@@ -1,12 +1,8 @@
 //! `turnstile serve`: options, engine, database, listeners; then waits for SIGTERM or SIGINT and shuts down cleanly.
 
 use std::fs;
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::Instant;
 
 use turnstile_engine::{Config, Engine};
@@ -15,6 +11,7 @@ use turnstile_sql::database::{Database, VERSION};
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, reference};
+use turnstile_sys::block_on::block_on;
 use turnstile_sys::disk::{RealDisk, make_directory};
 
 use crate::hosts::ThreadHandling;
@@ -287,25 +284,5 @@ fn number(globals: &Globals, name: &str) -> u64 {
         Value::Int(number) => number.max(0) as u64,
         Value::UInt(number) => number,
         _ => 0,
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Runs one future on this thread: for start and stop only.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
     }
 }

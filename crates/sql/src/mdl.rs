@@ -270,9 +270,8 @@ impl Gate {
 
     /// Wakes all who wait.
     pub fn wake(&self) {
-        for waker in std::mem::take(&mut *self.waiters.lock()) {
-            waker.wake();
-        }
+        let woken = std::mem::take(&mut *self.waiters.lock());
+        woken.into_iter().for_each(Waker::wake);
     }
 }
 

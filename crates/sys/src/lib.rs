@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod aside;
+pub mod block_on;
 pub mod checksum;
 pub mod contention;
 pub mod disk;

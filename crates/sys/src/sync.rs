@@ -30,28 +30,6 @@ mod chosen {
     pub fn has_ended<T>(thread: &thread::JoinHandle<T>) -> bool {
         thread.is_finished()
     }
-
-    /// Puts the thread that made it to sleep, until another ends that.
-    #[derive(Debug)]
-    pub struct Sleeper(thread::Thread);
-
-    impl Default for Sleeper {
-        fn default() -> Self {
-            Sleeper(thread::current())
-        }
-    }
-
-    impl Sleeper {
-        /// Sleeps until [`Sleeper::rouse`] was called since the last sleep; may end early. Only for the thread that
-        /// made it.
-        pub fn sleep(&self) {
-            thread::park();
-        }
-        /// Ends the sleep, or the next one if there is none now.
-        pub fn rouse(&self) {
-            self.0.unpark();
-        }
-    }
 }
 
 #[cfg(loom)]
@@ -158,15 +136,14 @@ pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
 }
 
-/// As the real one; the park token of loom's threads can get lost in its mutex.
-#[cfg(any(loom, shuttle))]
+/// Puts a thread to sleep, until another ends that. It has a flag of its own: the token of [`std::thread::park`] belongs
+/// to whoever polls futures on the thread, and a sleep inside such a poll would swallow the wake-up of the future.
 #[derive(Debug, Default)]
 pub struct Sleeper {
     roused: Mutex<bool>,
     wake: Condvar,
 }
 
-#[cfg(any(loom, shuttle))]
 impl Sleeper {
     /// Sleeps until [`Sleeper::rouse`] was called since the last sleep.
     pub fn sleep(&self) {

@@ -5,6 +5,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use turnstile_engine::interrupt::Interrupt;
+use turnstile_sys::block_on::block_on;
 
 use super::*;
 
@@ -107,14 +108,14 @@ fn threads_exclude_each_other() {
                 for _ in 0..2_000 {
                     let mut patience = patience(waits, 60_000);
                     if thread % 2 == 0 {
-                        let hold = park_on(gate.enter(Mode::Write, false, &mut patience)).unwrap();
+                        let hold = block_on(gate.enter(Mode::Write, false, &mut patience)).unwrap();
                         writing.fetch_add(1, SeqCst);
                         assert_eq!(locked.load(SeqCst), 0);
                         writing.fetch_sub(1, SeqCst);
                         drop(hold);
                     } else {
                         let mode = if thread == 1 { Mode::ReadLock } else { Mode::Exclusive };
-                        let hold = park_on(gate.lock(mode, &mut patience)).unwrap();
+                        let hold = block_on(gate.lock(mode, &mut patience)).unwrap();
                         assert_eq!(locked.fetch_add(1, SeqCst), 0, "one is exclusive, so they are never two");
                         assert_eq!(writing.load(SeqCst), 0);
                         locked.fetch_sub(1, SeqCst);
@@ -126,23 +127,4 @@ fn threads_exclude_each_other() {
     });
     assert_eq!(gate.word.load(SeqCst), 0);
     assert_eq!(waits.count(), 0);
-}
-
-struct Unpark(std::thread::Thread);
-
-impl std::task::Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn park_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(done) => return done,
-            Poll::Pending => std::thread::park(),
-        }
-    }
 }

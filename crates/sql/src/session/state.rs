@@ -15,7 +15,7 @@ use crate::collation::Collation;
 use crate::database::{Database, VERSION};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
-use crate::memory::{Account as MemoryAccount, Charge, discard, heap_bytes};
+use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
 use crate::registry::Entry;
 use crate::status::counts::Totals;
 use crate::user_locks::{HeldLocks, UserLocks};
@@ -92,8 +92,8 @@ impl UserVariables {
 
 impl Drop for UserVariables {
     fn drop(&mut self) {
-        let count = self.values.len();
-        discard(std::mem::take(&mut self.values), count, std::mem::take(&mut self.charge));
+        dropping(self.values.len());
+        self.charge.announce_drop();
     }
 }
 
@@ -190,8 +190,9 @@ impl SessionState {
         let variables = SessionVariables::new(self.db.globals());
         self.decode(&variables);
         *self.variables.lock() = variables;
-        // As a whole: many are dropped elsewhere.
-        *self.user_variables.lock() = UserVariables::on(&self.memory);
+        // Many take long to drop: not under the mutex.
+        let before = std::mem::replace(&mut *self.user_variables.lock(), UserVariables::on(&self.memory));
+        drop(before);
         self.warnings.clear();
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.insert_id.store(0, Ordering::Relaxed);

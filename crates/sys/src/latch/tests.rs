@@ -50,6 +50,25 @@ fn spawn(pair: &Arc<Pair>, work: impl Fn(&Pair) + Send + 'static) -> thread::Joi
 mod real {
     use super::*;
 
+    /// A future that a thread polls waits for a latch in the poll, and is woken meanwhile.
+    #[test]
+    fn to_sleep_uses_up_no_token_of_the_thread() {
+        let pair = Arc::new(Pair::default());
+        let held = pair.latch.write();
+        let waiter = spawn(&pair, |pair| {
+            std::thread::current().unpark();
+            pair.write();
+            let begin = std::time::Instant::now();
+            std::thread::park_timeout(std::time::Duration::from_secs(20));
+            assert!(begin.elapsed().as_secs() < 20, "the token is gone");
+        });
+        while pair.latch.queue.lock().is_empty() {
+            thread::yield_now();
+        }
+        drop(held);
+        run(vec![waiter]);
+    }
+
     #[test]
     fn readers_together_writers_alone() {
         let latch = Latch::new();
