@@ -29,8 +29,8 @@ mod whole;
 use std::cmp::Ordering;
 
 use crate::charset::Charset;
+use crate::context::Held;
 use crate::error::SqlResult;
-use crate::expr::Held;
 pub(crate) use fold::Fold;
 pub(crate) use like::like;
 use rules::{Base, Order, Rules};

@@ -20,7 +20,9 @@ use std::fmt;
 
 pub use format::{PatternParts, format_by_pattern, parse_by_pattern};
 pub(crate) use format::{day_name, month_name};
-pub use interval::{Interval, add_interval, extract, interval_from_value, timestamp_difference};
+pub use interval::{
+    Interval, IntervalUnit, add_interval, extract, interval_from_value, timestamp_difference,
+};
 pub(crate) use interval::{extract_clock, is_date_unit};
 pub(crate) use parse::is_shaped_as_moment;
 pub use parse::{DateRules, Delimiter, Temporal, parse_date_time, parse_number, parse_time, says_moment};

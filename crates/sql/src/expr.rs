@@ -19,15 +19,14 @@ mod choice;
 mod class;
 mod compared_constant;
 mod condition;
-mod context;
 mod conversion;
+mod converted;
 mod eval;
 mod field;
 mod given;
 mod infer;
 mod literal;
 mod long_text;
-mod lookup;
 mod misfit;
 mod mixed_list;
 mod moment_text;
@@ -41,8 +40,17 @@ mod shown_digits;
 mod source;
 #[cfg(test)]
 mod tests;
-mod variable;
+mod texts_of_functions;
 
+pub(crate) use crate::context::Held;
+#[cfg(test)]
+pub(crate) use crate::context::begin_steps;
+pub use crate::context::{
+    EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, VariableKind, Warning,
+    WarningLevel, Warnings,
+};
+pub(crate) use crate::lookup::LOOKED_UP_MIN;
+pub use crate::lookup::Lookup;
 pub use aggregate::AggregateKind;
 pub(crate) use beside_column::{MOMENT_MIN, clock_of_number, day_of_number, whole_number};
 pub(crate) use build::source_of;
@@ -51,13 +59,7 @@ pub use build::{Builder, Resolver, bind, bind_for, bind_given, document_holds};
 pub(crate) use choice::unified_agreed;
 pub(crate) use class::{held_by_branch, of_branch_taken, with_all_digits};
 pub use compared_constant::{ComparedConstant, Meeting, compared_constants};
-pub(crate) use context::Held;
-#[cfg(test)]
-pub(crate) use context::begin_steps;
-pub use context::{
-    EvalContext, EvalSettings, NoSession, RandomSequence, SessionView, SqlMode, Warning, WarningLevel,
-    Warnings,
-};
+pub(crate) use converted::{Use, bytes_of, converted, is_text, met};
 pub(crate) use given::{given, moment_of_text};
 pub(crate) use infer::{
     arithmetic_type, counted, decimal_shape, double_of_scale, moment_as_real, signed, unified_extreme,
@@ -65,15 +67,13 @@ pub(crate) use infer::{
 pub use infer::{coerce_value, unified_type};
 pub use literal::{literal_parameter, literal_value};
 pub(crate) use long_text::read_silently;
-pub(crate) use lookup::LOOKED_UP_MIN;
-pub use lookup::Lookup;
 pub(crate) use own_digits::{shown_as_type, shown_average, varies, with_all_of_average, with_own_digits};
 pub(crate) use parameter::misfit_of_parameter;
 pub use parameter::{Hold, MICROS_SCALE, ParameterKind};
 pub(crate) use predicate::{compare_checked, on_one_day};
 pub use source::Source;
 pub(crate) use source::printed_name;
-pub use variable::VariableKind;
+pub(crate) use texts_of_functions::{not_bytes_and_text, settle};
 
 use std::sync::Arc;
 

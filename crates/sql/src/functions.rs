@@ -75,7 +75,6 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{
     Call, EvalContext, EvalSettings, Expr, NoRow, NoSession, ScalarFunction, Typed, Warnings, unified_extreme,
 };
-use crate::mixing;
 use crate::parser::native;
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
@@ -210,7 +209,7 @@ pub fn bind_function(name: &str, arguments: Vec<Typed>, settings: &EvalSettings)
         false => typed,
     };
     let arguments: Vec<Typed> = arguments.into_iter().enumerate().map(read).collect();
-    let settled = mixing::settle(entry.name, arguments, settings.connection_collation)?;
+    let settled = crate::expr::settle(entry.name, arguments, settings.connection_collation)?;
     let (arguments, collation) = (settled.arguments, settled.collation);
     let own = width::with_digits(entry.name, (entry.result)(&arguments));
     let kind = settled.result.of(own, settings.connection_collation);
@@ -272,7 +271,7 @@ pub(crate) fn in_own_bytes(typed: Typed) -> Typed {
     let Some(collation) = typed.kind.column.collation().filter(|one| !one.set().is_utf8()) else {
         return typed;
     };
-    mixing::bytes_of(typed, collation.set())
+    crate::expr::bytes_of(typed, collation.set())
 }
 
 /// Text that is to be of another character set: codes without a character of its own are `?` there, as in MySQL.

@@ -20,8 +20,8 @@ pub mod write;
 
 use std::collections::HashSet;
 
+use crate::context::Held;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::Held;
 pub use document::{Json, Kind, Object};
 use path::{Leg, Path};
 pub use read::{MAX_DEPTH, Malformed};

@@ -21,7 +21,7 @@ pub use search::{SearchValue, search_value};
 
 use crate::collation::Collation;
 use crate::datetime::{Date, DateTime, Time};
-use crate::row_codec::{decimal_width, fixed_width, read_decimal, write_decimal};
+use crate::stored_width::{decimal_width, fixed_width, read_decimal, write_decimal};
 use crate::types::ColumnType;
 use crate::value::Value;
 

@@ -17,13 +17,8 @@
 //! Nothing of this is left when a statement runs: plans hold the collation agreed on, and a conversion only where bytes
 //! become text, text becomes bytes, or a character may not fit.
 
-mod convert;
-mod functions;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use convert::{Use, bytes_of, converted, is_text, met};
-pub(crate) use functions::{not_bytes_and_text, settle};
 
 use crate::charset::Charset;
 use crate::collation::Collation;
@@ -156,7 +151,7 @@ impl Party {
         Party { collation, traits: kind.traits }
     }
 
-    fn derivation(self) -> Derivation {
+    pub(crate) fn derivation(self) -> Derivation {
         self.traits.derivation
     }
 

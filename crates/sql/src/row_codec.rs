@@ -20,8 +20,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::datetime::{Date, DateTime, Time};
-use crate::decimal::Decimal;
 use crate::expr::Row;
+use crate::stored_width::{fixed_width, read_decimal, write_decimal};
 use crate::types::ColumnType;
 use crate::value::{EnumValue, Value};
 
@@ -306,45 +306,6 @@ fn is_marked(kind: &ColumnType, text: &str) -> bool {
     text.as_bytes().first() == Some(&crate::json::write::MARKED) && *kind == ColumnType::Json
 }
 
-/// Bytes a DECIMAL of this precision takes: sign bit and magnitude.
-pub(crate) fn decimal_width(precision: u8) -> usize {
-    // log2(10) = 3.3219281; one bit for the sign.
-    (usize::from(precision) * 33_220 / 10_000 + 2).div_ceil(8)
-}
-
-/// Bytes of a fixed-width type; `None` for strings.
-pub(crate) fn fixed_width(kind: &ColumnType) -> Option<u8> {
-    Some(match kind {
-        ColumnType::Null => 0,
-        ColumnType::Int { width, .. } => width.bytes() as u8,
-        ColumnType::Decimal { precision, .. } => decimal_width(*precision) as u8,
-        ColumnType::Float { .. } => 4,
-        ColumnType::Double { .. } | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. } => 8,
-        ColumnType::Time { .. } => 6,
-        ColumnType::Bit { bits } => bits.div_ceil(8),
-        ColumnType::Date => 3,
-        ColumnType::Year => 2,
-        ColumnType::Enum { names, .. } => {
-            if names.names.len() < 256 {
-                1
-            } else {
-                2
-            }
-        }
-        ColumnType::Set { names, .. } => match names.names.len().div_ceil(8) {
-            bytes @ 0..=4 => bytes.max(1) as u8,
-            _ => 8,
-        },
-        ColumnType::Char { .. }
-        | ColumnType::Varchar { .. }
-        | ColumnType::Text { .. }
-        | ColumnType::Binary { .. }
-        | ColumnType::Varbinary { .. }
-        | ColumnType::Blob { .. }
-        | ColumnType::Json => return None,
-    })
-}
-
 fn write_low(bits: u64, out: &mut [u8]) {
     let bytes = bits.to_le_bytes();
     let width = out.len();
@@ -369,25 +330,6 @@ fn write_fixed(kind: &ColumnType, value: &Value, out: &mut [u8]) {
             debug_assert!(false, "a string in a fixed column");
         }
     }
-}
-
-/// Big endian magnitude with the sign in the top bit.
-pub(crate) fn write_decimal(number: &Decimal, out: &mut [u8]) {
-    let magnitude = number.magnitude_bytes();
-    let width = out.len();
-    out.copy_from_slice(&magnitude[32 - width..]);
-    if number.is_negative() {
-        out[0] |= 0x80;
-    }
-}
-
-pub(crate) fn read_decimal(bytes: &[u8], scale: u8) -> Decimal {
-    let mut magnitude = [0; 32];
-    let start = 32 - bytes.len();
-    magnitude[start..].copy_from_slice(bytes);
-    let negative = magnitude[start] & 0x80 != 0;
-    magnitude[start] &= 0x7F;
-    Decimal::from_magnitude_bytes(negative, scale, &magnitude)
 }
 
 fn read_low(bytes: &[u8]) -> u64 {

@@ -25,7 +25,7 @@ pub use convert::{
     Numeric, parse_double_prefix, parse_integer_prefix, to_bool, to_bytes, to_date_time, to_decimal,
     to_double, to_i64, to_numeric, to_text, to_time, to_u64_bits,
 };
-pub(crate) use convert::{apply_offset, shown, shown_bytes, shown_value, temporal_decimal};
+pub(crate) use convert::{apply_offset, shown, shown_bytes, shown_value, spelt_whole, temporal_decimal};
 pub use display::{
     between_columns, column_text, format_double, format_float, in_own_bytes, into_column, is_shown_by_column,
     takes_shown, write_text,

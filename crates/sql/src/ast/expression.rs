@@ -3,6 +3,9 @@
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
+pub use crate::context::VariableScope;
+pub use crate::datetime::IntervalUnit;
+
 use super::{CastType, ColumnName, Name, OrderItem, Query, Text};
 
 /// A literal value, typed as MySQL types it before any context is known.
@@ -132,32 +135,6 @@ pub enum IsTest {
     Unknown,
 }
 
-/// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the variants are SQL's own words")]
-pub enum IntervalUnit {
-    Microsecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
-    SecondMicrosecond,
-    MinuteMicrosecond,
-    MinuteSecond,
-    HourMicrosecond,
-    HourSecond,
-    HourMinute,
-    DayMicrosecond,
-    DaySecond,
-    DayMinute,
-    DayHour,
-    YearMonth,
-}
-
 /// Which end TRIM trims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrimSide {
@@ -176,22 +153,6 @@ pub enum Quantifier {
     Any,
     /// ALL
     All,
-}
-
-/// Where a system variable lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum VariableScope {
-    /// No scope written: in an expression the session's value if there is one, else the global one; in SET the
-    /// session's.
-    Default,
-    /// `@@session.x`, `@@local.x`, SET SESSION x
-    Session,
-    /// `@@global.x`, SET GLOBAL x
-    Global,
-    /// `@@persist.x`, SET PERSIST x
-    Persist,
-    /// `@@persist_only.x`, SET PERSIST_ONLY x
-    PersistOnly,
 }
 
 /// How a name was written, where that is not in lower case. It means nothing: calls that differ in it are the same.

@@ -346,12 +346,14 @@ fn like_patterns() {
             text.as_bytes(),
             pattern.as_bytes(),
             Some('\\'),
-            &mut crate::expr::Held::free(),
+            &mut crate::context::Held::free(),
         )
         .unwrap();
         assert_eq!(found, expected, "{text} LIKE {pattern}");
     }
-    assert!(!like(Collation::Utf8mb4Bin, b"abc", b"A%", Some('\\'), &mut crate::expr::Held::free()).unwrap());
+    assert!(
+        !like(Collation::Utf8mb4Bin, b"abc", b"A%", Some('\\'), &mut crate::context::Held::free()).unwrap()
+    );
 }
 
 #[test]

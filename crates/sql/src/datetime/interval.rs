@@ -1,10 +1,35 @@
 //! INTERVAL arithmetic, EXTRACT and TIMESTAMPDIFF.
 
 use super::{DAY_US, Date, DateTime, SECOND_US, Time, days_in_month};
-use crate::ast::IntervalUnit;
+use crate::context::EvalContext;
 use crate::error::SqlResult;
-use crate::expr::EvalContext;
 use crate::value::{Value, to_bytes, to_decimal, to_i64};
+
+/// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the variants are SQL's own words")]
+pub enum IntervalUnit {
+    Microsecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    SecondMicrosecond,
+    MinuteMicrosecond,
+    MinuteSecond,
+    HourMicrosecond,
+    HourSecond,
+    HourMinute,
+    DayMicrosecond,
+    DaySecond,
+    DayMinute,
+    DayHour,
+    YearMonth,
+}
 
 /// An amount of calendar months and of exact time; signs agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,7 +9,7 @@ use crate::dictionary::foreign_key::positions;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Action, ForeignKey};
 use crate::error::{SqlError, SqlResult};
-use crate::row_codec::fixed_width;
+use crate::stored_width::fixed_width;
 use crate::types::ColumnType;
 
 /// What the session asks of foreign keys that are defined.

@@ -12,10 +12,10 @@ use super::long_text::read_silently;
 use super::misfit::{told_once, untold_text};
 use super::own_digits::{self, with_all_of_average};
 use super::parameter::{Hold, ParameterKind};
-use super::variable::{self, VariableKind};
 use super::{ArithmeticOp, CompareOp, EvalSettings, Expr, IsTest, Meeting, Source, SqlMode, Typed};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::collation::Collation;
+use crate::context::{self, VariableKind};
 use crate::error::{SqlError, SqlResult};
 use crate::functions::{self, Wanted};
 use crate::mixing::Traits;
@@ -200,7 +200,7 @@ impl Builder<'_> {
                 let value = super::with_own_digits(self.build(value)?);
                 let name = variable.to_lowercase().into_boxed_str();
                 let connection = self.settings.connection_collation;
-                let result = variable::of_assignment(&value.kind, connection);
+                let result = context::of_assignment(&value.kind, connection);
                 let kind = VariableKind::assigned(&value.kind.column, connection);
                 let expr = Expr::AssignVariable { name, value: Box::new(value.expr), kind };
                 Ok(Typed { expr, kind: result })

@@ -13,8 +13,9 @@ use super::{CompareOp, Expr, IsTest, Source, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{Use, is_text, met};
 use crate::functions::{self, Wanted};
-use crate::mixing::{Meeting, Party, Purpose, Use, is_text, met};
+use crate::mixing::{Meeting, Party, Purpose};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::Value;
 

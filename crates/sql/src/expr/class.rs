@@ -17,7 +17,7 @@ use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
 use crate::functions::Wanted;
 use crate::types::{BlobSize, ColumnType, ExprType};
-use crate::value::{Value, delimiter_warning, parse_integer_prefix};
+use crate::value::{Value, delimiter_warning, spelt_whole};
 
 pub(super) fn is_document(kind: &ColumnType) -> bool {
     *kind == ColumnType::Json
@@ -344,12 +344,6 @@ pub(super) fn as_whole(typed: Typed) -> Typed {
 
 fn whole_if_spelt(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
     Ok(spelt_whole(&arguments[0]).unwrap_or_else(|| arguments[0].clone()))
-}
-
-/// The whole number that all of a text spells.
-pub(super) fn spelt_whole(value: &Value) -> Option<Value> {
-    let (number, true) = parse_integer_prefix(value.as_raw_bytes()?) else { return None };
-    i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
 }
 
 /// IF and CASE read as a number: that of the branch that was taken, which for a date or a member of an ENUM is not the

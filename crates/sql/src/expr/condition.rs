@@ -12,8 +12,9 @@ use crate::ast::{self, BinaryOp};
 use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::{Use, is_text, met, not_bytes_and_text};
 use crate::functions;
-use crate::mixing::{Meeting, Purpose, Use, is_text, met, not_bytes_and_text};
+use crate::mixing::{Meeting, Purpose};
 use crate::types::ColumnType;
 use crate::value::Value;
 

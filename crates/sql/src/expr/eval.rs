@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::lookup::{Candidates, LOOKED_UP_MIN, Lookup, constant};
 use super::source::in_source;
 use super::{Call, CompareOp, Expr, Row, arithmetic, predicate};
 use crate::ast::IsTest;
@@ -16,6 +15,7 @@ use crate::expr::{EvalContext, Held, coerce_value};
 use crate::functions::cast_named;
 use crate::functions::demand::{Demand, choosing};
 use crate::functions::result_bytes::bounded;
+use crate::lookup::{Candidates, LOOKED_UP_MIN, Lookup};
 use crate::types::ColumnType;
 use crate::value::{ReadFor, Value, read_moment, to_bool};
 
@@ -489,4 +489,13 @@ fn eval_arguments(
         }
     }
     Ok(Some(arguments))
+}
+
+/// The value of an expression that is the same for all rows of a statement.
+fn constant<'v>(expr: &'v Expr, context: &EvalContext<'v>) -> Option<&'v Value> {
+    match expr {
+        Expr::Literal(value) => Some(value),
+        Expr::Parameter(position) => context.parameters.get(*position),
+        _ => None,
+    }
 }

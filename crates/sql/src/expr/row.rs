@@ -7,7 +7,8 @@ use super::{CompareOp, Expr, Typed};
 use crate::ast;
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::mixing::{Meeting, Party, Purpose, is_text};
+use crate::expr::is_text;
+use crate::mixing::{Meeting, Party, Purpose};
 
 /// One operand of a comparison.
 #[derive(Clone)]

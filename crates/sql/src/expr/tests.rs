@@ -1,6 +1,8 @@
 //! Result types, rows with columns.
 #![allow(clippy::unwrap_used)]
 
+mod lookup;
+
 use std::sync::Arc;
 
 use super::*;

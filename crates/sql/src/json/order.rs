@@ -5,9 +5,9 @@
 //! bytes, arrays part by part. Objects compare by how many members they have, then member by member.
 
 use super::document::{Json, Kind, type_of_bytes};
+use crate::context::Held;
 use crate::datetime;
 use crate::error::SqlResult;
-use crate::expr::Held;
 
 /// Ends a text or a list; begins nothing.
 const END: u8 = 0;

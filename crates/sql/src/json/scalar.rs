@@ -2,9 +2,9 @@
 
 use super::document::{Json, Kind};
 use super::write::{unquoted, write, write_marked};
+use crate::context::{EvalContext, Held};
 use crate::datetime::{self, DateRules};
 use crate::error::SqlResult;
-use crate::expr::{EvalContext, Held};
 use crate::types::ColumnType;
 use crate::value::{StoreContext, Value, parse_double_prefix, store};
 

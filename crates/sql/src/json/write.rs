@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use super::document::{Json, Kind, Object};
+use crate::context::Held;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::Held;
 use crate::value::format_double;
 
 /// The first byte of a marked document.

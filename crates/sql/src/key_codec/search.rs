@@ -2,9 +2,9 @@
 //! `int_column < 1.5` or `date_column = '2026-01-31'` into key bounds.
 
 use crate::collation::Collation;
+use crate::context::EvalContext;
 use crate::datetime;
 use crate::decimal::Decimal;
-use crate::expr::EvalContext;
 use crate::types::ColumnType;
 use crate::value::{Value, parse_double_prefix, to_bytes};
 

@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 
 use super::*;
+use crate::context::{EvalContext, EvalSettings, NoSession, Warnings};
 use crate::decimal::Decimal;
-use crate::expr::{EvalContext, EvalSettings, NoSession, Warnings};
 use crate::types::IntWidth;
 use crate::value::compare;
 

@@ -8,9 +8,10 @@ use crate::expr::{
     EvalSettings, Expr, ParameterKind, Typed, decimal_shape, of_branch_taken, read_silently, varies,
     with_own_digits,
 };
+use crate::expr::{Use, met};
 use crate::functions::Wanted;
 use crate::functions::any_whole;
-use crate::mixing::{Derivation, Meeting, Party, Purpose, Use, met};
+use crate::mixing::{Derivation, Meeting, Party, Purpose};
 use crate::types::{BlobSize, ColumnType, ExprType};
 use crate::value::Value;
 

@@ -6,7 +6,8 @@ use crate::ast::{self, OrderItem, SetOperator};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Typed, signed, unified_agreed, unified_type, with_all_of_average, with_own_digits};
-use crate::mixing::{Derivation, Meeting, Party, Purpose, Traits, Use, converted};
+use crate::expr::{Use, converted};
+use crate::mixing::{Derivation, Meeting, Party, Purpose, Traits};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
 

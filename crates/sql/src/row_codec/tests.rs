@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::collation::Collation;
+use crate::decimal::Decimal;
 use crate::types::{BlobSize, IntWidth};
 use crate::value::EnumNames;
 

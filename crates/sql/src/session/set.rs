@@ -520,7 +520,7 @@ pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
 
 /// Passes all global variables on to the engine.
 pub fn apply_globals(db: &crate::Database, globals: &Globals) {
-    crate::memory::set_default_limits(globals);
+    crate::variables::set_memory_limits(globals);
     for (at, definition) in VARIABLES.iter().enumerate() {
         apply_global(db, definition.name, &globals.get(at));
     }

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Value, format_double};
+use crate::context::EvalContext;
 use crate::datetime::{self, DAY_US, DateTime, Time};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
 
 /// A value as arithmetic sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -342,4 +342,10 @@ pub fn to_time(value: &Value, context: &EvalContext<'_>) -> SqlResult<Option<Tim
             Ok(None)
         }
     }
+}
+
+/// The whole number that all of a text spells.
+pub(crate) fn spelt_whole(value: &Value) -> Option<Value> {
+    let (number, true) = parse_integer_prefix(value.as_raw_bytes()?) else { return None };
+    i64::try_from(number).map(Value::Int).or_else(|_| u64::try_from(number).map(Value::UInt)).ok()
 }

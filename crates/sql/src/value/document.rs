@@ -3,9 +3,9 @@
 
 use super::Value;
 use super::store::StoreContext;
+use crate::context::EvalContext;
 use crate::datetime::{self, Date, DateRules};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::EvalContext;
 use crate::json::{self, Json, Malformed};
 
 /// What marked text says without marks and quotes: what is read as a date or a time.

@@ -4,10 +4,10 @@
 
 use super::convert::{apply_offset, shown, shown_value};
 use super::{Value, to_bytes, to_date_time, to_decimal, to_text};
+use crate::context::{EvalContext, SqlMode};
 use crate::datetime::{self, Date, DateRules, DateTime, Temporal, Time};
 use crate::decimal::Decimal;
 use crate::error::{SqlError, SqlResult};
-use crate::expr::{EvalContext, SqlMode};
 
 /// What a date is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::collation::Collation;
-use crate::expr::{EvalContext, EvalSettings, NoSession, SqlMode, Warnings};
+use crate::context::{EvalContext, EvalSettings, NoSession, SqlMode, Warnings};
 use crate::types::{BlobSize, ColumnType, IntWidth};
 
 fn stored(value: Value, kind: &ColumnType, strict: bool, sql_mode: SqlMode) -> String {

@@ -19,6 +19,7 @@ use crate::value::Value;
 
 mod effect;
 pub mod guide;
+mod memory_limits;
 pub mod persisted;
 pub mod reference;
 pub mod right;
@@ -27,6 +28,7 @@ mod switches;
 pub mod table;
 
 pub use effect::Effect;
+pub use memory_limits::set_memory_limits;
 pub use persisted::Persisted;
 pub use right::Right;
 pub use settings::{Priority, SessionSettings, isolation};

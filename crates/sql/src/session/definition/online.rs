@@ -7,7 +7,7 @@
 
 use crate::ast::{AlterAction, Online};
 use crate::error::{SqlError, SqlResult};
-use crate::row_codec::fixed_width;
+use crate::stored_width::fixed_width;
 use crate::types::ColumnType;
 
 /// What a change of a table takes.

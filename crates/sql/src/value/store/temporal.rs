@@ -1,9 +1,9 @@
 //! Dates, moments and times on their way into columns.
 
 use super::{StoreContext, shown_value, whole_seconds};
+use crate::context::WarningLevel;
 use crate::datetime::{self, DateRules, DateTime, Time};
 use crate::error::{SqlError, SqlResult};
-use crate::expr::WarningLevel;
 use crate::value::convert::apply_offset;
 use crate::value::{Value, tell_delimiter, to_bytes, to_date_time, to_decimal, to_double, to_time};
 

@@ -10,7 +10,7 @@ use crate::expr::{Call, EvalContext, Expr, ScalarFunction, Typed};
 use crate::types::{ColumnType, ExprType};
 use crate::value::{Value, shown_misfit, to_text};
 
-use super::{Meeting, Party, Purpose, Repertoire};
+use crate::mixing::{Meeting, Party, Purpose, Repertoire};
 
 /// What a converted text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

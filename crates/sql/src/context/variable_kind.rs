@@ -8,6 +8,22 @@ use crate::decimal::{MAX_PRECISION, MAX_SCALE};
 use crate::types::{BlobSize, ColumnType, ExprType, IntWidth};
 use crate::value::{Value, to_text};
 
+/// Where a system variable lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VariableScope {
+    /// No scope written: in an expression the session's value if there is one, else the global one; in SET the
+    /// session's.
+    Default,
+    /// `@@session.x`, `@@local.x`, SET SESSION x
+    Session,
+    /// `@@global.x`, SET GLOBAL x
+    Global,
+    /// `@@persist.x`, SET PERSIST x
+    Persist,
+    /// `@@persist_only.x`, SET PERSIST_ONLY x
+    PersistOnly,
+}
+
 /// Announced digits of an integer with its sign.
 const INTEGER_DIGITS: u8 = 21;
 

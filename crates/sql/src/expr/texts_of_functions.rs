@@ -8,7 +8,9 @@ use crate::expr::{Expr, Typed};
 use crate::types::{ColumnType, ExprType};
 use crate::value::Value;
 
-use super::{Derivation, Meeting, Party, Purpose, Repertoire, Traits, Use, converted, is_text, met};
+use crate::mixing::{Derivation, Meeting, Party, Purpose, Repertoire, Traits};
+
+use super::converted::{Use, converted, is_text, met};
 
 /// How the texts among a function's arguments meet.
 enum Manner {
