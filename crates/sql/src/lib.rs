@@ -3,49 +3,36 @@
 
 pub mod accounts;
 pub mod ast;
-pub mod cell;
-pub mod charset;
-pub mod collation;
-pub mod context;
 pub mod database;
-pub mod datetime;
-pub mod decimal;
 mod definition;
 pub mod dictionary;
 pub mod digest;
-pub mod error;
 mod exec;
 pub mod expr;
 pub mod functions;
 pub mod fuzz;
 pub mod information_schema;
-pub mod json;
-mod key_codec;
 pub mod lexer;
-pub mod lookup;
 pub mod mdl;
-pub mod memory;
-pub mod mixing;
 pub mod parser;
 mod plan;
-mod pulse;
 pub mod query_log;
 mod rank;
-mod regexp;
 pub mod registry;
 pub mod row_codec;
 pub mod session;
-pub mod sink;
 pub mod statement_cache;
 pub mod status;
-mod stored_width;
 pub mod template;
 pub mod thread_pool;
 mod timeout;
-pub mod types;
 pub mod user_locks;
-pub mod value;
 pub mod variables;
+
+pub use turnstile_values::{
+    cell, charset, collation, context, datetime, decimal, error, json, memory, mixing, sink, types, value,
+};
+use turnstile_values::{key_codec, lookup, pulse, regexp, stored_width};
 
 pub use database::Database;
 pub use error::{SqlError, SqlResult};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 use turnstile_engine::ids::Lsn;
 use turnstile_engine::session_card::{Operation, WaitingFor};
-use turnstile_engine::{Error as EngineError, Isolation, Savepoint, Txn, TxnOptions};
+use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
 use super::tables::Used;
@@ -454,31 +454,4 @@ fn ends_transaction(db: &crate::Database, error: &SqlError) -> bool {
     let timed_out = error.code == SqlError::lock_wait_timeout().code;
     error.code == SqlError::deadlock().code
         || timed_out && db.globals().named("innodb_rollback_on_timeout") == Value::Int(1)
-}
-
-impl From<EngineError> for SqlError {
-    fn from(error: EngineError) -> SqlError {
-        match error {
-            EngineError::Deadlock => SqlError::deadlock(),
-            EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
-            EngineError::NoWait => SqlError::skip_or_nowait_conflict(),
-            EngineError::Killed => SqlError::query_interrupted(),
-            EngineError::OverMemory { of_all: true, limit, used } => {
-                SqlError::server_memory_limit(limit, used)
-            }
-            EngineError::OverMemory { of_all: false, limit, used } => {
-                SqlError::connection_memory_limit(limit, used)
-            }
-            EngineError::KeyTooLong { .. } => SqlError::key_too_long(3072),
-            EngineError::RowTooLarge { .. } => SqlError::row_too_large(65535),
-            EngineError::ReadOnly => SqlError::read_only_transaction(),
-            // Whoever knows which table grows says so: `SqlError::of_table`.
-            EngineError::DiskFull => SqlError::disk_full("data.ts"),
-            EngineError::Stopped(why) => {
-                SqlError::unknown_error(format!("The storage engine has stopped: {why}"))
-            }
-            EngineError::Corrupt { .. } => SqlError::unknown_error(error.to_string()),
-            other => SqlError::unknown_error(other.to_string()),
-        }
-    }
 }

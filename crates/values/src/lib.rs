@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod cell;
+pub mod charset;
+pub mod collation;
+pub mod context;
+pub mod datetime;
+pub mod decimal;
+pub mod error;
+pub mod json;
+pub mod key_codec;
+pub mod lookup;
+pub mod memory;
+pub mod mixing;
+pub mod pulse;
+pub mod regexp;
+pub mod sink;
+pub mod stored_width;
+pub mod types;
+pub mod value;
