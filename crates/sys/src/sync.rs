@@ -136,8 +136,9 @@ pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
 }
 
-/// Puts a thread to sleep, until another ends that. It has a flag of its own: the token of [`std::thread::park`] belongs
-/// to whoever polls futures on the thread, and a sleep inside such a poll would swallow the wake-up of the future.
+/// Puts a thread to sleep, until another ends that. It has a flag of its own: the token of [`std::thread::park`]
+/// belongs to whoever polls futures on the thread, and a sleep inside such a poll would swallow the wake-up of the
+/// future.
 #[derive(Debug, Default)]
 pub struct Sleeper {
     roused: Mutex<bool>,
