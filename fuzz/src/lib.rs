@@ -5,7 +5,7 @@ pub use turnstile_engine::page::fuzz::fuzz_page as page;
 pub use turnstile_engine::wal::fuzz::fuzz_log as log;
 pub use turnstile_server::wire::fuzz::fuzz_packet as packet;
 pub use turnstile_sql::fuzz::{fuzz_key as key, fuzz_row as row};
-pub use turnstile_sql::parser::fuzz_parse as statement;
+pub use turnstile_syntax::fuzz::fuzz_parse as statement;
 
 /// An entry function.
 pub type Entry = fn(&[u8]);

@@ -1,4 +1,4 @@
-//! For fuzzing: rows and keys from a damaged page, decoded. Statement texts are in [`crate::parser::fuzz_parse`].
+//! For fuzzing: rows and keys from a damaged page, decoded. Statement texts are in `turnstile_syntax::fuzz`.
 
 use std::sync::Arc;
 

@@ -2,19 +2,15 @@
 #![forbid(unsafe_code)]
 
 pub mod accounts;
-pub mod ast;
 pub mod database;
 mod definition;
 pub mod dictionary;
-pub mod digest;
 mod exec;
 pub mod expr;
 pub mod functions;
 pub mod fuzz;
 pub mod information_schema;
-pub mod lexer;
 pub mod mdl;
-pub mod parser;
 mod plan;
 pub mod query_log;
 mod rank;
@@ -23,12 +19,13 @@ pub mod row_codec;
 pub mod session;
 pub mod statement_cache;
 pub mod status;
-pub mod template;
 pub mod thread_pool;
 mod timeout;
 pub mod user_locks;
 pub mod variables;
 
+use turnstile_syntax::walk;
+pub use turnstile_syntax::{ast, digest, lexer, parser, template};
 pub use turnstile_values::{
     cell, charset, collation, context, datetime, decimal, error, json, memory, mixing, sink, types, value,
 };

@@ -20,7 +20,7 @@ use turnstile_sys::ranked::RankedMutex;
 use crate::expr::SqlMode;
 use crate::rank;
 use crate::session::CachedStatement;
-use crate::template::Template;
+use crate::template::{Signs, Template};
 
 /// Longest text that is kept, in bytes.
 pub const TEXT_BYTES_MAX: usize = 4096;
@@ -83,10 +83,25 @@ impl<T: Clone> Shards<T> {
     }
 }
 
+/// What texts of one key share.
+pub struct CachedTemplate {
+    /// The statement, with parameters for the literals.
+    pub statement: CachedStatement,
+    /// Which of them have a sign.
+    pub signs: Signs,
+}
+
+impl From<Template> for CachedTemplate {
+    fn from(template: Template) -> Self {
+        let Template { tree, literals, aside, signs } = template;
+        CachedTemplate { statement: CachedStatement::of_template(tree, literals, aside), signs }
+    }
+}
+
 /// The caches.
 pub struct StatementCache {
     texts: Shards<Arc<CachedStatement>>,
-    templates: Shards<Option<Arc<Template>>>,
+    templates: Shards<Option<Arc<CachedTemplate>>>,
 }
 
 impl Default for StatementCache {
@@ -143,7 +158,7 @@ impl StatementCache {
     }
 
     /// The template of a key; Some(None) if it is known that there is none.
-    pub fn find_template(&self, key: &[u8], mode: SqlMode) -> Option<Option<Arc<Template>>> {
+    pub fn find_template(&self, key: &[u8], mode: SqlMode) -> Option<Option<Arc<CachedTemplate>>> {
         self.templates.find(hash(key), key, mode).map(|(template, _)| template)
     }
 
@@ -151,7 +166,7 @@ impl StatementCache {
     pub fn offer_template(&self, key: &[u8], mode: SqlMode, make: impl FnOnce() -> Option<Template>) {
         let hash = hash(key);
         if self.templates.sight(hash) >= 2 {
-            self.templates.keep(hash, key, mode, make().map(Arc::new));
+            self.templates.keep(hash, key, mode, make().map(|template| Arc::new(template.into())));
         }
     }
 }

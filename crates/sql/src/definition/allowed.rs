@@ -3,7 +3,7 @@
 
 use crate::ast::Expr;
 use crate::error::{SqlError, SqlResult};
-use crate::plan::walk;
+use crate::walk;
 
 /// An error about the constraint or column of this name.
 type About = fn(&str) -> SqlError;

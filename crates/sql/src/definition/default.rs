@@ -47,7 +47,7 @@ const UNSAFE: &[&str] = &[
 pub fn check_added(column: &crate::dictionary::Column) -> SqlResult<()> {
     let DefaultValue::Computed(expr) = &column.default else { return Ok(()) };
     let mut found = false;
-    crate::plan::walk::each(expr, &mut |part| {
+    crate::walk::each(expr, &mut |part| {
         found |= matches!(part, Expr::Function(call) if UNSAFE.contains(&&*call.name));
     });
     if found { Err(SqlError::unsafe_default()) } else { Ok(()) }

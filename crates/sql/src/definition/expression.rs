@@ -456,7 +456,7 @@ pub fn columns_of(expr: &Expr) -> Vec<ast::Name> {
         {
             into.push(name.clone());
         }
-        crate::plan::walk::children(expr, &mut |child| collect(child, into));
+        crate::walk::children(expr, &mut |child| collect(child, into));
     }
     let mut names = Vec::new();
     collect(expr, &mut names);

@@ -12,6 +12,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
 use crate::functions;
 use crate::types::ColumnType;
+use crate::walk;
 
 use super::block::{Block, PlanContext};
 use super::foreign_key::{self, ForeignPlan};
@@ -21,7 +22,7 @@ use super::query::{OrderKey, QueryPlan, SelectPlan, Source, Step, Subquery};
 use super::scope::ScopeTable;
 use super::select::limit_plan;
 use super::steps::{Condition, StepPlanner};
-use super::{insert_select, last_row, safe, walk, with};
+use super::{insert_select, last_row, safe, with};
 
 /// `column = value`; None for DEFAULT.
 pub type Assigned = (usize, Option<Expr>);

@@ -2,11 +2,12 @@
 
 use crate::ast;
 use crate::error::{SqlError, SqlResult};
+use crate::walk;
 
+use super::aggregate;
 use super::block::Block;
 use super::same::Alike;
 use super::select::Item;
-use super::{aggregate, walk};
 
 /// Error 3065: rows that DISTINCT makes one could be sorted by either's value. `order` has aliases and positions
 /// replaced.

@@ -8,13 +8,13 @@ use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::information_schema::{VirtualTable, viewed};
 use crate::mixing::Traits;
+use crate::walk;
 
 use super::block::Block;
 use super::grouping::{self, Facts};
 use super::json_table::{self, JsonTable};
 use super::query::{CommonRows, QueryPlan};
 use super::scope::{Reach, ScopeColumn, ScopeTable};
-use super::walk;
 use super::with::{self, Named};
 
 /// A condition of a join.

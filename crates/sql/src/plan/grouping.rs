@@ -8,13 +8,14 @@ use std::collections::HashSet;
 use crate::ast::{self, JoinKind};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::Expr;
+use crate::walk;
 
 use super::block::Block;
 use super::query::{GroupPlan, QueryPlan, SelectPlan, Source};
 use super::same::Alike;
 use super::scope::ScopeTable;
 use super::select::Item;
-use super::{aggregate, names, walk};
+use super::{aggregate, names};
 
 /// What of a grouped block is checked.
 pub struct Clauses<'c> {

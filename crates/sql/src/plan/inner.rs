@@ -10,11 +10,12 @@ use crate::expr::{AggregateKind, CompareOp, Expr, Typed, shown_as_type, shown_av
 use crate::mixing::{Meeting, Party, Purpose};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
+use crate::walk;
 
 use super::block::{Block, PlanContext, settled};
 use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
 use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
-use super::{aggregate, varying, walk};
+use super::{aggregate, varying};
 
 /// `SELECT * FROM t` as `SELECT 1 FROM t`: EXISTS reads no column for it, and asks for no privilege on one.
 fn without_star(query: &ast::Query) -> Option<ast::Query> {

@@ -6,13 +6,13 @@ use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalSettings, Expr, Typed, given, with_all_of_average, with_own_digits};
 use crate::types::ColumnType;
+use crate::walk;
 
 use super::block::{Block, PlanContext};
 use super::change::InsertSource;
 use super::query::{QueryPlan, Source, Step, Subquery};
 use super::scope::{ScopeColumn, ScopeTable, is_aggregated};
 use super::uses::Uses;
-use super::walk;
 
 /// `INSERT ... SELECT ... ON DUPLICATE KEY UPDATE a = t.b`: the query planned with the columns of its tables behind its
 /// own `width` columns, and these tables; None if nothing of them is read, or they cannot be read behind a GROUP BY or

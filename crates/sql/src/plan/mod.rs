@@ -54,7 +54,6 @@ pub mod uses;
 mod variable;
 mod varying;
 pub mod waits;
-pub mod walk;
 pub mod with;
 
 use crate::ast::{self, QueryBody};

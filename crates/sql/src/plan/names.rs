@@ -13,12 +13,13 @@ use crate::ast::{self, ColumnName, OrderItem};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, ParameterKind, Typed};
+use crate::walk;
 
 use super::block::Block;
 use super::query::OrderKey;
 use super::scope::{AggregateUse, Alias, is_aggregated};
 use super::select::Item;
-use super::{aggregate, rollup, varying, walk};
+use super::{aggregate, rollup, varying};
 
 const HAVING: &str = "having clause";
 const GROUP: &str = "group statement";

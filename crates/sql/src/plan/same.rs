@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::mem::discriminant;
 
 use crate::ast::{ColumnName, Expr};
+use crate::walk;
 
 use super::block::Block;
 use super::seen::Seen;
-use super::walk;
 
 /// Whether two expressions are written the same way, and their columns are the same.
 pub fn same(block: &Block<'_, '_>, one: &Expr, other: &Expr) -> bool {

@@ -435,7 +435,7 @@ impl<'p> Scope<'p> {
             }
         };
         for argument in call.arguments.iter().chain(call.order_by.iter().map(|item| &item.expr)) {
-            super::walk::each(argument, &mut visit);
+            crate::walk::each(argument, &mut visit);
         }
         level
     }
@@ -606,7 +606,7 @@ impl<'p> Scope<'p> {
 
 /// Whether an expression has an aggregate of its own.
 pub fn is_aggregated(expr: &ast::Expr) -> bool {
-    super::walk::any(
+    crate::walk::any(
         expr,
         &|one| matches!(one, ast::Expr::Function(call) if super::aggregate::is_aggregate(call)),
     )

@@ -13,13 +13,14 @@ use crate::error::{SqlError, SqlResult};
 use crate::expr::{Expr, Hold, ParameterKind, Typed};
 use crate::sink::{ColumnMeta, KeptPacket, Origin};
 use crate::types::{ColumnType, ExprType, column_flag};
+use crate::walk;
 
 use super::block::{Block, PlanContext};
 use super::point::PointShape;
 use super::query::{Filter, GroupPlan, LimitPlan, SelectPlan, Step};
 use super::scope::{AggregateUse, Outside, Scope};
 use super::steps::{Condition, StepPlanner};
-use super::{distinct, finish, from, grouping, last_row, names, rollup, walk};
+use super::{distinct, finish, from, grouping, last_row, names, rollup};
 
 /// What of a query surrounds its SELECT block.
 #[derive(Clone, Copy)]

@@ -10,12 +10,13 @@ use crate::expr::{Use, converted};
 use crate::mixing::{Derivation, Meeting, Party, Purpose, Traits};
 use crate::sink::ColumnMeta;
 use crate::types::{ColumnType, ExprType, column_flag};
+use crate::walk;
 
 use super::block::{Block, PlanContext, settled};
 use super::query::{OrderKey, QueryPlan, SetPlan, ValuesPlan};
 use super::scope::{Outside, is_aggregated};
 use super::select::{Around, limit_plan};
-use super::{member_texts, times_as_texts, walk};
+use super::{member_texts, times_as_texts};
 
 /// Plans a set operation.
 pub fn plan(

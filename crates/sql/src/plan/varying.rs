@@ -3,8 +3,7 @@
 //! that is ordered by its alias is worked out once for both. Recorded in `tests/mysql/varying.test`.
 
 use crate::ast::{Expr, JoinCondition, Query, QueryBody, SelectItem, TableRef};
-
-use super::walk;
+use crate::walk;
 
 /// Functions that give another value, or do something, each time they are called.
 const VARYING: &[&str] = &[

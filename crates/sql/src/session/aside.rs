@@ -138,7 +138,10 @@ impl Session {
     /// Warns of old names.
     pub(super) fn warn_of(&mut self, names: &[Deprecated]) {
         for name in names {
-            self.state.warnings.push(WarningLevel::Warning, name.warning());
+            let of_variable = |name: &str| VARIABLES[variables::find(name)?].deprecated_when_read();
+            if let Some(warning) = name.warning(of_variable) {
+                self.state.warnings.push(WarningLevel::Warning, warning);
+            }
         }
     }
 

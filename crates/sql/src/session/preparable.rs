@@ -7,7 +7,7 @@ use crate::ast::{
     AlterAction, ColumnDef, ExplainTarget, Expr, MaintenanceKind, RoleStatement, Show, ShowWhat, Statement,
 };
 use crate::error::{SqlError, SqlResult};
-use crate::plan::walk;
+use crate::walk;
 
 /// Refuses what cannot be prepared, with so many `?`.
 ///

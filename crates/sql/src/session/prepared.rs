@@ -83,9 +83,9 @@ impl Statement {
         Statement { aside: aside.map(|aside| Box::new(aside.clone())), ..self }
     }
 
-    /// The statement of a [`crate::template`]: its parameters stand for so many literals.
-    pub fn of_literals(statement: ast::Statement, count: usize) -> Statement {
-        Statement { literals: true, ..Statement::new(statement, count) }
+    /// The statement of a template: its parameters stand for literals.
+    pub fn of_template(tree: ast::Statement, literals: usize, aside: Option<Box<Aside>>) -> Statement {
+        Statement { literals: true, aside, ..Statement::new(tree, literals) }
     }
 }
 

@@ -21,12 +21,12 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::exec::Slice;
 use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
-use crate::plan::walk;
 use crate::query_log::place_of;
 use crate::status::metrics;
 use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Definition, Globals, Kind, Right, Scope, VARIABLES, right};
+use crate::walk;
 
 /// Items of SET between two looks at the clock.
 const ITEMS_AT_ONCE: usize = 32;

@@ -6,7 +6,7 @@ use crate::ast::{
     TableFactor, TableName, TableRef, Update, With,
 };
 use crate::mdl::Mode;
-use crate::plan::walk;
+use crate::walk;
 
 /// Which privileges a use of a table needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

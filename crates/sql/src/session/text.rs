@@ -46,7 +46,7 @@ impl Session {
         let course = if self.reads_key(text, &mut scan) {
             match self.db.statements().find_template(scan.key(), self.settings.reading_mode()) {
                 Some(Some(template)) => {
-                    template.sign(scan.values_mut());
+                    template.signs.apply(scan.values_mut());
                     self.offer_served(text);
                     let result = self.run_kept(&template.statement, scan.values(), out).await;
                     scan.clear();

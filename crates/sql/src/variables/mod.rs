@@ -211,11 +211,17 @@ impl Definition {
         NAMES.contains(&self.name)
     }
 
+    /// What MySQL says whenever it is read.
+    #[must_use]
+    pub fn deprecated_when_read(&self) -> Option<SqlError> {
+        self.is_deprecated().then(|| SqlError::deprecated_variable(self.name))
+    }
+
     /// What MySQL says whenever it is set.
     #[must_use]
     pub fn deprecation(&self) -> Option<SqlError> {
         match self.name {
-            _ if self.is_deprecated() => Some(SqlError::deprecated_variable(self.name)),
+            _ if self.is_deprecated() => self.deprecated_when_read(),
             "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => {
                 Some(SqlError::deprecated_update(self.name))
             }

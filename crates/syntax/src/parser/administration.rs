@@ -6,8 +6,8 @@ use crate::ast::{
     Begin, Clause, Completion, Explain, ExplainFormat, ExplainTarget, FlushTarget, Kill, LockedTable,
     MaintenanceKind, PrepareSource, Show, ShowFilter, ShowWhat, Statement, TableMaintenance,
 };
-use crate::error::SqlError;
 use crate::lexer::{Keyword, TokenKind};
+use turnstile_values::error::SqlError;
 
 impl Parser<'_> {
     /// BEGIN, START TRANSACTION, COMMIT, ROLLBACK

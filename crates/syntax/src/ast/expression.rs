@@ -3,8 +3,8 @@
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
-pub use crate::context::VariableScope;
-pub use crate::datetime::IntervalUnit;
+pub use turnstile_values::context::VariableScope;
+pub use turnstile_values::datetime::IntervalUnit;
 
 use super::{CastType, ColumnName, Name, OrderItem, Query, Text};
 

@@ -166,7 +166,7 @@ fn several_statements_come_one_by_one() {
 
 #[test]
 fn errors_reach_the_client_with_their_numbers() {
-    let error = crate::error::SqlError::from(error_of("XA START 'a'"));
+    let error = turnstile_values::error::SqlError::from(error_of("XA START 'a'"));
     assert_eq!((error.code, error.sqlstate), (1235, *b"42000"));
     assert_eq!(error.message, "This version of Turnstile doesn't yet support 'XA transactions'");
 }

@@ -6,8 +6,8 @@ use crate::ast::{
     Clause, CommonTable, Expr, Limit, Literal, LockStrength, LockWait, LockingClause, Name, OrderItem, Query,
     QueryBody, Select, SelectItem, SetOperator, With,
 };
-use crate::error::SqlError;
 use crate::lexer::{Keyword, TokenKind};
+use turnstile_values::error::SqlError;
 
 /// Longest name MySQL gives a column after its expression, in characters.
 const COLUMN_NAME_MAX: usize = 256;

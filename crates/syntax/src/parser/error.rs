@@ -1,7 +1,7 @@
 //! Why a text is not a statement, with the number and the words MySQL uses.
 
-use crate::error::SqlError;
 use std::fmt;
+use turnstile_values::error::SqlError;
 
 /// A parse error.
 #[derive(Debug, Clone, PartialEq, Eq)]

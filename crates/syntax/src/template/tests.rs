@@ -4,7 +4,7 @@
 
 use super::{Scan, Template};
 use crate::parser::{ParseOptions, parse};
-use crate::value::Value;
+use turnstile_values::value::Value;
 
 fn options() -> ParseOptions {
     ParseOptions { parameters: false, ..ParseOptions::default() }

@@ -2,7 +2,7 @@
 //!
 //! A client that writes its values into the text sends ever new texts, of a few shapes. One pass over the bytes
 //! ([`Scan`]) splits a text into a *key*, where every plain literal is replaced by a mark of its type, and the *values*
-//! of those literals. The cache ([`crate::statement_cache`]) compares keys byte by byte. What it keeps is the statement
+//! of those literals. A cache of its user compares keys byte by byte. What it keeps is the statement
 //! with parameters in the literals' places, and its plan; the values are bound to them as those of a prepared statement
 //! are, except that a parameter has the type its literal has.
 //!
@@ -51,20 +51,26 @@ mod tests;
 pub use scan::Scan;
 
 use crate::ast;
-use crate::parser::{ParseOptions, parse};
-use crate::session::CachedStatement;
-use crate::value::Value;
+use crate::parser::{Aside, ParseOptions, parse};
+use turnstile_values::value::Value;
 
 /// Most literals of a template.
 pub const LITERALS_MAX: usize = 64;
 
 /// A statement with parameters in place of literals.
 pub struct Template {
-    /// The statement.
-    pub statement: CachedStatement,
-    /// Positions of the values that have a minus sign before them.
-    negative: Box<[usize]>,
+    /// Its tree.
+    pub tree: ast::Statement,
+    /// How many parameters stand for literals.
+    pub literals: usize,
+    /// What the text says beside the tree.
+    pub aside: Option<Box<Aside>>,
+    /// The literals that have a sign.
+    pub signs: Signs,
 }
+
+/// Positions of the values that have a minus sign before them.
+pub struct Signs(Box<[usize]>);
 
 impl Template {
     /// The template of a text: `whole` is its tree, `scan` what was read of it. None if there can be none.
@@ -79,17 +85,17 @@ impl Template {
         if filled != *whole {
             return None;
         }
-        let negative = accept::take_signs(&mut tree, scan.values()).into();
-        accept::is_acceptable(&tree, scan.values()).then(|| Template {
-            statement: CachedStatement::of_literals(tree, scan.values().len())
-                .with_aside(parsed.aside.as_deref()),
-            negative,
-        })
+        let signs = Signs(accept::take_signs(&mut tree, scan.values()).into());
+        let literals = scan.values().len();
+        let acceptable = accept::is_acceptable(&tree, scan.values());
+        acceptable.then_some(Template { tree, literals, aside: parsed.aside, signs })
     }
+}
 
+impl Signs {
     /// Gives values the signs that stand in the text.
-    pub fn sign(&self, values: &mut [Value]) {
-        for at in &self.negative {
+    pub fn apply(&self, values: &mut [Value]) {
+        for at in &self.0 {
             if let Some(Value::Int(number)) = values.get_mut(*at) {
                 *number = -*number;
             }

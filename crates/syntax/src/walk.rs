@@ -1,7 +1,7 @@
 //! Walks over expression trees. Sub-queries are leaves here: whoever cares about them looks into them itself.
 
 use crate::ast::Expr;
-use crate::pulse;
+use turnstile_values::pulse;
 
 /// Calls `visit` for each direct operand of `expr`.
 pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {

@@ -4,8 +4,8 @@ use crate::ast::{
     BinaryOp, Expr, FunctionCall, InsertSource, Limit, Literal, Query, QueryBody, Select, SelectItem,
     Statement, StringLiteral, TableRef, UnaryOp,
 };
-use crate::plan::walk;
-use crate::value::Value;
+use crate::walk;
+use turnstile_values::value::Value;
 
 /// Calls `visit` for the expressions of a statement's clauses. What is not visited (joins, sub-queries) is not
 /// acceptable either.

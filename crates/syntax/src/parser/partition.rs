@@ -1,8 +1,8 @@
 //! Partitions: no table has any. What asks for those of a table is refused as MySQL refuses it for a table without.
 
 use super::{Parse, Parser};
-use crate::error::SqlError;
 use crate::lexer::Keyword;
+use turnstile_values::error::SqlError;
 
 /// Actions of ALTER TABLE that begin with one of these and PARTITION.
 const ACTIONS: &[&str] = &[

@@ -51,7 +51,7 @@ impl Parser<'_> {
             TokenKind::UserVariable => self.user_variable(),
             TokenKind::AtAt => {
                 let (scope, name) = self.system_variable()?;
-                self.note_deprecated(Deprecated::of_variable(&name));
+                self.deprecated(Deprecated::Variable(name.clone()));
                 Ok(Expr::SystemVariable { scope, name })
             }
             TokenKind::LeftBrace => self.odbc_escape(),

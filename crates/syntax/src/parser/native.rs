@@ -5,7 +5,7 @@
 //! at once, unless the `sql_mode` has IGNORE_SPACE; there they are no names of anything else.
 
 /// What a call is named that can only be that of a stored function: no function has this name.
-pub(crate) const STORED: &str = "stored function";
+pub const STORED: &str = "stored function";
 
 /// Functions that are words of the grammar, in order.
 static WORDS: &[&str] = &[
@@ -142,7 +142,7 @@ fn is_among(list: &[&str], name: &[u8]) -> bool {
 }
 
 /// Whether a function of this name, in letters of either case, is a word of the grammar.
-pub(crate) fn is_word(name: &[u8]) -> bool {
+pub fn is_word(name: &[u8]) -> bool {
     is_among(WORDS, name)
 }
 

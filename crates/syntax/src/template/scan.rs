@@ -2,7 +2,7 @@
 //! whole texts does not know.
 
 use crate::lexer::{LexOptions, is_digit, is_word, literal};
-use crate::value::Value;
+use turnstile_values::value::Value;
 
 use super::LITERALS_MAX;
 

@@ -4,8 +4,8 @@ use super::error::Failure;
 use super::native::is_word_before_parenthesis;
 use super::{Parse, ParseErrorKind, Parser};
 use crate::ast::{ColumnName, Name, TableName, Text, UserName};
-use crate::error::SqlError;
 use crate::lexer::{Keyword, Token, TokenKind, literal};
+use turnstile_values::error::SqlError;
 
 /// Longest name of a user variable, in characters.
 const VARIABLE_NAME_MAX: usize = 64;

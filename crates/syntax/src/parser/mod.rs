@@ -25,7 +25,7 @@ mod function;
 mod hint;
 mod json;
 mod name;
-pub(crate) mod native;
+pub mod native;
 mod partition;
 mod primary;
 mod query;
@@ -42,10 +42,10 @@ pub use error::{ParseError, ParseErrorKind};
 pub use hint::Hint;
 
 use crate::ast::{Clause, Statement};
-use crate::charset::Charset;
-use crate::error::{SqlError, SqlResult};
 use crate::lexer::{Keyword, LexOptions, Lexer, Token, TokenKind};
 use error::Failure;
+use turnstile_values::charset::Charset;
+use turnstile_values::error::{SqlError, SqlResult};
 
 /// Deepest recursion, and deepest tree, that a statement may ask for.
 pub const DEPTH_MAX: u32 = 200;
@@ -225,37 +225,6 @@ struct Metering<'m> {
     /// Blocks at the last note.
     blocks: u32,
     refusal: Option<SqlError>,
-}
-
-/// For fuzzing: parses every statement of `data` under several modes, computes the digests, and makes the template. The first byte
-/// chooses the modes. Must return, whatever `data` is.
-pub fn fuzz_parse(data: &[u8]) {
-    let Some((&modes, text)) = data.split_first() else { return };
-    let options = ParseOptions {
-        ansi_quotes: modes & 1 != 0,
-        pipes_as_concat: modes & 2 != 0,
-        no_backslash_escapes: modes & 4 != 0,
-        high_not_precedence: modes & 8 != 0,
-        real_as_float: modes & 16 != 0,
-        parameters: modes & 32 == 0,
-        ignore_space: modes & 64 != 0,
-        client_set: None,
-    };
-    let mut start = 0;
-    while let Ok(parsed) = parse_at(text, start, options) {
-        assert!(parsed.next > start && parsed.statement_end <= parsed.next, "a statement has a length");
-        start = parsed.next;
-        if start >= text.len() {
-            break;
-        }
-    }
-    let _ = crate::digest::digest(text, options.lex_options());
-    let mut scan = crate::template::Scan::default();
-    if scan.read(text, options.lex_options(), false)
-        && let Ok(parsed) = parse(text, options)
-    {
-        let _ = crate::template::Template::of(&parsed.statement, &scan, options);
-    }
 }
 
 type Parse<T> = Result<T, Failure>;

@@ -3,13 +3,12 @@
 
 use super::{Parse, Parser};
 use crate::ast::Name;
-use crate::charset::Charset;
-use crate::collation::Collation;
-use crate::error::SqlError;
-use crate::variables::{VARIABLES, find};
+use turnstile_values::charset::Charset;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::SqlError;
 
 /// One that a statement has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deprecated {
     /// `utf8`.
     Alias,
@@ -53,8 +52,8 @@ pub enum Deprecated {
     Zerofill,
     /// YEAR(4)
     YearWidth,
-    /// `@@name`
-    Variable(&'static str),
+    /// `@@name`, of which only the variables know whether it is an old one.
+    Variable(Name),
     /// An attribute of a type, and what stands for it.
     Attribute(&'static str, &'static str),
 }
@@ -77,21 +76,15 @@ impl Deprecated {
         Some(Deprecated::Charset(set))
     }
 
-    /// What MySQL says of a system variable that is read.
-    pub fn of_variable(name: &str) -> Option<Deprecated> {
-        let definition = &VARIABLES[find(name)?];
-        definition.is_deprecated().then_some(Deprecated::Variable(definition.name))
-    }
-
     /// What MySQL says of a collation's name.
     pub fn of_collation(name: &str) -> Option<Deprecated> {
         let collation = Collation::by_name(name).filter(|one| one.set().is_deprecated())?;
         Some(Deprecated::Collation(collation))
     }
 
-    /// The warning.
-    pub fn warning(self) -> SqlError {
-        match self {
+    /// The warning. `of_variable` is what MySQL says of a system variable that is read; None for nothing.
+    pub fn warning(&self, of_variable: impl FnOnce(&str) -> Option<SqlError>) -> Option<SqlError> {
+        Some(match self {
             Deprecated::Alias => SqlError::charset_alias(),
             Deprecated::Charset(set) => SqlError::deprecated_syntax(set.name(), "utf8mb4"),
             Deprecated::Collation(one) if one.set() == Charset::Utf8mb3 => {
@@ -115,10 +108,10 @@ impl Deprecated {
             Deprecated::FloatDigits => SqlError::deprecated_float_digits(),
             Deprecated::UnsignedReal => SqlError::deprecated_unsigned_real(),
             Deprecated::Zerofill => SqlError::deprecated_zerofill(),
-            Deprecated::Variable(name) => SqlError::deprecated_variable(name),
+            Deprecated::Variable(name) => return of_variable(name),
             Deprecated::YearWidth => SqlError::deprecated_syntax("YEAR(4)", "YEAR"),
             Deprecated::Attribute(old, new) => SqlError::deprecated_syntax(old, new),
-        }
+        })
     }
 }
 
