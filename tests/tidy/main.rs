@@ -51,11 +51,6 @@ fn rooms_import_only_downward() {
 }
 
 #[test]
-fn expressions_and_what_they_are_made_of_know_no_plans() {
-    check("rooms below the plans", rules::below_plans);
-}
-
-#[test]
 fn crates_depend_only_downward() {
     fail_if_any("crate order", rules::crate_order());
 }
@@ -121,9 +116,7 @@ fn limits_bite() {
     assert!(rules::comment_width(&wide, 121).is_empty());
     let upward = Source::new("crates/engine/src/page/x.rs", "//! x\nuse crate::txn::Txn;\n");
     assert!(!rules::room_ranks(&upward).is_empty());
-    let planned = Source::new("crates/sql/src/expr/x.rs", "//! x\nuse crate::plan::Plan;\n");
-    assert!(!rules::below_plans(&planned).is_empty());
-    let greedy = Source::new("crates/sql/src/functions/x.rs", "//! x\nfn f() { g.repeat(n) }\n");
+    let greedy = Source::new("crates/expr/src/functions/x.rs", "//! x\nfn f() { g.repeat(n) }\n");
     assert!(!rules::bounded_results(&greedy).is_empty());
     let hasty = Source::new("crates/sql/src/x.rs", "//! x\nfn f() { g().unwrap() }\n");
     assert!(!rules::no_unwrap(&hasty).is_empty());

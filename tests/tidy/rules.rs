@@ -14,12 +14,12 @@ const WIDE_COMMENTS: &[(&str, usize)] = &[
     ("crates/server/src/scheduler/tests.rs", 3),
     ("crates/server/src/wire/result.rs", 3),
     ("crates/sql/src/exec/mod.rs", 3),
-    ("crates/sql/src/expr.rs", 1),
-    ("crates/sql/src/expr/choice.rs", 4),
-    ("crates/sql/src/expr/class.rs", 3),
-    ("crates/sql/src/expr/given.rs", 3),
-    ("crates/sql/src/expr/open.rs", 2),
-    ("crates/sql/src/expr/parameter.rs", 3),
+    ("crates/expr/src/expr.rs", 1),
+    ("crates/expr/src/expr/choice.rs", 4),
+    ("crates/expr/src/expr/class.rs", 3),
+    ("crates/expr/src/expr/given.rs", 3),
+    ("crates/expr/src/expr/open.rs", 2),
+    ("crates/expr/src/expr/parameter.rs", 3),
     ("crates/syntax/src/parser/data_change.rs", 1),
     ("crates/syntax/src/parser/mod.rs", 4),
     ("crates/syntax/src/parser/query.rs", 1),
@@ -169,33 +169,9 @@ pub fn room_ranks(source: &Source) -> Vec<String> {
     findings
 }
 
-/// Rooms of the SQL crate that know values, texts and expressions, and no plan.
-const BELOW_PLANS: &[&str] = &["expr", "functions"];
-
-/// What is above them.
-const PLANS_AND_ABOVE: &[&str] = &["plan", "exec", "session", "statement_cache", "mdl", "information_schema"];
-
-/// Rooms below the plans use none, and nothing that plans are used by.
-pub fn below_plans(source: &Source) -> Vec<String> {
-    let Some(inside) = source.path.strip_prefix("crates/sql/src/") else { return Vec::new() };
-    let room = inside.split('/').next().map_or("", |first| first.trim_end_matches(".rs"));
-    if source.is_test() || !BELOW_PLANS.contains(&room) {
-        return Vec::new();
-    }
-    let uses = |line: &str, other: &str| {
-        [format!("crate::{other}::"), format!("crate::{other};")].iter().any(|name| line.contains(name))
-    };
-    let code = source.code();
-    let found = code.iter().flat_map(|(number, line)| {
-        let above = PLANS_AND_ABOVE.iter().filter(|other| uses(line, other));
-        above.map(move |other| format!("{}:{number}: {room} uses {other}", source.path))
-    });
-    found.collect()
-}
-
 /// Crates may name only crates below them.
 pub fn crate_order() -> Vec<String> {
-    let order = ["sys", "engine", "values", "syntax", "sql", "server", "lab", "oracle"];
+    let order = ["sys", "engine", "values", "syntax", "expr", "sql", "server", "lab", "oracle"];
     let mut findings = Vec::new();
     for (rank, name) in order.iter().enumerate() {
         let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
@@ -205,7 +181,7 @@ pub fn crate_order() -> Vec<String> {
             }
         }
         if ["lab", "oracle"].contains(name)
-            && ["values", "syntax", "sql", "server"]
+            && ["values", "syntax", "expr", "sql", "server"]
                 .iter()
                 .any(|c| manifest.contains(&format!("\nturnstile-{c}.")))
         {
@@ -263,7 +239,7 @@ const UNBOUNDED: &[&str] = &[".repeat(", "with_capacity(", ".resize(", "vec![0; 
 
 /// Functions build what can grow through the one builder that checks before it takes memory.
 pub fn bounded_results(source: &Source) -> Vec<String> {
-    let inside = source.path.starts_with("crates/sql/src/functions/");
+    let inside = source.path.starts_with("crates/expr/src/functions/");
     if !inside || source.is_test() || source.path.ends_with("/result_bytes.rs") {
         return Vec::new();
     }

@@ -6,8 +6,6 @@ pub mod database;
 mod definition;
 pub mod dictionary;
 mod exec;
-pub mod expr;
-pub mod functions;
 pub mod fuzz;
 pub mod information_schema;
 pub mod mdl;
@@ -24,12 +22,13 @@ mod timeout;
 pub mod user_locks;
 pub mod variables;
 
+pub use turnstile_expr::{expr, functions};
 use turnstile_syntax::walk;
 pub use turnstile_syntax::{ast, digest, lexer, parser, template};
 pub use turnstile_values::{
     cell, charset, collation, context, datetime, decimal, error, json, memory, mixing, sink, types, value,
 };
-use turnstile_values::{key_codec, lookup, pulse, regexp, stored_width};
+use turnstile_values::{key_codec, pulse, stored_width};
 
 pub use database::Database;
 pub use error::{SqlError, SqlResult};
