@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use turnstile_lab::{bench, demo, floor, house, secret};
+use turnstile_lab::{bench, demo, floor, house, options, secret};
 
 const USAGE: &str = "\
 usage: turnstile serve [OPTIONS]     run the server; options as mysqld spells them, --help lists them
@@ -65,7 +65,7 @@ fn run_bench(arguments: &[String]) -> ExitCode {
         return usage_error(&format!("which experiment? There are:\n{}", list.join("\n")));
     };
     let binary = std::env::current_exe().map_err(|error| error.to_string());
-    let options = binary.and_then(|binary| bench::Options::read(binary, &arguments[1..]));
+    let options = binary.and_then(|binary| options::Options::read(binary, &arguments[1..]));
     match options.map(|options| bench::run(name, &options)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => {

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod differences;
+mod rooms;
 mod rules;
 mod source;
 
@@ -47,7 +48,8 @@ fn comments_are_no_wider_than_code() {
 
 #[test]
 fn rooms_import_only_downward() {
-    check("room ranks", rules::room_ranks);
+    check("rooms that use what is not below them", rooms::ranks);
+    fail_if_any("rooms that are gone", rooms::gone());
 }
 
 #[test]
@@ -114,8 +116,19 @@ fn limits_bite() {
     let wide = Source::new("crates/engine/src/page/x.rs", &comment);
     assert_eq!(rules::comment_width(&wide, 120), ["crates/engine/src/page/x.rs:3: 121 columns, at most 120"]);
     assert!(rules::comment_width(&wide, 121).is_empty());
-    let upward = Source::new("crates/engine/src/page/x.rs", "//! x\nuse crate::txn::Txn;\n");
-    assert!(!rules::room_ranks(&upward).is_empty());
+    for upward in [
+        "use crate::txn::Txn;",
+        "use super::super::txn::Txn;",
+        "use crate::{\n    ids::Id, txn::Txn};",
+        "use crate::Txn;",
+    ] {
+        let upward = Source::new("crates/engine/src/page/x.rs", &format!("//! x\n{upward}\n"));
+        assert_eq!(rooms::ranks(&upward).len(), 1, "{upward:?}", upward = upward.lines);
+    }
+    let downward =
+        Source::new("crates/engine/src/txn/x.rs", "//! x\nuse crate::{ids::Id, page::{a, txn}};\n");
+    assert!(rooms::ranks(&downward).is_empty());
+    assert!(!rooms::ranks(&Source::new("crates/engine/src/new.rs", "//! x\n")).is_empty());
     let greedy = Source::new("crates/expr/src/functions/x.rs", "//! x\nfn f() { g.repeat(n) }\n");
     assert!(!rules::bounded_results(&greedy).is_empty());
     let hasty = Source::new("crates/sql/src/x.rs", "//! x\nfn f() { g().unwrap() }\n");

@@ -35,18 +35,9 @@ const WIDE_COMMENTS: &[(&str, usize)] = &[
     ("crates/sql/tests/it/letting_go.rs", 1),
 ];
 
-/// Rank of each engine room; a room may use rooms of lower rank only.
-const ROOMS: &[(&str, u32)] = &[
-    ("page", 1),
-    ("wal", 2),
-    ("buffer", 3),
-    ("btree", 4),
-    ("admission", 4),
-    ("lock", 5),
-    ("txn", 6),
-    ("row", 7),
-    ("recovery", 8),
-];
+/// Rooms that are folders of the engine; each explains itself.
+const ENGINE_ROOMS: &[&str] =
+    &["page", "wal", "buffer", "btree", "admission", "lock", "txn", "row", "recovery"];
 
 /// Files that may contain `unsafe`. Adding one is a decision: say why in the file's header.
 const UNSAFE_FILES: &[&str] = &[
@@ -142,31 +133,6 @@ fn function_name(text: &str) -> Option<&str> {
     }
     let name = rest.strip_prefix("fn ")?;
     name.split(['(', '<']).next()
-}
-
-/// `use crate::room` may only point to a lower rank.
-pub fn room_ranks(source: &Source) -> Vec<String> {
-    let Some(inside) = source.path.strip_prefix("crates/engine/src/") else { return Vec::new() };
-    let Some((room, _)) = inside.split_once('/') else { return Vec::new() };
-    let Some(&(_, rank)) = ROOMS.iter().find(|(name, _)| *name == room) else { return Vec::new() };
-    if source.is_test() {
-        return Vec::new();
-    }
-    let mut findings = Vec::new();
-    for (number, line) in source.code() {
-        for (other, other_rank) in ROOMS {
-            let names =
-                [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{other}}}")];
-            if *other != room && *other_rank >= rank && names.iter().any(|name| line.contains(name.as_str()))
-            {
-                findings.push(format!(
-                    "{}:{number}: {room} (rank {rank}) uses {other} (rank {other_rank})",
-                    source.path
-                ));
-            }
-        }
-    }
-    findings
 }
 
 /// Crates may name only crates below them.
@@ -284,11 +250,11 @@ pub fn banned(source: &Source) -> Vec<String> {
     findings
 }
 
-/// Every ranked room explains itself.
+/// Every room of the engine explains itself.
 pub fn room_readmes() -> Vec<String> {
     let rooms = root().join("crates/engine/src");
     let missing = |name: &&str| rooms.join(name).is_dir() && !rooms.join(name).join("README.md").exists();
-    ROOMS.iter().map(|(name, _)| *name).filter(|name| missing(name)).map(str::to_string).collect()
+    ENGINE_ROOMS.iter().filter(|name| missing(name)).map(|name| name.to_string()).collect()
 }
 
 /// Members that every manifest has.

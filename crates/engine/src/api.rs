@@ -6,12 +6,12 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 use crate::ids::{IndexId, TableId};
 use crate::interrupt::Interrupt;
 pub use crate::isolation::Isolation;
 use crate::session_card::SessionCard;
+pub use crate::settings::Settings;
 
 /// The index whose rows belong to the data dictionary of the layer above. It always exists.
 pub const DICTIONARY_INDEX: IndexId = IndexId(1);
@@ -181,55 +181,6 @@ pub struct ScanSpec {
 /// A point in a transaction to which a statement or the user can roll back: the count of its undo records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Savepoint(pub u64);
-
-/// Settings that can be changed while the engine runs, under the names MySQL users know.
-#[derive(Debug)]
-pub struct Settings {
-    /// `innodb_flush_log_at_trx_commit`: 0, 1 or 2.
-    pub flush_log_at_trx_commit: AtomicU8,
-    /// `innodb_deadlock_detect`.
-    pub deadlock_detect: AtomicBool,
-    /// `innodb_print_all_deadlocks`.
-    pub print_all_deadlocks: AtomicBool,
-    /// `innodb_purge_batch_size`: undo records that a purge thread goes through in one lane before it turns to the
-    /// next.
-    pub purge_batch_size: AtomicU64,
-    /// `innodb_max_purge_size`: most undo records of one purge round, all threads together; 0 for no cap.
-    pub max_purge_size: AtomicU64,
-    /// `innodb_max_purge_lag`: history length from which statements that change rows are delayed; 0 for never.
-    pub max_purge_lag: AtomicU64,
-    /// `innodb_max_purge_lag_delay`: longest such delay in microseconds; 0 for the engine's own limit.
-    pub max_purge_lag_delay: AtomicU64,
-    /// `innodb_thread_concurrency`: 0 for no limit.
-    pub thread_concurrency: AtomicU64,
-    /// `innodb_concurrency_tickets`.
-    pub concurrency_tickets: AtomicU64,
-    /// `innodb_thread_sleep_delay`, in microseconds.
-    pub thread_sleep_delay_us: AtomicU64,
-    /// `innodb_adaptive_max_sleep_delay`, in microseconds.
-    pub adaptive_max_sleep_delay_us: AtomicU64,
-    /// `innodb_commit_concurrency`: 0 for no limit.
-    pub commit_concurrency: AtomicU64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            flush_log_at_trx_commit: AtomicU8::new(1),
-            deadlock_detect: AtomicBool::new(true),
-            print_all_deadlocks: AtomicBool::new(false),
-            purge_batch_size: AtomicU64::new(300),
-            max_purge_size: AtomicU64::new(0),
-            max_purge_lag: AtomicU64::new(0),
-            max_purge_lag_delay: AtomicU64::new(0),
-            thread_concurrency: AtomicU64::new(0),
-            concurrency_tickets: AtomicU64::new(5000),
-            thread_sleep_delay_us: AtomicU64::new(0),
-            adaptive_max_sleep_delay_us: AtomicU64::new(150_000),
-            commit_concurrency: AtomicU64::new(0),
-        }
-    }
-}
 
 /// What purge is doing, for those who look; counts since the engine was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

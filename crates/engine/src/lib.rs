@@ -17,6 +17,7 @@ pub mod rank;
 mod recovery;
 mod row;
 pub mod session_card;
+pub mod settings;
 pub mod stats;
 pub mod tally;
 pub mod txn;

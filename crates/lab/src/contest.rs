@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use crate::bench::Options;
 use crate::client::{Client, ClientError, Target};
+use crate::options::Options;
 use crate::process::{ServerProcess, free_port, listening_process, scratch_folder};
 use crate::{house, switch};
 

@@ -4,7 +4,7 @@
 //! some twice and some not at all; the middle 95 % of the means of many such draws is how far chance alone moves the
 //! figure. The draws depend on nothing but their number, so the same measurements give the same interval.
 
-use crate::experiment::dice;
+use crate::dice::dice;
 
 /// Draws behind an interval.
 const DRAWS: u64 = 2000;
@@ -87,7 +87,7 @@ fn slope(pairs: &[(f64, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::Interval;
-    use crate::experiment::dice;
+    use crate::dice::dice;
 
     /// Noise between -1 and 1.
     fn noise(number: u64) -> f64 {

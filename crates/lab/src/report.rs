@@ -5,10 +5,10 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::bench::Options;
 use crate::contest::{Contestant, Kind};
 use crate::manifest::manifest;
 use crate::measure::Cell;
+use crate::options::Options;
 
 /// A table with right-aligned columns.
 pub struct Table {

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::client::ClientError;
 use crate::contest::Contestant;
-use crate::experiment::dice;
+use crate::dice::dice;
 use crate::fleet::{Fleet, Live, Load, Outcome, new_histogram};
 use crate::interval::Interval;
 use crate::measure::Cell;

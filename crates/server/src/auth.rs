@@ -13,8 +13,8 @@ use std::sync::Arc;
 use turnstile_sql::accounts::{Account, AccountName, Plugin};
 use turnstile_sql::error::SqlError;
 
-use crate::connection::Peer;
-use crate::server::Shared;
+use crate::peer::Peer;
+use crate::shared::Shared;
 use crate::stream::{ReadError, Stream};
 use crate::wire::handshake::{Response, SCRAMBLE_BYTES};
 

@@ -26,8 +26,9 @@ use crate::auth;
 use crate::cursor::{self, CursorSink, OpenCursor};
 use crate::deadline::within;
 use crate::log;
+use crate::peer::Peer;
 use crate::scheduler::{Interruptible, Readiness};
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::sink::WireSink;
 use crate::stream::{LONG_COPY_BYTES, ReadError, Stream};
 use crate::wire::capability::{client, status};
@@ -101,19 +102,6 @@ struct Connection {
     statements: FxHashMap<u32, StatementState>,
     /// `max_allowed_packet` as it stood when the client came: SET GLOBAL is for connections to come.
     packet_bytes_max: usize,
-}
-
-/// Where a client comes from.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    /// Host for accounts: an address, or `localhost` for the Unix socket.
-    pub host: String,
-    /// What SHOW PROCESSLIST shows.
-    pub shown: String,
-    /// Through the loopback interface.
-    pub is_loopback: bool,
-    /// Over the Unix socket: as safe as TLS.
-    pub is_local_socket: bool,
 }
 
 /// Serves one client until it leaves. Errors of the socket end it silently: there is nobody to tell.

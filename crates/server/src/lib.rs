@@ -24,11 +24,13 @@ mod log;
 pub mod options;
 #[cfg(not(shuttle))]
 pub mod password_key;
+pub mod peer;
 pub mod scheduler;
 #[cfg(not(shuttle))]
 pub mod serve;
 #[cfg(not(shuttle))]
 pub mod server;
+pub mod shared;
 #[cfg(not(shuttle))]
 mod signals;
 #[cfg(not(shuttle))]

@@ -10,10 +10,11 @@ use std::thread::{self, JoinHandle};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
-use crate::connection::{Arrival, Peer, serve};
+use crate::connection::{Arrival, serve};
 use crate::hosts::Hosts;
+use crate::peer::Peer;
 use crate::scheduler::Readiness;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::stream::Stream;
 
 /// The listening thread: one for TCP, `extra_port` and the Unix socket together. It only accepts and hands over, so a

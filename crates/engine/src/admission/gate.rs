@@ -2,8 +2,8 @@
 
 use super::nap::{Nap, NapDelay};
 use super::ticket::{Standing, Ticket, Waiting};
-use crate::api::Settings;
 use crate::rank;
+use crate::settings::Settings;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;

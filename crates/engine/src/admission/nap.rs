@@ -6,7 +6,7 @@
 //! queues, grows by a quarter whenever somebody joins others in the queue, and is never above that bound.
 
 use super::gate::Gate;
-use crate::api::Settings;
+use crate::settings::Settings;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 #![cfg_attr(shuttle, allow(dead_code, unused_imports))]
 
 use super::*;
-use crate::api::Settings;
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
+use crate::settings::Settings;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use turnstile_sys::timer::Timer;
 
-use crate::api::Settings;
 use crate::error::Result;
+use crate::settings::Settings;
 
 use super::Txn;
 

@@ -14,12 +14,12 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::dbstress::{self, LINES, Mix, ROWS_A_READ};
-use crate::bench::{Options, largest};
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, Kind, gather};
 use crate::fleet::Load;
 use crate::hot_row::DATABASE;
 use crate::measure::{Cell, Cells, measure, merged};
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 use crate::sliced::{Block, Compared, measure_sliced};
 use crate::switch::{Switch, counter};

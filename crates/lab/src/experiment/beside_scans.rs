@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::point_selects::{Beside, Selected, scan, select_beside};
 use super::sbtest;
-use crate::bench::{Options, largest};
 use crate::contest::{Contestant, gather};
 use crate::measure::{Cell, Cells, median};
+use crate::options::{Options, largest};
 use crate::process::fine_cpu_us;
 use crate::report::{Report, Table, figure};
 

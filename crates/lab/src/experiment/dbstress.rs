@@ -4,6 +4,7 @@
 //! line of history. Nothing is thought about in between. Statements are prepared, as dbSTRESS's own clients do.
 
 use crate::client::{Client, ClientError};
+use crate::dice::dice;
 use crate::fleet::{Parameter, Steps};
 use crate::hot_row::use_database;
 
@@ -61,12 +62,12 @@ impl Mix {
     /// The statements of one transaction. What is written names the `era`, so that no run repeats another's values: a
     /// row set to what it is does not count as affected.
     pub fn script(self, connection: usize, turn: u64, objects: u64, era: u128, steps: &mut Steps) {
-        let object = reference(super::dice(connection, turn, 4) % objects);
+        let object = reference(dice(connection, turn, 4) % objects);
         let key = [Parameter::Text(&object)];
         match self {
             Mix::Point => steps.execute(3, &key),
             Mix::ReadWrite if turn % 2 == 1 => {
-                let line = super::dice(connection, turn, 5) % LINES;
+                let line = dice(connection, turn, 5) % LINES;
                 let note = format!("changed by {connection} in turn {turn} of {era}");
                 let date = format!("{turn:012}");
                 steps.execute(
@@ -129,7 +130,7 @@ pub fn prepare(client: &mut Client, objects: u64, label: &str) -> Result<(), Cli
         client.query(&format!("INSERT INTO OBJECT VALUES {}", rows.collect::<Vec<_>>().join(",")))?;
         let rows = several.flat_map(|n| {
             (0..LINES).map(move |line| {
-                let dice = super::dice(line as usize, n, 6);
+                let dice = dice(line as usize, n, 6);
                 let (kind, date) = (dice % 1000, dice % 1_000_000_000_000);
                 format!(
                     "('{}',{line},'{kind:03}','{date:012}','000000000000','{}')",

@@ -14,11 +14,11 @@ use serde_json::json;
 
 use super::flash_sale::cell;
 use super::planted_cycle;
-use crate::bench::{Options, largest};
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, PLENTY, Variant};
 use crate::interval::Interval;
 use crate::measure::{Cell, Cells, merged};
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure};
 use crate::sliced::{Block, Compared, measure_sliced};
 use crate::switch::Switch;

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::bench::{Options, largest};
 use crate::client::ClientError;
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, ITEMS, PLENTY, Variant};
 use crate::measure::{Cell, Cells, measure};
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 
 /// Numbers of buyers of the published curve.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::bench::Options;
 use crate::client::{Client, ClientError};
 use crate::contest::Contestant;
 use crate::hot_row::{self, DATABASE, PRIVATE_ROWS, UPDATE};
 use crate::measure::median;
+use crate::options::Options;
 use crate::report::{Report, Table, figure};
 use crate::switch::{Switch, counter};
 

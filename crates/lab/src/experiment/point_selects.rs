@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{dice, sbtest};
+use super::sbtest;
 use crate::client::{Client, ClientError};
 use crate::contest::Contestant;
+use crate::dice::dice;
 use crate::fleet::{Load, Parameter};
 use crate::hot_row::DATABASE;
 use crate::measure::{Cell, measure};

@@ -21,12 +21,12 @@ use serde_json::json;
 
 use super::purge_paced;
 use super::purge_watch::{Second, Watched, watch};
-use crate::bench::{Options, largest};
 use crate::client::Client;
 use crate::contest::{Contestant, gather};
 use crate::fleet::Load;
 use crate::hot_row::{self, PLENTY, Variant};
 use crate::measure::median;
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 use crate::switch::Switch;
 

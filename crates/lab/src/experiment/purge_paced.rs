@@ -16,11 +16,11 @@ use serde_json::json;
 
 use super::purge_lag::{SLOW, checked};
 use super::purge_watch::{CLOSED, OPEN, Second, Watched, watch};
-use crate::bench::Options;
 use crate::contest::Contestant;
 use crate::fleet::Load;
 use crate::hot_row::{self, PLENTY, Variant};
 use crate::measure::median;
+use crate::options::Options;
 use crate::report::{Report, Table, figure, ratio};
 
 /// The rate, as a share of the closed loop's without a snapshot.

@@ -1,6 +1,7 @@
 //! The table of sysbench's OLTP scripts: id, an indexed number, two texts of digits.
 
 use crate::client::{Client, ClientError};
+use crate::dice::dice;
 use crate::hot_row::use_database;
 
 /// The table's name, apart from sysbench's own.
@@ -36,7 +37,7 @@ pub fn prepare(client: &mut Client, rows: u64, label: &str) -> Result<(), Client
         text.clear();
         text.push_str("INSERT INTO lab_sbtest (id, k, c, pad) VALUES ");
         for id in from..(from + BATCH).min(rows + 1) {
-            let k = super::dice(0, id, 1) % rows + 1;
+            let k = dice(0, id, 1) % rows + 1;
             text.push_str(if id == from { "(" } else { ",(" });
             text.push_str(&format!("{id},{k},'{}','{}')", digits(id, 10), digits(id + 1, 5)));
         }
@@ -48,6 +49,6 @@ pub fn prepare(client: &mut Client, rows: u64, label: &str) -> Result<(), Client
 /// Groups of eleven digits, as sysbench fills its texts.
 fn digits(seed: u64, groups: u64) -> String {
     let groups: Vec<String> =
-        (0..groups).map(|group| format!("{:011}", super::dice(1, seed, group) % 100_000_000_000)).collect();
+        (0..groups).map(|group| format!("{:011}", dice(1, seed, group) % 100_000_000_000)).collect();
     groups.join("-")
 }

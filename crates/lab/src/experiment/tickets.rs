@@ -14,10 +14,10 @@ use serde_json::json;
 
 use super::point_selects::{Beside, Selected, scan, select_beside};
 use super::sbtest;
-use crate::bench::{Options, largest};
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, gather};
 use crate::measure::{Cell, Cells, median};
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 use crate::switch::Switch;
 

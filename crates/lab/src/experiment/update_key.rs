@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{dice, sbtest};
-use crate::bench::{Options, largest};
+use super::sbtest;
 use crate::client::ClientError;
 use crate::contest::{Contestant, gather};
+use crate::dice::dice;
 use crate::fleet::{Load, Parameter};
 use crate::hot_row::DATABASE;
 use crate::measure::{Cell, Cells, measure};
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure, ratio};
 
 const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];

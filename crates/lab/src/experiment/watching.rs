@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::bench::{Options, largest};
 use crate::client::{Client, ClientError};
 use crate::contest::{Contestant, gather};
 use crate::hot_row::{self, PLENTY, Variant};
 use crate::interval::Interval;
 use crate::measure::{median, merged};
+use crate::options::{Options, largest};
 use crate::report::{Report, Table, figure};
 use crate::sliced::{Block, Compared, SETTLING_SHARE, measure_sliced};
 

@@ -20,8 +20,8 @@ mod waiting;
 
 use super::mode::RECORD_X;
 use super::*;
-use crate::api::Settings;
 use crate::ids::IndexId;
+use crate::settings::Settings;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
