@@ -114,7 +114,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "binlog_format" Both guarded Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW", one, "There is no binary log.";
     "binlog_group_commit_sync_delay" Global admin uint(0, 1000000), "0", inert, "There is no binary log. Commits share a sync of the redo log by themselves, without waiting for each other.";
     "binlog_group_commit_sync_no_delay_count" Global admin uint(0, 100000), "0", inert, "There is no binary log; see binlog_group_commit_sync_delay.";
-    "block_encryption_mode" Both own Kind::Enum(BLOCK_ENCRYPTION_MODES), "aes-128-ecb", live("sql/src/functions/cipher.rs"), "Key length and mode of AES_ENCRYPT and AES_DECRYPT.";
+    "block_encryption_mode" Both own Kind::Enum(BLOCK_ENCRYPTION_MODES), "aes-128-ecb", live("expr/src/functions/cipher.rs"), "Key length and mode of AES_ENCRYPT and AES_DECRYPT.";
     "bulk_insert_buffer_size" Both guarded uint(0, u64::MAX), "8388608", inert, "No effect.";
     "caching_sha2_password_auto_generate_rsa_keys" Global admin Kind::Bool, "ON", start("server/src/serve.rs"), "Make the RSA keys for passwords without TLS at first start.";
     "caching_sha2_password_private_key_path" Global admin Kind::Text, "private_key.pem", start("server/src/serve.rs"), "File of the private key for passwords without TLS.";
@@ -153,7 +153,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "event_scheduler" Global admin Kind::Enum(&["OFF", "ON", "DISABLED"]), "OFF", one, "Events do not exist here.";
     "explain_json_format_version" Both own int(1, 2), "1", one, "EXPLAIN FORMAT=JSON has the first version's form.";
     "explicit_defaults_for_timestamp" Both own Kind::Bool, "ON", one, "TIMESTAMP columns have no hidden defaults.";
-    "extra_max_connections" Global admin uint(1, 100000), "1", live("server/src/server.rs"), "Connections at once through extra_port; one more for an account with CONNECTION_ADMIN or SUPER.";
+    "extra_max_connections" Global admin uint(1, 100000), "1", live("server/src/shared.rs"), "Connections at once through extra_port; one more for an account with CONNECTION_ADMIN or SUPER.";
     "extra_port" Global admin uint(0, 65535), "0", start("server/src/serve.rs"), "A second TCP port, 0 for none, for an administrator who must get in when max_connections is reached or the pool is held up: each of its connections has a thread of its own.";
     "external_user" Session own Kind::Text, "", fixed, "Reported only.";
     "flush" Global admin Kind::Bool, "OFF", fixed, "Reported only.";
@@ -253,7 +253,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "mandatory_roles" Global roles Kind::Roles, "", live("sql/src/session/set.rs"), "Roles that every account holds: names as GRANT takes them, separated by commas. Accounts with SYSTEM_USER are none. They are active from login on.";
     "max_allowed_packet" Both own uint(1024, 1 << 30), "67108864", live("sql/src/variables/settings.rs"), "Longest message in bytes, however many packets it comes in; a longer one gets error 1153 and ends the connection. Connections to come follow a change.";
     "max_connect_errors" Global admin uint(1, u64::MAX), "100", inert, "No effect.";
-    "max_connections" Global admin uint(1, 100000), "10000", live("server/src/server.rs"), "Connections at once; one more for an account with CONNECTION_ADMIN or SUPER. Others get error 1040. Connections of extra_port are not counted.";
+    "max_connections" Global admin uint(1, 100000), "10000", live("server/src/shared.rs"), "Connections at once; one more for an account with CONNECTION_ADMIN or SUPER. Others get error 1040. Connections of extra_port are not counted.";
     "max_error_count" Both not_super uint(0, 65535), "1024", live("sql/src/variables/settings.rs"), "Errors, warnings and notes kept for SHOW WARNINGS; all are counted.";
     "max_execution_time" Both own uint(0, U32), "0", live("sql/src/variables/settings.rs"), "Milliseconds a SELECT may take, waiting included, before it ends with error 3024; 0 for no limit. Statements that change something are never ended by it. A wait for a row lock has innodb_lock_wait_timeout, a silent client wait_timeout.";
     "max_heap_table_size" Both own uint(16384, u64::MAX), "16777216", inert, "No effect.";
