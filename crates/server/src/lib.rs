@@ -24,12 +24,14 @@ mod log;
 pub mod options;
 #[cfg(not(shuttle))]
 pub mod password_key;
+#[cfg(not(shuttle))]
 pub mod peer;
 pub mod scheduler;
 #[cfg(not(shuttle))]
 pub mod serve;
 #[cfg(not(shuttle))]
 pub mod server;
+#[cfg(not(shuttle))]
 pub mod shared;
 #[cfg(not(shuttle))]
 mod signals;
