@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 /// Pending once, woken at once.
 pub async fn give_way() {
@@ -14,4 +15,23 @@ pub async fn give_way() {
         Poll::Pending
     })
     .await;
+}
+
+/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`). The
+/// bench also prints what one scan alone takes.
+const SLICE: Duration = Duration::from_micros(500);
+
+/// When a statement last gave way, as far as it has looked; None: it has not looked yet.
+#[derive(Default)]
+pub struct Slice(Option<Instant>);
+
+impl Slice {
+    /// Lets other sessions of the same worker run if the slice is over.
+    pub async fn breathe(&mut self) {
+        let began = *self.0.get_or_insert_with(Instant::now);
+        if began.elapsed() >= SLICE {
+            give_way().await;
+            self.0 = Some(Instant::now());
+        }
+    }
 }

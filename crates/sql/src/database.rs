@@ -20,9 +20,9 @@ use crate::mdl::names::NameGates;
 use crate::memory::ServerMemory;
 use crate::query_log::QueryLog;
 use crate::registry::Registry;
+use crate::registry::counts::Totals;
 use crate::statement_cache::StatementCache;
 use crate::status::Status;
-use crate::status::counts::Totals;
 use crate::status::deadlock::Deadlocks;
 use crate::status::foreign_key::ForeignKeyErrors;
 use crate::status::metrics::Meters;
@@ -31,11 +31,6 @@ use crate::thread_pool::ThreadPoolView;
 use crate::user_locks::UserLocks;
 use crate::value::Value;
 use crate::variables::Globals;
-
-/// What the server says it is. Drivers choose their behaviour by the leading number.
-pub const VERSION: &str = "8.4.0-turnstile";
-/// `@@version_comment`.
-pub const VERSION_COMMENT: &str = "Turnstile";
 
 /// Whom `read_only` and `super_read_only` keep from writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

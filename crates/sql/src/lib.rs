@@ -6,6 +6,7 @@ pub mod database;
 mod definition;
 pub mod dictionary;
 mod exec;
+mod expression_text;
 pub mod fuzz;
 pub mod information_schema;
 pub mod mdl;
@@ -21,6 +22,8 @@ pub mod thread_pool;
 mod timeout;
 pub mod user_locks;
 pub mod variables;
+mod version;
+pub mod virtual_table;
 
 pub use turnstile_expr::{expr, functions};
 use turnstile_syntax::walk;

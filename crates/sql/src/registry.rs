@@ -1,6 +1,9 @@
 //! The sessions that exist, for SHOW PROCESSLIST and KILL. A session owns its [`Entry`] and writes into it; everybody
 //! else reads. The statement's text is shown through a short mutex that only its own session takes on the hot path.
 
+pub mod commands;
+pub mod counts;
+
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use turnstile_engine::session_card::SessionCard;
 use turnstile_engine::tally::RowTotals;
 
 use crate::accounts::AccountName;
-use crate::status::counts::{SessionCounts, Totals};
+use crate::registry::counts::{SessionCounts, Totals};
 
 /// What a session is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

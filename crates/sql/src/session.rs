@@ -22,6 +22,7 @@ use crate::sink::{ColumnMeta, KeptPacket, ResultSink, status_flag};
 use crate::template::Scan;
 use crate::variables::{Priority, SessionSettings};
 
+mod accounts;
 mod aside;
 mod check;
 mod definition;
@@ -379,7 +380,7 @@ impl Session {
             return Err(SqlError::no_database_selected());
         }
         self.ask_for_schema(name)?;
-        let known = crate::information_schema::VirtualTable::is_schema(name);
+        let known = crate::virtual_table::VirtualTable::is_schema(name);
         if !known && self.db.dictionary().schema_collation(name).is_none() {
             return Err(SqlError::unknown_database(name));
         }

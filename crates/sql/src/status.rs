@@ -4,11 +4,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::database::Database;
-use counts::Totals;
+use crate::registry::commands;
+use crate::registry::counts::Totals;
 
-pub mod access;
-pub mod commands;
-pub mod counts;
 pub mod deadlock;
 mod engine;
 pub mod foreign_key;

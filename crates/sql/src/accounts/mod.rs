@@ -7,20 +7,19 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::{Mutex, RwLock};
 
 use crate::ast::quote_name;
-use crate::mdl::Gate;
+use crate::error::SqlResult;
+use crate::mdl::{Gate, Hold, Mode, Patience};
 
-mod grant;
+mod grants;
 pub mod hash;
 mod host;
 pub mod privileges;
 mod rights;
-mod role_statements;
 mod roles;
-mod staged;
-mod statements;
+mod row;
 mod table_rights;
 
-pub use grant::grants;
+pub use grants::grants;
 pub use privileges::Privileges;
 pub use rights::{KnownRights, Rights};
 pub use roles::{Edge, roles_named};
@@ -368,8 +367,13 @@ impl Accounts {
         self.version.fetch_add(1, Ordering::Release);
     }
 
+    /// The right to change accounts, once nobody else has it.
+    pub(crate) async fn begin_change(&self, patience: &mut Patience<'_>) -> SqlResult<Changing> {
+        Ok(Changing { _gate: self.gate.lock(Mode::Exclusive, patience).await? })
+    }
+
     /// Takes over the changes of one statement; None: the account is gone.
-    fn change(&self, changes: BTreeMap<AccountName, Option<Arc<Account>>>) {
+    pub(crate) fn change(&self, _: Changing, changes: BTreeMap<AccountName, Option<Arc<Account>>>) {
         let mut replaced = Vec::with_capacity(changes.len());
         let mut accounts = self.by_name.write();
         for (name, change) in changes {
@@ -388,6 +392,11 @@ impl Accounts {
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
+}
+
+/// Held by the one statement that changes accounts; what it has read nobody else changes meanwhile.
+pub(crate) struct Changing {
+    _gate: Hold,
 }
 
 /// `%` and `_` wildcards, with a backslash before one that is meant literally.

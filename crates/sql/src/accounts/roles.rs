@@ -35,13 +35,13 @@ impl Account {
     }
 
     /// Forgets roles.
-    pub(super) fn lose_roles(&mut self, roles: &BTreeSet<AccountName>) {
+    pub(crate) fn lose_roles(&mut self, roles: &BTreeSet<AccountName>) {
         self.roles.retain(|role, _| !roles.contains(role));
         self.default_roles.retain(|role| !roles.contains(role));
     }
 
     /// Whether it holds one of these roles, or would have it active when it connects.
-    pub(super) fn holds_any(&self, roles: &BTreeSet<AccountName>) -> bool {
+    pub(crate) fn holds_any(&self, roles: &BTreeSet<AccountName>) -> bool {
         self.roles.keys().chain(&self.default_roles).any(|role| roles.contains(role))
     }
 }
@@ -76,7 +76,7 @@ impl Accounts {
     }
 
     /// Those of `mandatory_roles` that an account holds: they are there, and not the account itself.
-    pub(super) fn mandatory_roles(&self, name: &AccountName) -> Vec<AccountName> {
+    pub(crate) fn mandatory_roles(&self, name: &AccountName) -> Vec<AccountName> {
         let accounts = self.by_name.read();
         // One that has come to hold SYSTEM_USER is nobody's without being granted.
         let counts = |role: &AccountName| accounts.get(role).is_some_and(|one| !guarded(&accounts, one));
@@ -104,7 +104,7 @@ impl Accounts {
 
     /// An account with what its active roles may do; None if it is gone. A role that it no longer holds counts for
     /// nothing.
-    pub(super) fn with_roles(&self, name: &AccountName, active: &[AccountName]) -> Option<Arc<Account>> {
+    pub(crate) fn with_roles(&self, name: &AccountName, active: &[AccountName]) -> Option<Arc<Account>> {
         if active.is_empty() {
             return self.find(name);
         }
@@ -122,7 +122,7 @@ impl Accounts {
 
     /// The roles of SHOW GRANTS: those that an account holds itself, and those that it may administer by a role that is
     /// active.
-    pub(super) fn roles_shown(
+    pub(crate) fn roles_shown(
         &self,
         account: &Account,
         active: &[AccountName],
@@ -153,7 +153,7 @@ impl Accounts {
 
     /// Whether the holder of these active roles may grant all of `roles`: it, or a role that is active, holds each WITH
     /// ADMIN OPTION.
-    pub(super) fn may_administer(
+    pub(crate) fn may_administer(
         &self,
         name: &AccountName,
         active: &[AccountName],
@@ -169,7 +169,7 @@ impl Accounts {
     }
 
     /// Whether one of these accounts holds SYSTEM_USER, itself or by a role that it holds.
-    pub(super) fn is_one_guarded(&self, names: &[AccountName]) -> bool {
+    pub(crate) fn is_one_guarded(&self, names: &[AccountName]) -> bool {
         let accounts = self.by_name.read();
         reach(&accounts, names).iter().any(|account| account.global.has(Privileges::SYSTEM_USER))
     }

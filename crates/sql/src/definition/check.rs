@@ -7,13 +7,13 @@
 use rustc_hash::FxHashSet;
 
 use super::allowed::{self, Refusals};
-use super::expression::{canonical, columns_of};
 use super::phase::Faults;
 use crate::ast::{self, BinaryOp, CheckDef, Expr, Literal, UnaryOp};
 use crate::dictionary::Action;
 use crate::dictionary::check::{Check, bind_expression};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
+use crate::expression_text::{canonical, columns_of};
 
 const REFUSALS: Refusals = Refusals {
     variable: |name| SqlError::check_variable(name),
@@ -290,7 +290,8 @@ pub fn position(definition: &Definition, name: &str) -> Option<usize> {
 /// What SHOW CREATE TABLE says of a constraint.
 pub fn line(check: &Check) -> String {
     let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
-    let (name, expr) = (crate::ast::quote_name(&check.name), super::expression::expression_text(&check.expr));
+    let (name, expr) =
+        (crate::ast::quote_name(&check.name), crate::expression_text::expression_text(&check.expr));
     format!("  CONSTRAINT {name} CHECK ({expr}){enforced}")
 }
 

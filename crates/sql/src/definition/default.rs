@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use super::allowed::{self, Refusals};
-use super::expression::{canonical, columns_of};
 use crate::ast::Expr;
 use crate::dictionary::DefaultValue;
 use crate::dictionary::check::bind_expression;
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
+use crate::expression_text::{canonical, columns_of};
 
 const REFUSALS: Refusals = Refusals {
     variable: |column| SqlError::default_variable(column),

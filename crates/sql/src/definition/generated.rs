@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use super::allowed::{self, Refusals};
-use super::expression::{canonical, columns_of};
 use crate::ast::{ColumnDef, Generated};
 use crate::dictionary::check::bind_expression;
 use crate::dictionary::foreign_key::ForeignKey;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Action, Column, DefaultValue};
 use crate::error::{SqlError, SqlResult};
+use crate::expression_text::{canonical, columns_of};
 
 const REFUSALS: Refusals = Refusals {
     variable: |column| SqlError::default_variable(column),

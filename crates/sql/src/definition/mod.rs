@@ -15,7 +15,6 @@ mod allowed;
 pub mod check;
 pub mod column;
 pub mod default;
-pub mod expression;
 pub mod foreign_key;
 pub mod generated;
 pub mod key;

@@ -2,39 +2,17 @@
 
 use std::fmt::Write;
 
-use super::expression::expression_text;
 use super::foreign_key;
 use crate::ast::quote_name;
 use crate::collation::Collation;
 use crate::dictionary::{Column, DefaultValue, Key, Table};
+use crate::expression_text::{expression_text, quoted};
 use crate::types::ColumnType;
 use crate::value::{Value, write_text};
 
 /// A text in quotes, as defaults and comments are shown.
 pub fn quote_text(text: &str) -> String {
     quoted(text, "''")
-}
-
-/// A text in quotes, as expressions show it.
-pub fn quote_in_expression(text: &str) -> String {
-    quoted(text, "\\'")
-}
-
-fn quoted(text: &str, quote: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('\'');
-    for character in text.chars() {
-        match character {
-            '\\' => quoted.push_str("\\\\"),
-            '\'' => quoted.push_str(quote),
-            '\0' => quoted.push_str("\\0"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('\'');
-    quoted
 }
 
 /// An expression as information_schema shows it: escaped as in a string, as in MySQL.

@@ -9,9 +9,9 @@ use super::DefaultValue;
 use super::encoding::{Damaged, Reader, Writer};
 use super::table::Definition;
 use crate::ast;
-use crate::definition::expression::{expression_text, parse_expression};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, EvalSettings, Expr, Resolver, Row, Typed};
+use crate::expression_text::{expression_text, parse_expression};
 use crate::types::ExprType;
 
 /// A CHECK constraint.

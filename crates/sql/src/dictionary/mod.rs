@@ -25,8 +25,8 @@ use turnstile_sys::ranked::RankedRwLock;
 
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::rank;
+use turnstile_engine::give_way::Slice;
 
 pub mod check;
 pub mod encoding;

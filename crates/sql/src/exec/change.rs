@@ -21,12 +21,12 @@ use super::key_index::{KEY_OVERHEAD, KeyIndex};
 use super::scan::{Fields, TableScan};
 use super::tail::{FrameRow, Kept, limits};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::access;
 use crate::memory::{Many, row_bytes};
 use crate::plan::change::{ChangePlan, ChangeTarget};
 use crate::plan::point::is_independent;
 use crate::plan::query::{Source, Step, TableSource};
 use crate::row_codec::RowView;
-use crate::status::access;
 use crate::value::Value;
 
 /// What a change did.

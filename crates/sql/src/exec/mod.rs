@@ -1,11 +1,10 @@
 //! Running plans.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use turnstile_engine::Txn;
-use turnstile_engine::give_way::give_way;
+use turnstile_engine::give_way::Slice;
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::Operation;
 use turnstile_sys::relief;
@@ -13,12 +12,14 @@ use turnstile_sys::relief;
 use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Lookup};
-use crate::information_schema::{self, VirtualTable};
+use crate::information_schema;
 use crate::mdl::Hold;
 use crate::memory::{Charge, Rows};
 use crate::plan::query::Subquery;
 use crate::session::SessionState;
+use crate::virtual_table::VirtualTable;
 
+pub mod access;
 mod aggregate;
 mod blank;
 pub mod change;
@@ -40,25 +41,6 @@ mod whole;
 mod with;
 
 pub use tail::{ClientOut, Kept};
-
-/// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`). The
-/// bench also prints what one scan alone takes.
-const SLICE: Duration = Duration::from_micros(500);
-
-/// When a statement last gave way, as far as it has looked; None: it has not looked yet.
-#[derive(Default)]
-pub struct Slice(Option<Instant>);
-
-impl Slice {
-    /// Lets other sessions of the same worker run if the slice is over.
-    pub async fn breathe(&mut self) {
-        let began = *self.0.get_or_insert_with(Instant::now);
-        if began.elapsed() >= SLICE {
-            give_way().await;
-            self.0 = Some(Instant::now());
-        }
-    }
-}
 
 /// A row that goes through so many steps takes a millisecond or more.
 const LONG_ROW_STEPS: u32 = 256 << 10;

@@ -9,8 +9,9 @@ use super::tail::RowOut;
 use crate::cell::Cell;
 use crate::error::SqlResult;
 use crate::expr::Expr;
-use crate::information_schema::{self, VirtualTable};
+use crate::information_schema;
 use crate::plan::query::{SelectPlan, Source};
+use crate::virtual_table::VirtualTable;
 
 /// More columns than any computed table has.
 const COLUMNS_MAX: usize = 64;

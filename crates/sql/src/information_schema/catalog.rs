@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{VirtualTable, count, row, text};
+use super::{count, row, text};
 use crate::accounts::{Privileges, Rights};
 use crate::collation::Collation;
 use crate::database::Database;
 use crate::datetime::DateTime;
-use crate::definition::expression::expression_text;
 use crate::definition::{default_text, escaped_text};
 use crate::dictionary::{Check, Column, DefaultValue, Key, Table};
+use crate::expression_text::expression_text;
 use crate::session::SessionState;
 use crate::types::ColumnType;
 use crate::value::Value;
+use crate::virtual_table::VirtualTable;
 
 type Rows = Vec<Vec<Value>>;
 
@@ -21,7 +22,7 @@ type Rows = Vec<Vec<Value>>;
 /// in it, can be used but are not shown: tools that copy every database that they are shown would copy views, and
 /// tables of MySQL's, that are not there.
 pub fn schema_names(db: &Database, session: &SessionState) -> Vec<Box<str>> {
-    let shown = super::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
+    let shown = crate::virtual_table::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
     let mut names: Vec<Box<str>> = shown.map(|name| (*name).into()).collect();
     let stored = db.dictionary().schema_names().into_iter();
     names.extend(stored.filter(|name| super::known(session, name)));
@@ -68,7 +69,7 @@ fn moment(seconds: u64) -> Value {
 /// Rows of TABLES.
 pub fn tables(db: &Database, session: &SessionState) -> Rows {
     let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(db, table)).collect();
-    for one in VirtualTable::all_visible(session) {
+    for one in VirtualTable::all_visible(session.rights()) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
         line.resize(20, Value::Null);
         line.push(text(if one.table_type() == "VIEW" { "VIEW" } else { "" }));
@@ -258,7 +259,7 @@ pub fn columns(db: &Database, session: &SessionState) -> Rows {
             }
         }
     }
-    for table in VirtualTable::all_visible(session) {
+    for table in VirtualTable::all_visible(session.rights()) {
         for (at, (name, kind, nullable)) in table.columns().into_iter().enumerate() {
             let mut line =
                 vec![text("def"), text(table.schema()), text(table.name()), text(name), count(at + 1)];

@@ -2,7 +2,7 @@
 //! COLUMN_PRIVILEGES of information_schema, which show what the account may know.
 
 use super::server::accounts_seen;
-use super::{Shape, VirtualTable, text};
+use super::text;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::accounts::{Account, Privileges, TableRights};
 use crate::database::Database;
@@ -11,70 +11,6 @@ use crate::session::SessionState;
 use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
-
-/// The tables of this file.
-pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
-    (
-        VirtualTable::MysqlTablesPriv,
-        (
-            "tables_priv",
-            &[
-                ("Host", 's'),
-                ("Db", 's'),
-                ("User", 's'),
-                ("Table_name", 's'),
-                ("Grantor", 's'),
-                ("Timestamp", 'd'),
-                ("Table_priv", 's'),
-                ("Column_priv", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::MysqlColumnsPriv,
-        (
-            "columns_priv",
-            &[
-                ("Host", 's'),
-                ("Db", 's'),
-                ("User", 's'),
-                ("Table_name", 's'),
-                ("Column_name", 's'),
-                ("Timestamp", 'd'),
-                ("Column_priv", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::TablePrivileges,
-        (
-            "TABLE_PRIVILEGES",
-            &[
-                ("GRANTEE", 's'),
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("PRIVILEGE_TYPE", 's'),
-                ("IS_GRANTABLE", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::ColumnPrivileges,
-        (
-            "COLUMN_PRIVILEGES",
-            &[
-                ("GRANTEE", 's'),
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("COLUMN_NAME", 's'),
-                ("PRIVILEGE_TYPE", 's'),
-                ("IS_GRANTABLE", 's'),
-            ],
-        ),
-    ),
-];
 
 /// As the columns of type SET in `tables_priv` and `columns_priv` list them.
 pub(super) fn set_text(held: Privileges) -> Value {

@@ -3,93 +3,13 @@
 //! handed on, those that are active, and what tables these are good for.
 
 use super::privileges::{grantable, place, set_text};
-use super::{Shape, VirtualTable, row, text};
+use super::{row, text};
 use crate::accounts::{Account, AccountName, Edge, Privileges, TableRights};
 use crate::database::Database;
 use crate::session::SessionState;
 use crate::value::{Value, to_text};
 
 type Rows = Vec<Vec<Value>>;
-
-const APPLICABLE: &[(&str, char)] = &[
-    ("USER", 'S'),
-    ("HOST", 'S'),
-    ("GRANTEE", 'S'),
-    ("GRANTEE_HOST", 'S'),
-    ("ROLE_NAME", 'S'),
-    ("ROLE_HOST", 'S'),
-    ("IS_GRANTABLE", 's'),
-    ("IS_DEFAULT", 'S'),
-    ("IS_MANDATORY", 's'),
-];
-
-/// The tables of this file.
-pub(super) const SHAPES: &[(VirtualTable, Shape)] = &[
-    (
-        VirtualTable::MysqlRoleEdges,
-        (
-            "role_edges",
-            &[
-                ("FROM_HOST", 's'),
-                ("FROM_USER", 's'),
-                ("TO_HOST", 's'),
-                ("TO_USER", 's'),
-                ("WITH_ADMIN_OPTION", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::MysqlDefaultRoles,
-        (
-            "default_roles",
-            &[("HOST", 's'), ("USER", 's'), ("DEFAULT_ROLE_HOST", 's'), ("DEFAULT_ROLE_USER", 's')],
-        ),
-    ),
-    (VirtualTable::ApplicableRoles, ("APPLICABLE_ROLES", APPLICABLE)),
-    (VirtualTable::AdministrableRoles, ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", APPLICABLE)),
-    (
-        VirtualTable::EnabledRoles,
-        (
-            "ENABLED_ROLES",
-            &[("ROLE_NAME", 'S'), ("ROLE_HOST", 'S'), ("IS_DEFAULT", 'S'), ("IS_MANDATORY", 's')],
-        ),
-    ),
-    (
-        VirtualTable::RoleTableGrants,
-        (
-            "ROLE_TABLE_GRANTS",
-            &[
-                ("GRANTOR", 'S'),
-                ("GRANTOR_HOST", 'S'),
-                ("GRANTEE", 's'),
-                ("GRANTEE_HOST", 's'),
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("PRIVILEGE_TYPE", 's'),
-                ("IS_GRANTABLE", 's'),
-            ],
-        ),
-    ),
-    (
-        VirtualTable::RoleColumnGrants,
-        (
-            "ROLE_COLUMN_GRANTS",
-            &[
-                ("GRANTOR", 'S'),
-                ("GRANTOR_HOST", 'S'),
-                ("GRANTEE", 's'),
-                ("GRANTEE_HOST", 's'),
-                ("TABLE_CATALOG", 's'),
-                ("TABLE_SCHEMA", 's'),
-                ("TABLE_NAME", 's'),
-                ("COLUMN_NAME", 's'),
-                ("PRIVILEGE_TYPE", 's'),
-                ("IS_GRANTABLE", 's'),
-            ],
-        ),
-    ),
-];
 
 fn yes(truth: bool) -> Value {
     text(if truth { "YES" } else { "NO" })

@@ -15,9 +15,9 @@ use crate::collation::Collation;
 use crate::database::Database;
 use crate::error::SqlResult;
 use crate::lexer::Keyword;
+use crate::registry::counts::Totals;
 use crate::registry::{Command, Entry, Listed, ahead};
 use crate::session::SessionState;
-use crate::status::counts::Totals;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
 

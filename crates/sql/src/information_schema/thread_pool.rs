@@ -1,56 +1,10 @@
 //! The thread pool's tables, with MariaDB's columns. A group is a worker with its standby threads; a group has no
 //! listener thread, the thread that holds the baton looks for events itself.
 
-use super::Shape;
 use crate::cell::{Cell, Lines};
 use crate::database::Database;
 use crate::error::SqlResult;
 use crate::thread_pool::PoolGroup;
-
-/// Columns of THREAD_POOL_GROUPS.
-pub const GROUPS: Shape = (
-    "THREAD_POOL_GROUPS",
-    &[
-        ("GROUP_ID", 'n'),
-        ("CONNECTIONS", 'n'),
-        ("THREADS", 'n'),
-        ("ACTIVE_THREADS", 'n'),
-        ("STANDBY_THREADS", 'n'),
-        ("QUEUE_LENGTH", 'n'),
-        ("HAS_LISTENER", 'n'),
-        ("IS_STALLED", 'n'),
-    ],
-);
-/// Columns of THREAD_POOL_QUEUES.
-pub const QUEUES: Shape = (
-    "THREAD_POOL_QUEUES",
-    &[
-        ("GROUP_ID", 'n'),
-        ("POSITION", 'n'),
-        ("PRIORITY", 'n'),
-        ("CONNECTION_ID", 'n'),
-        ("QUEUEING_TIME_MICROSECONDS", 'n'),
-    ],
-);
-/// Columns of THREAD_POOL_STATS.
-pub const STATS: Shape = (
-    "THREAD_POOL_STATS",
-    &[
-        ("GROUP_ID", 'n'),
-        ("THREAD_CREATIONS", 'n'),
-        ("THREAD_CREATIONS_DUE_TO_STALL", 'n'),
-        ("WAKES", 'n'),
-        ("WAKES_DUE_TO_STALL", 'n'),
-        ("THROTTLES", 'n'),
-        ("STALLS", 'n'),
-        ("POLLS_BY_LISTENER", 'n'),
-        ("POLLS_BY_WORKER", 'n'),
-        ("DEQUEUES_BY_LISTENER", 'n'),
-        ("DEQUEUES_BY_WORKER", 'n'),
-    ],
-);
-/// Columns of THREAD_POOL_WAITS.
-pub const WAITS: Shape = ("THREAD_POOL_WAITS", &[("REASON", 's'), ("COUNT", 'n')]);
 
 fn groups_of(db: &Database) -> Vec<PoolGroup> {
     db.thread_pool().map_or(Vec::new(), |pool| pool.groups())

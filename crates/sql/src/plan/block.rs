@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::accounts::Privileges;
 use crate::ast::{self, FunctionCall};
 use crate::collation::Collation;
-use crate::database::Database;
+use crate::dictionary::Dictionary;
 use crate::dictionary::{DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{self, EvalContext, Expr, Hold, Meeting, ParameterKind, Resolver, Typed};
@@ -27,7 +27,7 @@ use super::with::Named;
 #[derive(Clone, Copy)]
 pub struct PlanContext<'a> {
     /// Dictionary and the rest.
-    pub db: &'a Database,
+    pub dictionary: &'a Dictionary,
     /// The current database.
     pub schema: Option<&'a str>,
     /// Literals' collation.
@@ -344,7 +344,7 @@ impl Resolver for Block<'_, '_> {
             .scope
             .column_at(found.position)
             .map(|(table, column)| (&table.schema, &table.name, &column.name));
-        let table = place.and_then(|(schema, table, _)| self.context.db.dictionary().find(schema, table));
+        let table = place.and_then(|(schema, table, _)| self.context.dictionary.find(schema, table));
         let default = table.as_ref().and_then(|table| {
             let at = table.column_position(&name.column)?;
             Some(table.columns()[at].default.clone())

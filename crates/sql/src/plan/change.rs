@@ -138,7 +138,7 @@ fn target_table(context: &PlanContext<'_>, name: &ast::TableName) -> SqlResult<A
     if schema.eq_ignore_ascii_case("information_schema") {
         return Err(SqlError::database_access_denied("", "", schema));
     }
-    context.db.dictionary().table(schema, &name.table)
+    context.dictionary.table(schema, &name.table)
 }
 
 /// Plans INSERT and REPLACE.
@@ -193,7 +193,7 @@ pub fn plan_insert(context: &PlanContext<'_>, insert: &ast::Insert) -> SqlResult
     let duplicate_subqueries = block.subqueries_for(read.collect());
     insert_select::refuse_target_by_name(&block.subqueries, &table, &insert.table.table)?;
     let assigned = table.may_change(on_duplicate.iter().map(|(column, _)| *column));
-    let foreign = foreign_key::of_insert(context.db.dictionary(), &table, insert.replace, &assigned);
+    let foreign = foreign_key::of_insert(context.dictionary, &table, insert.replace, &assigned);
     Ok(InsertPlan {
         targets,
         source,
@@ -364,7 +364,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         match targets.iter_mut().find(|target| target.base == base) {
             Some(target) => target.assignments.get_or_insert_default().push(assigned),
             None => {
-                let table = context.db.dictionary().table(&schema, &name)?;
+                let table = context.dictionary.table(&schema, &name)?;
                 let assignments = Some(vec![assigned]);
                 targets.push(ChangeTarget {
                     table,
@@ -383,7 +383,7 @@ fn plan_update_body(context: &PlanContext<'_>, update: &ast::Update) -> SqlResul
         }
         let assigned = target.assignments.iter().flatten().map(|(column, _)| *column);
         let assigned = target.table.may_change(assigned);
-        target.foreign = foreign_key::of_update(context.db.dictionary(), &target.table, &assigned);
+        target.foreign = foreign_key::of_update(context.dictionary, &target.table, &assigned);
         for (nth, (_, value)) in target.assignments.iter().flatten().enumerate() {
             let read = value.as_ref().map_or(Vec::new(), |value| block.subqueries_of(value));
             if !read.is_empty() {
@@ -422,8 +422,8 @@ fn plan_delete_body(context: &PlanContext<'_>, delete: &ast::Delete) -> SqlResul
             if table.schema.is_empty() {
                 return Err(SqlError::non_updatable_table(&table.alias, "DELETE"));
             }
-            let found = context.db.dictionary().table(&table.schema, &table.name)?;
-            let foreign = foreign_key::of_delete(context.db.dictionary(), &found);
+            let found = context.dictionary.table(&table.schema, &table.name)?;
+            let foreign = foreign_key::of_delete(context.dictionary, &found);
             let (base, subqueries) = (table.base, Vec::new());
             targets.push(ChangeTarget {
                 table: found,

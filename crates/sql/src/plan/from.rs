@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::ast::{self, IndexHintKind, Join, JoinCondition, JoinKind, TableFactor, TableRef};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::information_schema::{VirtualTable, viewed};
 use crate::mixing::Traits;
+use crate::virtual_table::{VirtualTable, viewed};
 use crate::walk;
 
 use super::block::Block;
@@ -193,7 +193,7 @@ fn table(block: &mut Block<'_, '_>, factor: &TableFactor) -> SqlResult<Joined> {
         })?;
         return Ok(single(block, PendingKind::Virtual { nth, table: found }));
     }
-    let found = block.context.db.dictionary().table(schema, &factor.name.table)?;
+    let found = block.context.dictionary.table(schema, &factor.name.table)?;
     let base = block.scope.width();
     let table = ScopeTable::of(&found, alias, base);
     block.scope.reserve(table.places().len());

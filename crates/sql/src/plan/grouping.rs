@@ -346,7 +346,7 @@ fn has_whole_key(block: &Block<'_, '_>, table: &ScopeTable, known: &HashSet<usiz
     if table.facts.unique.iter().any(holds) {
         return true;
     }
-    let Some(found) = block.context.db.dictionary().find(&table.schema, &table.name) else { return false };
+    let Some(found) = block.context.dictionary.find(&table.schema, &table.name) else { return false };
     let sure = |column: usize| known.contains(&(table.base + column)) && !found.columns()[column].nullable;
     found
         .keys()

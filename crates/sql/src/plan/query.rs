@@ -13,9 +13,9 @@ use crate::collation::Collation;
 use crate::dictionary::Table;
 pub use crate::expr::AggregateKind;
 use crate::expr::{CompareOp, Expr, Typed};
-use crate::information_schema::VirtualTable;
 use crate::sink::ColumnMeta;
 use crate::types::ColumnType;
+use crate::virtual_table::VirtualTable;
 
 /// A query.
 #[derive(Debug)]

@@ -23,12 +23,12 @@ use crate::accounts::Privileges;
 use crate::ast::{TableMaintenance, TableName};
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::expr::WarningLevel;
 use crate::functions::crc32;
 use crate::row_codec::RowView;
 use crate::sink::ResultSink;
 use crate::value::Value;
+use turnstile_engine::give_way::Slice;
 
 fn read_of(name: &TableName, needs: Privileges) -> Used {
     Used {

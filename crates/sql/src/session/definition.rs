@@ -19,12 +19,12 @@ use crate::definition::phase::{Faults, Phase};
 use crate::dictionary::table::{Counters, Definition};
 use crate::dictionary::{Dictionary, Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::expr::{EvalContext, WarningLevel, Warnings};
-use crate::information_schema::VirtualTable;
 use crate::mdl::names::Name;
 use crate::mdl::{Hold, Mode};
 use crate::value::Value;
+use crate::virtual_table::VirtualTable;
+use turnstile_engine::give_way::Slice;
 
 pub(super) use foreign_key::parents_named;
 use foreign_key::{children_of, name_of};

@@ -26,10 +26,10 @@ use super::tables::Used;
 use crate::ast::{FlushTarget, LockedTable, TableName};
 use crate::dictionary::{Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
-use crate::information_schema::VirtualTable;
 use crate::mdl::{Hold, Mode};
 use crate::plan::foreign_key;
+use crate::virtual_table::VirtualTable;
+use turnstile_engine::give_way::Slice;
 use turnstile_engine::session_card::WaitingFor;
 
 /// The tables a session has locked.

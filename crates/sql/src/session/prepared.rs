@@ -21,8 +21,8 @@ use crate::parser::Aside;
 use crate::plan::derived::{AllDerived, Deriving, Kinds, TEXT_COMMAND, check_counts, expected, given};
 use crate::plan::parameters::{Parameters, serves};
 use crate::registry::Command;
+use crate::registry::commands::Command as Com;
 use crate::sink::{ColumnMeta, ResultSink};
-use crate::status::commands::Command as Com;
 use crate::value::{Value, to_bytes};
 
 /// A prepared statement.

@@ -15,10 +15,10 @@ use crate::accounts::{AccountName, KnownRights, Privileges as P, Rights, TableRi
 use crate::ast::Statement;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
-use crate::information_schema::VirtualTable;
 use crate::plan::uses::{TableUse, UseList, Uses};
 use crate::registry::Entry;
 use crate::variables::right;
+use crate::virtual_table::VirtualTable;
 
 impl Session {
     /// Fails unless the account has what a statement needs.

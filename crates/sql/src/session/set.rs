@@ -19,7 +19,6 @@ use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
 use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
 use crate::query_log::place_of;
 use crate::status::metrics;
@@ -27,6 +26,7 @@ use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
 use crate::variables::{self, Definition, Globals, Kind, Right, Scope, VARIABLES, right};
 use crate::walk;
+use turnstile_engine::give_way::Slice;
 
 /// Items of SET between two looks at the clock.
 const ITEMS_AT_ONCE: usize = 32;

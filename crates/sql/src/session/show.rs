@@ -16,10 +16,11 @@ use crate::collation::Collation;
 use crate::definition::{create_table_text, default_text};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
-use crate::information_schema::{self, VirtualTable, catalog};
+use crate::information_schema::{self, catalog};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::types::{BlobSize, ColumnType, IntWidth};
 use crate::value::{Value, to_text};
+use crate::virtual_table::VirtualTable;
 
 /// Keeps a result in memory.
 #[derive(Default)]
@@ -364,7 +365,8 @@ impl Session {
             table.rows.push(if full { vec![text(name), text(kind)] } else { vec![text(name)] });
         };
         let own = |one: &VirtualTable| one.schema().eq_ignore_ascii_case(&schema);
-        let mut computed: Vec<VirtualTable> = VirtualTable::all_visible(&self.state).filter(own).collect();
+        let mut computed: Vec<VirtualTable> =
+            VirtualTable::all_visible(self.state.rights()).filter(own).collect();
         computed.sort_by_cached_key(|one| one.name().to_ascii_lowercase());
         computed.into_iter().for_each(|one| push(one.name(), one.table_type()));
         let rights = self.state.rights();

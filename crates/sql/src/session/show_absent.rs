@@ -7,8 +7,8 @@ use crate::accounts::Privileges;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::ast::{ShowWhat, TableName};
 use crate::error::{SqlError, SqlResult};
-use crate::information_schema::VirtualTable;
 use crate::value::Value;
+use crate::virtual_table::VirtualTable;
 
 const TRIGGERS: &str =
     "Trigger Event Table Statement Timing Created sql_mode Definer character_set_client collation_connection";

@@ -8,8 +8,9 @@ use super::statement::Outcome;
 use crate::ast::{EngineReport, ShowWhat};
 use crate::cell::{Cell, Lines};
 use crate::error::{SqlError, SqlResult};
-use crate::information_schema::{self, VirtualTable};
+use crate::information_schema;
 use crate::sink::ResultSink;
+use crate::virtual_table::VirtualTable;
 
 /// Of a statement's text SHOW PROCESSLIST shows so many characters unless it is FULL.
 const INFO_CHARS: usize = 100;

@@ -12,15 +12,16 @@ use turnstile_sys::relief;
 use crate::accounts::{AccountId, AccountName, Accounts, Rights};
 use crate::ast::VariableScope;
 use crate::collation::Collation;
-use crate::database::{Database, VERSION};
+use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
 use crate::registry::Entry;
-use crate::status::counts::Totals;
+use crate::registry::counts::Totals;
 use crate::user_locks::{HeldLocks, UserLocks};
 use crate::value::Value;
 use crate::variables::{self, Definition, Scope, SessionSettings, SessionVariables, VARIABLES};
+use crate::version::VERSION;
 
 /// A session's state as its statements see it.
 pub struct SessionState {

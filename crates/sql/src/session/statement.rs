@@ -17,6 +17,7 @@ use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
 use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::access;
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
 use crate::expr::{
@@ -29,7 +30,6 @@ use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_shown};
 use crate::pulse;
 use crate::sink::ResultSink;
-use crate::status::access;
 use crate::types::ColumnType;
 use crate::value::Value;
 
@@ -294,7 +294,7 @@ impl Session {
         locks_reads: bool,
     ) -> PlanContext<'a> {
         PlanContext {
-            db: &self.db,
+            dictionary: self.db.dictionary(),
             schema,
             collation: self.settings.collation_connection,
             full_group_by: self.settings.sql_mode.has(crate::expr::SqlMode::ONLY_FULL_GROUP_BY),

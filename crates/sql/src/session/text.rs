@@ -5,13 +5,13 @@ use turnstile_sys::relief;
 use crate::ast::Statement;
 use crate::collation::Collation;
 use crate::error::SqlResult;
-use crate::exec::Slice;
 use crate::expr::SessionView;
 use crate::memory::Charge;
 use crate::parser::{Aside, Parsed, parse, parse_metered, second_statement};
 use crate::sink::ResultSink;
 use crate::statement_cache::TEXT_BYTES_MAX;
 use crate::template::{Scan, Template};
+use turnstile_engine::give_way::Slice;
 
 use super::prepared::is_row_statement;
 use super::{CachedStatement, Session};

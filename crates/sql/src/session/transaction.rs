@@ -342,7 +342,7 @@ impl Session {
         for used in tables {
             let current = if used.schema.is_none() { self.state.schema() } else { None };
             let schema = used.schema_in(current.as_deref()).ok_or_else(SqlError::no_database_selected)?;
-            if !crate::information_schema::VirtualTable::is_computed(schema, &used.name)
+            if !crate::virtual_table::VirtualTable::is_computed(schema, &used.name)
                 && let Some(closed) = self.try_hold(schema, used)?
             {
                 return Ok(Some(closed));

@@ -360,8 +360,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "turnstile_read_durable" Both own Kind::Bool, "OFF", live("sql/src/variables/settings.rs"), "No statement ends before everything it can have seen is as durable as innodb_flush_log_at_trx_commit makes a commit. When OFF, a statement that reads can see, and answer with, a commit whose log is not synced yet and which a power cut in that moment takes back. Not in MySQL.";
     "unique_checks" Both own Kind::Bool, "ON", inert("*"), "No effect.";
     "updatable_views_with_limit" Both own Kind::Enum(&["NO", "YES"]), "YES", inert, "No effect.";
-    "version" Global admin Kind::Text, crate::database::VERSION, fixed, "Version of the server.";
-    "version_comment" Global admin Kind::Text, crate::database::VERSION_COMMENT, fixed, "Name of the server.";
+    "version" Global admin Kind::Text, crate::version::VERSION, fixed, "Version of the server.";
+    "version_comment" Global admin Kind::Text, crate::version::VERSION_COMMENT, fixed, "Name of the server.";
     "version_compile_machine" Global admin Kind::Text, "x86_64", fixed, "Reported only.";
     "version_compile_os" Global admin Kind::Text, "Linux", fixed, "Reported only.";
     "wait_timeout" Both own uint(1, 31536000), "28800", live("sql/src/variables/settings.rs"), "Seconds a connection may be silent between statements before it is closed with error 4031 and its transaction rolled back. Looked at once a second. Pauses within a message or an answer have net_read_timeout and net_write_timeout.";

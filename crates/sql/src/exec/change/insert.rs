@@ -9,13 +9,13 @@ use super::foreign_key::is_broken;
 use crate::dictionary::Table;
 use crate::dictionary::check::{is_broken_check, verify};
 use crate::error::{SqlError, SqlResult};
+use crate::exec::access;
 use crate::exec::tail::FrameRow;
 use crate::exec::{Exec, Kept};
 use crate::expr::WarningLevel;
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::plan::foreign_key::ForeignPlan;
 use crate::row_codec::RowView;
-use crate::status::access;
 use crate::value::Value;
 
 /// Bytes of rows that are gathered before they go to the engine together: some leaves full.

@@ -11,11 +11,12 @@ use std::collections::HashSet;
 use super::alteration::Alteration;
 use crate::ast::{AlterAction, ColumnDef, ColumnPosition, DefaultClause, Expr, Literal};
 use crate::definition::phase::{Faults, Phase};
-use crate::definition::{self, column, column::LateFaults, expression::columns_of};
+use crate::definition::{self, column, column::LateFaults};
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Column, DefaultValue};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::EvalContext;
+use crate::expression_text::columns_of;
 
 /// A column that an action defines.
 struct Written<'a> {

@@ -6,9 +6,9 @@ use super::super::Session;
 use crate::dictionary::TableName;
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::mdl::names::{Claim, Name, in_order};
 use crate::mdl::{Hold, Mode};
+use turnstile_engine::give_way::Slice;
 
 /// What a statement holds that makes a table, or gives one a name.
 pub(super) fn new_table(schema: &str, name: &str) -> Vec<Claim> {

@@ -13,12 +13,12 @@ use super::super::Session;
 use crate::dictionary::check::verify;
 use crate::dictionary::{Column, DefaultValue, Table};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::exec::change::apply::{Storing, duplicate_entry};
 use crate::exec::tail::FrameRow;
 use crate::row_codec::RowView;
 use crate::types::ColumnType;
 use crate::value::{Value, between_columns, column_text, parse_integer_prefix, shown_value, to_i64};
+use turnstile_engine::give_way::Slice;
 
 /// Rows of one transaction of the copy, at most.
 const CHUNK: usize = 2000;

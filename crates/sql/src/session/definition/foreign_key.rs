@@ -25,11 +25,11 @@ use crate::dictionary::foreign_key::positions;
 use crate::dictionary::table::Definition;
 use crate::dictionary::{Dictionary, ForeignKey, Table, TableName};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::key_codec::after_prefix;
 use crate::mdl::{Hold, Mode};
 use crate::row_codec::RowView;
 use crate::value::Value;
+use turnstile_engine::give_way::Slice;
 
 /// The parents that keys name.
 pub(in crate::session) fn parents_named<'k>(

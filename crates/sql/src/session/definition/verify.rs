@@ -13,8 +13,8 @@ use crate::dictionary::Table;
 use crate::dictionary::check::{bind, verify};
 use crate::dictionary::table::Definition;
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
 use crate::row_codec::RowView;
+use turnstile_engine::give_way::Slice;
 
 /// Rows between two looks at the clock.
 const PACE_ROWS: usize = 32;

@@ -9,12 +9,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Account, AccountName};
+use crate::accounts::{Account, AccountName, Changing};
 use crate::dictionary::{RowKind, row_key, write_rows};
 use crate::error::{SqlError, SqlResult};
-use crate::exec::Slice;
-use crate::mdl::{Hold, Mode};
 use crate::session::Session;
+use turnstile_engine::give_way::Slice;
 
 /// Names between two looks at the clock.
 const NAMES_AT_ONCE: usize = 16;
@@ -24,7 +23,7 @@ pub(super) struct Staged {
     changes: BTreeMap<AccountName, Option<Arc<Account>>>,
     slice: Slice,
     paced: usize,
-    _gate: Hold,
+    changing: Changing,
 }
 
 impl Staged {
@@ -43,8 +42,8 @@ impl Session {
     /// Begins to change accounts, once nobody else does.
     pub(super) async fn stage(&mut self) -> SqlResult<Staged> {
         let db = self.database().clone();
-        let gate = db.accounts().gate.lock(Mode::Exclusive, &mut self.gate_patience()).await?;
-        Ok(Staged { changes: BTreeMap::new(), slice: Slice::default(), paced: 0, _gate: gate })
+        let changing = db.accounts().begin_change(&mut self.gate_patience()).await?;
+        Ok(Staged { changes: BTreeMap::new(), slice: Slice::default(), paced: 0, changing })
     }
 
     /// Between the names of a statement, of which there may be tens of thousands.
@@ -135,7 +134,7 @@ impl Session {
             return Ok(());
         }
         write_rows(self.database().engine(), &rows).await?;
-        self.database().accounts().change(staged.changes);
+        self.database().accounts().change(staged.changing, staged.changes);
         Ok(())
     }
 }

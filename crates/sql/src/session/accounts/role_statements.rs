@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnstile_sys::relief;
 
 use super::staged::Staged;
-use super::statements::{failed, quoted};
-use super::{Account, AccountName, grants};
+use super::{failed, quoted};
+use crate::accounts::{Account, AccountName, grants};
 use crate::ast::{RoleChoice, RoleStatement, UserName};
 use crate::error::{SqlError, SqlResult};
 use crate::session::Session;

@@ -1,16 +1,15 @@
 //! GRANT and REVOKE: of everything, of a database, of a table and of columns; and the statements that SHOW GRANTS
 //! shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::staged::Staged;
-use super::{Account, AccountName, Privileges, TableRights, privileges};
-use crate::ast::quote_name;
+use crate::accounts::{AccountName, Privileges, TableRights, privileges};
 use crate::ast::{Grant, Privilege, PrivilegeLevel, Revoke, UserName};
 use crate::error::{SqlError, SqlResult};
-use crate::information_schema::VirtualTable;
 use crate::session::Session;
+use crate::virtual_table::VirtualTable;
 
 /// Where privileges are granted.
 enum Place {
@@ -295,42 +294,4 @@ impl Session {
         }
         self.keep_staged(staged).await
     }
-}
-
-/// The statements that would make an account's privileges, and its roles, each with whether it is held WITH ADMIN
-/// OPTION.
-pub fn grants(
-    account: &Account,
-    roles: &BTreeSet<(bool, AccountName)>,
-    mandatory: &[AccountName],
-) -> Vec<String> {
-    let name = account.name.quoted();
-    let option = |set: Privileges| if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
-    let global = account.global;
-    let mut lines = vec![format!("GRANT {} ON *.* TO {name}{}", global.list(false), option(global))];
-    for (handed_on, option) in [(false, ""), (true, " WITH GRANT OPTION")] {
-        let listed = global.list_dynamic(handed_on);
-        if !listed.is_empty() {
-            lines.push(format!("GRANT {listed} ON *.* TO {name}{option}"));
-        }
-    }
-    let mut databases: Vec<_> = account.databases.iter().collect();
-    databases.sort_by_key(|(pattern, _)| std::cmp::Reverse(super::specificity(pattern)));
-    for (database, set) in databases {
-        let place = quote_name(database);
-        lines.push(format!("GRANT {} ON {place}.* TO {name}{}", set.list(true), option(*set)));
-    }
-    for ((schema, table), rights) in &account.tables {
-        let place = format!("{}.{}", quote_name(schema), quote_name(table));
-        lines.push(format!("GRANT {} ON {place} TO {name}{}", rights.list(), option(rights.whole)));
-    }
-    for (admin, words) in [(false, ""), (true, " WITH ADMIN OPTION")] {
-        let of_kind = roles.iter().filter(|(held, _)| *held == admin).map(|(_, role)| role);
-        let listed: BTreeSet<_> = of_kind.chain(mandatory.iter().filter(|_| !admin)).collect();
-        let named: Vec<String> = listed.into_iter().map(AccountName::quoted).collect();
-        if !named.is_empty() {
-            lines.push(format!("GRANT {} TO {name}{words}", named.join(",")));
-        }
-    }
-    lines
 }

@@ -1,9 +1,9 @@
 //! The counters `Select_...`, `Sort_scan` and `Sort_range`: how queries find and order their rows, counted once for
 //! each run of a statement.
 
-use super::counts::SessionCounts;
 use crate::ast::SetOperator;
 use crate::plan::query::{Access, QueryPlan, SelectPlan, Source, Step};
+use crate::registry::counts::SessionCounts;
 
 /// How a table's rows are found.
 #[derive(Clone, Copy, PartialEq, Eq)]

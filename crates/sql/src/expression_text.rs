@@ -6,12 +6,34 @@
 
 use std::fmt::Write;
 
-use super::text::quote_in_expression;
 use crate::ast::{
     self, BinaryOp, CastType, Expr, IsTest, Literal, Statement, TrimSide, UnaryOp, quote_name, unit_text,
 };
 use crate::error::{SqlError, SqlResult};
 use crate::parser::{ParseOptions, parse};
+
+/// A text in quotes, as expressions show it.
+pub fn quote_in_expression(text: &str) -> String {
+    quoted(text, "\\'")
+}
+
+/// A text in quotes, a quote in it written so.
+pub fn quoted(text: &str, quote: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('\'');
+    for character in text.chars() {
+        match character {
+            '\\' => quoted.push_str("\\\\"),
+            '\'' => quoted.push_str(quote),
+            '\0' => quoted.push_str("\\0"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
 
 /// The tree of a canonical text; None if it is not one.
 pub fn parse_expression(text: &str) -> Option<Expr> {
