@@ -180,7 +180,7 @@ async fn log_in(
     }
     let offered = OFFERED | if shared.keys.tls.is_some() { client::SSL } else { 0 };
     let greeting = handshake::Greeting {
-        version: turnstile_sql::database::VERSION,
+        version: turnstile_sql::version::VERSION,
         connection_id: arrival.id as u32,
         scramble,
         capabilities: offered,

@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use turnstile_engine::{Config, Engine};
 use turnstile_sql::accounts::AccountName;
-use turnstile_sql::database::{Database, VERSION};
+use turnstile_sql::database::Database;
 use turnstile_sql::session::{Session, SessionInit};
 use turnstile_sql::value::Value;
 use turnstile_sql::variables::{Globals, reference};
+use turnstile_sql::version::VERSION;
 use turnstile_sys::block_on::block_on;
 use turnstile_sys::disk::{RealDisk, make_directory};
 

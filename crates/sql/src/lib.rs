@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accounts;
+pub mod catalog;
 pub mod database;
 mod definition;
 pub mod dictionary;
@@ -10,19 +11,21 @@ mod expression_text;
 pub mod fuzz;
 pub mod information_schema;
 pub mod mdl;
+pub mod observed;
 mod plan;
 pub mod query_log;
 mod rank;
 pub mod registry;
 pub mod row_codec;
 pub mod session;
+mod session_state;
 pub mod statement_cache;
 pub mod status;
 pub mod thread_pool;
 mod timeout;
 pub mod user_locks;
 pub mod variables;
-mod version;
+pub mod version;
 pub mod virtual_table;
 
 pub use turnstile_expr::{expr, functions};

@@ -45,16 +45,14 @@ mod show;
 mod show_absent;
 mod show_live;
 mod show_mutex;
-mod state;
 mod statement;
 mod tables;
 mod text;
 mod time_limit;
 mod transaction;
 
+pub use crate::session_state::{Identity, SessionState};
 pub use prepared::Statement as CachedStatement;
-pub use set::apply_globals;
-pub use state::{Identity, SessionState};
 
 /// What an answer waits for.
 type BeforeAnswer<'a> = Pin<Box<dyn Future<Output = SqlResult<()>> + Send + 'a>>;
@@ -127,7 +125,8 @@ impl Session {
         let shown = Shown { names, account: init.account.clone(), ..Shown::default() };
         let entry = db.registry().enter(init.connection_id, interrupt.clone(), shown);
         let who = identity(&init, db.accounts());
-        let state = SessionState::new(db.clone(), entry.clone(), who, init.found_rows, interrupt.clone());
+        let state =
+            SessionState::new(db.catalog().clone(), entry.clone(), who, init.found_rows, interrupt.clone());
         let state = Arc::new(state);
         let mut session = Session {
             settings: state.settings(),

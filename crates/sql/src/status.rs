@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::database::Database;
+use crate::observed::Observed;
 use crate::registry::commands;
 use crate::registry::counts::Totals;
 
@@ -101,7 +101,7 @@ const NOT_HERE: &[&str] = &[
 ];
 
 /// All counters, by name; of those that sessions have, the values of `session`, or else the server's.
-pub fn list(db: &Database, session: Option<Totals>) -> Vec<(&'static str, u64)> {
+pub fn list(db: &Observed, session: Option<Totals>) -> Vec<(&'static str, u64)> {
     let status = db.status();
     let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let running =

@@ -399,6 +399,14 @@ pub(crate) struct Changing {
     _gate: Hold,
 }
 
+#[cfg(test)]
+impl Changing {
+    /// Of accounts that nobody else knows.
+    fn alone() -> Changing {
+        Changing { _gate: Arc::<Gate>::default().try_lock_for_user().expect("a new gate is free") }
+    }
+}
+
 /// `%` and `_` wildcards, with a backslash before one that is meant literally.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
     matches(pattern, text)

@@ -3,6 +3,7 @@
 
 use crate::ast::Expr;
 use crate::error::{SqlError, SqlResult};
+use crate::expr::AggregateKind;
 use crate::walk;
 
 /// An error about the constraint or column of this name.
@@ -48,7 +49,7 @@ fn check_part(expr: &Expr, name: &str, refusals: &Refusals) -> SqlResult<()> {
         }
         Expr::InsertedValue(_) => return named("values"),
         Expr::Default(None) => return Err((refusals.default)(name)),
-        Expr::Function(call) if refusals.settled && crate::plan::is_aggregate(call) => {
+        Expr::Function(call) if refusals.settled && AggregateKind::of(call).is_some() => {
             return Err(SqlError::invalid_group_function_use());
         }
         Expr::Function(call) => {

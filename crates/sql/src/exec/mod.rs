@@ -9,14 +9,14 @@ use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::Operation;
 use turnstile_sys::relief;
 
-use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{EvalContext, Lookup};
 use crate::information_schema;
 use crate::mdl::Hold;
 use crate::memory::{Charge, Rows};
+use crate::observed::Observed;
 use crate::plan::query::Subquery;
-use crate::session::SessionState;
+use crate::session_state::SessionState;
 use crate::virtual_table::VirtualTable;
 
 pub mod access;
@@ -66,7 +66,7 @@ struct Keeping {
 /// One statement while it runs.
 pub struct Exec<'e> {
     /// Everything shared.
-    pub db: &'e Arc<Database>,
+    pub db: &'e Observed,
     /// The session.
     pub session: &'e SessionState,
     /// The transaction.
@@ -87,7 +87,7 @@ impl<'e> Exec<'e> {
     /// A statement that is about to run: it enters the engine with its first row and leaves it when this is dropped, however the statement
     /// ends.
     pub fn new(
-        db: &'e Arc<Database>,
+        db: &'e Observed,
         session: &'e SessionState,
         txn: &'e mut Txn,
         eval: &'e EvalContext<'e>,

@@ -6,7 +6,7 @@
 use super::{row, text};
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::accounts::{Account, Privileges};
-use crate::database::Database;
+use crate::observed::Observed;
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 
@@ -32,7 +32,7 @@ fn yes(truth: bool) -> Value {
 }
 
 /// Rows of `mysql.user`.
-pub(super) fn users(db: &Database) -> Vec<Vec<Value>> {
+pub(super) fn users(db: &Observed) -> Vec<Vec<Value>> {
     let accounts = db.accounts().list();
     let line = |account: &Account| {
         VirtualTable::MysqlUser.column_names().map(|name| user_cell(account, name)).collect()
@@ -58,7 +58,7 @@ fn user_cell(account: &Account, column: &str) -> Value {
 }
 
 /// Rows of `mysql.db`.
-pub(super) fn databases(db: &Database) -> Vec<Vec<Value>> {
+pub(super) fn databases(db: &Observed) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for account in db.accounts().list() {
         for (schema, held) in &account.databases {
@@ -75,7 +75,7 @@ pub(super) fn databases(db: &Database) -> Vec<Vec<Value>> {
 }
 
 /// Rows of `mysql.global_grants`.
-pub(super) fn global_grants(db: &Database) -> Vec<Vec<Value>> {
+pub(super) fn global_grants(db: &Observed) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for account in db.accounts().list() {
         let dynamic = |one: Privileges| Privileges::DYNAMIC.has(one) && account.global.has(one);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::catalog::may_see_column;
 use super::{count, row, text};
 use crate::accounts::Rights;
-use crate::database::Database;
 use crate::dictionary::{Action, ForeignKey, Table};
+use crate::observed::Observed;
 use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
@@ -17,7 +17,7 @@ fn each(tables: &[Arc<Table>]) -> impl Iterator<Item = (&Arc<Table>, &ForeignKey
 }
 
 /// Rows of REFERENTIAL_CONSTRAINTS.
-pub(super) fn referential_constraints(db: &Database, tables: &[Arc<Table>]) -> Rows {
+pub(super) fn referential_constraints(db: &Observed, tables: &[Arc<Table>]) -> Rows {
     let line = |(table, key): (&Arc<Table>, &ForeignKey)| {
         let parent = db.dictionary().find(&key.parent_schema, &key.parent);
         let unique = parent.and_then(|parent| {

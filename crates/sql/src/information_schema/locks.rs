@@ -16,11 +16,11 @@ use turnstile_sys::relief;
 
 use super::activity::{Activity, Moments, Transaction, age, transaction_of};
 use crate::cell::{Cell, Lines};
-use crate::database::Database;
 use crate::dictionary::Table;
 use crate::error::SqlResult;
 use crate::memory::{Account, Charge};
-use crate::session::SessionState;
+use crate::observed::Observed;
+use crate::session_state::SessionState;
 use crate::status::intentions::{self, IMPLIED};
 use crate::status::lock_text::LockNames;
 use crate::value::{Value, to_text};
@@ -38,7 +38,7 @@ pub struct Picture {
 
 impl Picture {
     /// Copies them out.
-    pub fn take(db: &Database) -> SqlResult<Picture> {
+    pub fn take(db: &Observed) -> SqlResult<Picture> {
         let account = Arc::new(Account::new(db.memory().clone()));
         let mut charge = Charge::on(Some(&account));
         let copied = db.engine().locks().try_snapshot(|bytes| {
@@ -154,7 +154,7 @@ fn type_text(lock: &LockInfo) -> &'static str {
 }
 
 /// Rows of performance_schema.data_locks.
-pub fn data_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn data_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     let names = LockNames::for_locks(db, &snapshot.locks);
     let implied = intentions::implied(&snapshot.locks, &names);
@@ -200,7 +200,7 @@ fn pairs(picture: &LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)>
 }
 
 /// Rows of performance_schema.data_lock_waits.
-pub fn data_lock_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn data_lock_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         let ids = [lock_id(requesting.id), lock_id(blocking.id)];
@@ -221,7 +221,7 @@ pub fn data_lock_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
-pub fn old_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn old_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     let mut concerned: Vec<LockId> =
         snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
@@ -253,7 +253,7 @@ pub fn old_locks(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// Rows of INNODB_LOCK_WAITS.
-pub fn old_waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn old_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         out(&[
@@ -285,7 +285,7 @@ fn shortened(statement: &str) -> String {
 }
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
-pub fn lock_waits(db: &Database, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn lock_waits(db: &Observed, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
     let locks = Picture::take(db)?;
     if locks.waits.is_empty() {
         return Ok(());

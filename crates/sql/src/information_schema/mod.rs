@@ -4,15 +4,13 @@
 //! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written
 //! line by line from where it lies ([`write()`], [`crate::cell`]); catalogs and the like are lists of values.
 
-use std::sync::Arc;
-
 use crate::accounts::Privileges;
 use crate::cell::{Cell, Lines};
-use crate::database::Database;
 use crate::error::SqlResult;
 use crate::expr::SessionView;
 use crate::memory::Charge;
-use crate::session::SessionState;
+use crate::observed::Observed;
+use crate::session_state::SessionState;
 use crate::value::Value;
 use crate::virtual_table::VirtualTable;
 
@@ -48,7 +46,7 @@ pub(crate) fn count(number: usize) -> Value {
 /// All rows of a table, as the session may see them.
 pub fn rows(
     table: VirtualTable,
-    db: &Arc<Database>,
+    db: &Observed,
     session: &SessionState,
     charge: &mut Charge,
 ) -> SqlResult<Vec<Vec<Value>>> {
@@ -69,7 +67,7 @@ const ROW_BYTES: usize = 2 << 10;
 /// Hands on all rows of a table, one at a time, as the session may see them.
 pub fn write(
     table: VirtualTable,
-    db: &Arc<Database>,
+    db: &Observed,
     session: &SessionState,
     out: &mut Lines<'_>,
 ) -> SqlResult<()> {
@@ -104,7 +102,7 @@ pub fn write(
 }
 
 /// Rows of the tables that are made as lists of values.
-fn listed(table: VirtualTable, db: &Arc<Database>, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
+fn listed(table: VirtualTable, db: &Observed, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
     use VirtualTable as V;
     Ok(match table {
         V::Schemata => catalog::schemata(db, session),

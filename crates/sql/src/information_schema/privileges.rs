@@ -5,9 +5,9 @@ use super::server::accounts_seen;
 use super::text;
 use crate::accounts::privileges::PRIVILEGES_LIST;
 use crate::accounts::{Account, Privileges, TableRights};
-use crate::database::Database;
 use crate::datetime::DateTime;
-use crate::session::SessionState;
+use crate::observed::Observed;
+use crate::session_state::SessionState;
 use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
@@ -59,7 +59,7 @@ pub(super) fn place(schema: &str, table: &str, column: Option<&str>) -> impl Ite
 }
 
 /// Rows of `mysql.tables_priv`.
-pub(super) fn of_tables(db: &Database) -> Rows {
+pub(super) fn of_tables(db: &Observed) -> Rows {
     let line = |(account, schema, table, rights): (&Account, &str, &str, &TableRights)| {
         let granted = [text(&rights.grantor), moment(rights)];
         let held = [set_text(rights.whole), set_text(rights.on_some_column())];
@@ -69,7 +69,7 @@ pub(super) fn of_tables(db: &Database) -> Rows {
 }
 
 /// Rows of `mysql.columns_priv`.
-pub(super) fn of_columns(db: &Database) -> Rows {
+pub(super) fn of_columns(db: &Observed) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&db.accounts().list()) {
         rows.extend(rights.columns().map(|column| {
@@ -104,7 +104,7 @@ fn privilege_line(
 }
 
 /// Rows of TABLE_PRIVILEGES.
-pub(super) fn table_privileges(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn table_privileges(db: &Observed, session: &SessionState) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&accounts_seen(db, session)) {
         let held: Vec<&str> = names(rights.whole).collect();
@@ -121,7 +121,7 @@ pub(super) fn table_privileges(db: &Database, session: &SessionState) -> Rows {
 }
 
 /// Rows of COLUMN_PRIVILEGES.
-pub(super) fn column_privileges(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn column_privileges(db: &Observed, session: &SessionState) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&accounts_seen(db, session)) {
         for name in names(rights.on_some_column()) {

@@ -5,8 +5,8 @@
 use super::privileges::{grantable, place, set_text};
 use super::{row, text};
 use crate::accounts::{Account, AccountName, Edge, Privileges, TableRights};
-use crate::database::Database;
-use crate::session::SessionState;
+use crate::observed::Observed;
+use crate::session_state::SessionState;
 use crate::value::{Value, to_text};
 
 type Rows = Vec<Vec<Value>>;
@@ -16,7 +16,7 @@ fn yes(truth: bool) -> Value {
 }
 
 /// Rows of `mysql.role_edges`.
-pub(super) fn edges(db: &Database) -> Rows {
+pub(super) fn edges(db: &Observed) -> Rows {
     let mut rows = Rows::new();
     for account in db.accounts().list() {
         rows.extend(account.roles.iter().map(|(role, admin)| {
@@ -35,7 +35,7 @@ pub(super) fn edges(db: &Database) -> Rows {
 }
 
 /// Rows of `mysql.default_roles`.
-pub(super) fn defaults(db: &Database) -> Rows {
+pub(super) fn defaults(db: &Observed) -> Rows {
     let mut rows = Rows::new();
     for account in db.accounts().list() {
         let AccountName { user, host } = &account.name;
@@ -47,13 +47,13 @@ pub(super) fn defaults(db: &Database) -> Rows {
 
 /// The account, the roles that are active, whether a role is a default role, whether it is mandatory.
 struct Own<'s> {
-    db: &'s Database,
+    db: &'s Observed,
     name: AccountName,
     active: std::sync::Arc<[AccountName]>,
 }
 
 impl Own<'_> {
-    fn of<'s>(db: &'s Database, session: &SessionState) -> Own<'s> {
+    fn of<'s>(db: &'s Observed, session: &SessionState) -> Own<'s> {
         let identity = session.identity.lock();
         Own { db, name: identity.account.clone(), active: identity.active.clone() }
     }
@@ -95,20 +95,20 @@ impl Own<'_> {
 }
 
 /// Rows of APPLICABLE_ROLES.
-pub(super) fn applicable(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn applicable(db: &Observed, session: &SessionState) -> Rows {
     let own = Own::of(db, session);
     db.accounts().edges_from(&own.name).iter().map(|edge| own.line(edge)).collect()
 }
 
 /// Rows of ADMINISTRABLE_ROLE_AUTHORIZATIONS.
-pub(super) fn administrable(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn administrable(db: &Observed, session: &SessionState) -> Rows {
     let own = Own::of(db, session);
     let edges = db.accounts().edges_from(&own.name);
     edges.iter().filter(|edge| edge.admin).map(|edge| own.line(edge)).collect()
 }
 
 /// Rows of ENABLED_ROLES.
-pub(super) fn enabled(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn enabled(db: &Observed, session: &SessionState) -> Rows {
     let own = Own::of(db, session);
     let line = |role: &AccountName| {
         row([text(&role.user), text(&role.host), own.is_default(role), own.is_mandatory(role)])
@@ -134,7 +134,7 @@ fn grant_line(
 }
 
 /// Rows of ROLE_TABLE_GRANTS.
-pub(super) fn table_grants(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn table_grants(db: &Observed, session: &SessionState) -> Rows {
     let accounts = db.accounts().list();
     let own = Own::of(db, session);
     let on_tables = own.on_tables(&accounts).filter(|(.., held)| held.whole != Privileges::NONE);
@@ -142,7 +142,7 @@ pub(super) fn table_grants(db: &Database, session: &SessionState) -> Rows {
 }
 
 /// Rows of ROLE_COLUMN_GRANTS.
-pub(super) fn column_grants(db: &Database, session: &SessionState) -> Rows {
+pub(super) fn column_grants(db: &Observed, session: &SessionState) -> Rows {
     let accounts = db.accounts().list();
     let own = Own::of(db, session);
     let of = |one: (&Account, &str, &str, &TableRights)| -> Rows {

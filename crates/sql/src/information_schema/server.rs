@@ -12,12 +12,12 @@ use crate::ast::VariableScope;
 use crate::cell::{Cell, Lines};
 use crate::charset::Charset;
 use crate::collation::Collation;
-use crate::database::Database;
 use crate::error::SqlResult;
 use crate::lexer::Keyword;
+use crate::observed::Observed;
 use crate::registry::counts::Totals;
 use crate::registry::{Command, Entry, Listed, ahead};
-use crate::session::SessionState;
+use crate::session_state::SessionState;
 use crate::value::Value;
 use crate::variables::{Scope, VARIABLES};
 
@@ -26,7 +26,7 @@ type Rows = Vec<Vec<Value>>;
 /// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max` characters are
 /// shown.
 pub fn processlist(
-    db: &Database,
+    db: &Observed,
     session: &SessionState,
     info_chars_max: usize,
     out: &mut Lines<'_>,
@@ -136,13 +136,13 @@ pub fn latch_waits() -> Rows {
 }
 
 /// Rows of performance_schema.persisted_variables: what SET PERSIST has kept for the next start.
-pub fn persisted_variables(db: &Database) -> Rows {
+pub fn persisted_variables(db: &Observed) -> Rows {
     let entries = db.globals().persisted().map(|persisted| persisted.entries()).unwrap_or_default();
     entries.into_iter().map(|(name, entry)| row([text(name), text(entry.value)])).collect()
 }
 
 /// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.
-pub fn threads(db: &Database) -> Rows {
+pub fn threads(db: &Observed) -> Rows {
     let now = db.registry().now_us();
     let name = |name: &[u8]| text(String::from_utf8_lossy(name));
     let line = |entry: &Listed| {
@@ -234,7 +234,7 @@ pub fn variables(session: &SessionState, global: bool) -> SqlResult<Rows> {
 
 /// Rows of GLOBAL_STATUS; of SESSION_STATUS, where a session's counters are given. Without `commands` those of
 /// `Com_...` are left out.
-pub fn status(db: &Database, session: Option<Totals>, commands: bool, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn status(db: &Observed, session: Option<Totals>, commands: bool, out: &mut Lines<'_>) -> SqlResult<()> {
     const PUBLIC_KEY: &str = "Caching_sha2_password_rsa_public_key";
     let mut shown = false;
     for (name, value) in crate::status::list(db, session) {
@@ -285,7 +285,7 @@ fn yes(set: Privileges) -> Value {
 }
 
 /// Rows of USER_PRIVILEGES.
-pub fn user_privileges(db: &Database, session: &SessionState) -> Rows {
+pub fn user_privileges(db: &Observed, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {
         let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
@@ -307,7 +307,7 @@ pub fn user_privileges(db: &Database, session: &SessionState) -> Rows {
 }
 
 /// Rows of SCHEMA_PRIVILEGES.
-pub fn schema_privileges(db: &Database, session: &SessionState) -> Rows {
+pub fn schema_privileges(db: &Observed, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {
         let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
@@ -320,7 +320,7 @@ pub fn schema_privileges(db: &Database, session: &SessionState) -> Rows {
 }
 
 pub(super) fn accounts_seen(
-    db: &Database,
+    db: &Observed,
     session: &SessionState,
 ) -> Vec<std::sync::Arc<crate::accounts::Account>> {
     let rights = session.rights();

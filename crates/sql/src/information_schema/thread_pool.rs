@@ -2,16 +2,16 @@
 //! listener thread, the thread that holds the baton looks for events itself.
 
 use crate::cell::{Cell, Lines};
-use crate::database::Database;
 use crate::error::SqlResult;
+use crate::observed::Observed;
 use crate::thread_pool::PoolGroup;
 
-fn groups_of(db: &Database) -> Vec<PoolGroup> {
+fn groups_of(db: &Observed) -> Vec<PoolGroup> {
     db.thread_pool().map_or(Vec::new(), |pool| pool.groups())
 }
 
 /// THREAD_POOL_GROUPS
-pub fn groups(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn groups(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let n = Cell::UInt;
     let lengths = db.thread_pool().map_or(Vec::new(), |pool| pool.queue_lengths());
     groups_of(db).into_iter().zip(lengths).try_for_each(|(one, length)| {
@@ -29,7 +29,7 @@ pub fn groups(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// THREAD_POOL_QUEUES
-pub fn queues(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn queues(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let n = Cell::UInt;
     let queued = db.thread_pool().map_or(Vec::new(), |pool| pool.queued());
     queued.into_iter().try_for_each(|one| {
@@ -38,7 +38,7 @@ pub fn queues(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// THREAD_POOL_STATS
-pub fn stats(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn stats(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let n = Cell::UInt;
     groups_of(db).into_iter().try_for_each(|one| {
         out(&[
@@ -58,7 +58,7 @@ pub fn stats(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// THREAD_POOL_WAITS: sessions that waited, by reason. None of these waits holds a thread here.
-pub fn waits(db: &Database, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
     let (engine, status) = (db.engine(), db.status());
     let counts = [
         ("DISKIO", engine.storage().pool.counters().reads),

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::ast::{ExplainTarget, LockStrength, MaintenanceKind, Query, RoleStatement, SetItem, Statement};
-use crate::database::Refusal;
+use crate::catalog::Refusal;
 use crate::error::{SqlError, SqlResult};
 
 impl Session {

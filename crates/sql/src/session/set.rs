@@ -6,14 +6,10 @@
 
 use std::fs::OpenOptions;
 use std::path::Path;
-use std::sync::atomic::Ordering;
-
-use turnstile_sys::latch;
 
 use super::Session;
 use super::persist;
 use super::reads::ReadsLock;
-use super::state::check_read;
 use super::statement::{Outcome, selecting};
 use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
@@ -21,10 +17,11 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
 use crate::query_log::place_of;
+use crate::session_state::check_read;
 use crate::status::metrics;
 use crate::types::ColumnType;
 use crate::value::{Value, to_i64, to_text};
-use crate::variables::{self, Definition, Globals, Kind, Right, Scope, VARIABLES, right};
+use crate::variables::{self, Definition, Kind, Right, Scope, VARIABLES, right};
 use crate::walk;
 use turnstile_engine::give_way::Slice;
 
@@ -290,7 +287,7 @@ impl Session {
             if let (Some(action), Value::Str(pattern)) = (metrics::Action::of(definition.name), &value) {
                 self.db.meters().apply(&self.db, action, pattern);
             }
-            apply_global(&self.db, definition.name, &value);
+            self.db.apply_global(definition.name, &value);
             let on = value == Value::Int(1);
             self.db.globals().set(at, value);
             let logs =
@@ -470,64 +467,6 @@ fn charset_collation(charset: Option<&str>) -> SqlResult<Collation> {
             Collation::default_of_charset(name).ok_or_else(|| SqlError::unknown_character_set(name))
         }
     }
-}
-
-/// Passes a global variable on to the engine.
-pub fn apply_global(db: &crate::Database, name: &str, value: &Value) {
-    if name == "mandatory_roles" {
-        db.accounts().set_mandatory(roles_named(&to_text(value)).unwrap_or_default());
-    }
-    let settings = db.engine().settings();
-    let number = match value {
-        Value::Int(number) => *number as u64,
-        Value::UInt(number) => *number,
-        _ => return,
-    };
-    match name {
-        "innodb_flush_log_at_trx_commit" => {
-            settings.flush_log_at_trx_commit.store(number as u8, Ordering::Relaxed)
-        }
-        "innodb_adaptive_hash_index" => db.engine().adaptive_hash().set_enabled(number != 0),
-        "innodb_deadlock_detect" => db.engine().locks().set_detection(number != 0),
-        "innodb_print_all_deadlocks" => settings.print_all_deadlocks.store(number != 0, Ordering::Relaxed),
-        "innodb_purge_batch_size" => settings.purge_batch_size.store(number, Ordering::Relaxed),
-        "innodb_max_purge_lag" => settings.max_purge_lag.store(number, Ordering::Relaxed),
-        "innodb_max_purge_lag_delay" => settings.max_purge_lag_delay.store(number, Ordering::Relaxed),
-        "innodb_max_purge_size" => settings.max_purge_size.store(number, Ordering::Relaxed),
-        "innodb_thread_concurrency" => {
-            settings.thread_concurrency.store(number, Ordering::Relaxed);
-            db.engine().gate().limit_changed();
-        }
-        "innodb_concurrency_tickets" => settings.concurrency_tickets.store(number, Ordering::Relaxed),
-        "innodb_sync_spin_loops" => latch::set_spin_rounds(number as u32),
-        "innodb_spin_wait_delay" => latch::set_spin_delay(number as u32),
-        "innodb_spin_wait_pause_multiplier" => latch::set_pause_multiplier(number as u32),
-        "global_connection_memory_limit" => db.memory().set_limit(number),
-        "innodb_thread_sleep_delay" => {
-            settings.thread_sleep_delay_us.store(number, Ordering::Relaxed);
-            db.engine().gate().sleep_delay_changed();
-        }
-        "innodb_adaptive_max_sleep_delay" => {
-            settings.adaptive_max_sleep_delay_us.store(number, Ordering::Relaxed);
-        }
-        "innodb_commit_concurrency" => {
-            settings.commit_concurrency.store(number, Ordering::Relaxed);
-            db.engine().commit_gate().limit_changed();
-        }
-        _ => {}
-    }
-}
-
-/// Passes all global variables on to the engine.
-pub fn apply_globals(db: &crate::Database, globals: &Globals) {
-    crate::variables::set_memory_limits(globals);
-    for (at, definition) in VARIABLES.iter().enumerate() {
-        apply_global(db, definition.name, &globals.get(at));
-    }
-    if let (Some(at), Value::Int(1)) = (variables::find("read_only"), globals.named("super_read_only")) {
-        globals.set(at, Value::Int(1));
-    }
-    db.read_only_changed();
 }
 
 /// Whether a path leads to a file of the data directory that is no log: a log's lines at the end of a data file would

@@ -504,7 +504,7 @@ impl Session {
 
     fn create_database_text(&self, name: &str, if_not_exists: bool) -> SqlResult<Table> {
         let schema = self.schema_or_current(Some(name))?;
-        let collation = catalog::schema_collation(&self.db, &schema);
+        let collation = self.db.collation_of(&schema);
         let clause = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
         let named = match collation.is_default() && collation != Collation::DEFAULT {
             true => String::new(),

@@ -12,7 +12,6 @@ use turnstile_engine::session_card::Operation;
 
 use super::Session;
 use super::reads::ReadsLock;
-use super::state::SessionState;
 use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
 use crate::ast::{self, Statement};
@@ -29,6 +28,7 @@ use crate::plan::parameters::{Parameters, actual};
 use crate::plan::uses::{UseList, Uses};
 use crate::plan::{PlanContext, QueryPlan, plan_shown};
 use crate::pulse;
+use crate::session_state::SessionState;
 use crate::sink::ResultSink;
 use crate::types::ColumnType;
 use crate::value::Value;

@@ -11,7 +11,7 @@ use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
 use super::Session;
 use super::tables::Used;
 use crate::ast::{Begin, Completion, TransactionScope};
-use crate::database::Refusal;
+use crate::catalog::Refusal;
 use crate::dictionary::Table;
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Mode, Patience};

@@ -14,9 +14,9 @@ use turnstile_engine::lock::{DeadlockMember, DeadlockRecord};
 use super::lock_text::{
     LockNames, ThreadLine, TransactionHead, operation_of, shown_id, write_lock, write_transaction,
 };
-use crate::database::Database;
 use crate::datetime::DateTime;
 use crate::information_schema::statement_state;
+use crate::observed::Observed;
 use crate::registry::Shown;
 use crate::value::Value;
 
@@ -48,7 +48,7 @@ struct Seen {
 
 impl Deadlocks {
     /// Begins to watch the engine of a database.
-    pub(crate) fn watch(db: &Arc<Database>) {
+    pub(crate) fn watch(db: &Arc<Observed>) {
         let weak = Arc::downgrade(db);
         db.engine().locks().set_deadlock_hook(Box::new(move |record| {
             let seen = weak.upgrade().map(|db| (Arc::new(Report::capture(&db, record)), db));
@@ -70,7 +70,7 @@ impl Deadlocks {
         self.latest.lock().clone()
     }
 
-    fn keep(&self, db: &Database, report: Arc<Report>) {
+    fn keep(&self, db: &Observed, report: Arc<Report>) {
         *self.latest.lock() = Some(report.clone());
         if db.globals().named("innodb_print_all_deadlocks") == Value::Int(1)
             && let Some(log) = self.log.get()
@@ -81,7 +81,7 @@ impl Deadlocks {
 }
 
 impl Report {
-    fn capture(db: &Database, record: &Arc<DeadlockRecord>) -> Report {
+    fn capture(db: &Observed, record: &Arc<DeadlockRecord>) -> Report {
         let seen = |member: &DeadlockMember| {
             let entry = db.registry().find(member.session)?;
             let (began_us, statement_us) = (entry.card.began_us(), entry.since_us());
@@ -100,7 +100,7 @@ impl Report {
     }
 
     /// The body of the section: who, what each held and waited for, and who was rolled back.
-    pub fn text(&self, db: &Database) -> String {
+    pub fn text(&self, db: &Observed) -> String {
         let names = LockNames::of(db);
         let mut out = String::new();
         let us = self.record.at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_micros());

@@ -13,8 +13,8 @@ use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::lock::{LockInfo, LockKind, LockMode, LockName, LockShape};
 
 use crate::cell::Digits;
-use crate::database::Database;
 use crate::dictionary::Table;
+use crate::observed::Observed;
 
 /// Longest piece of a statement's text that is shown, in bytes.
 const STATEMENT_BYTES_MAX: usize = 3000;
@@ -38,7 +38,7 @@ pub struct LockNames {
 
 impl LockNames {
     /// Reads the dictionary.
-    pub fn of(db: &Database) -> LockNames {
+    pub fn of(db: &Observed) -> LockNames {
         let mut names = LockNames::default();
         let dictionary = db.dictionary();
         for table in dictionary.schema_names().iter().flat_map(|schema| dictionary.tables(schema)) {
@@ -53,7 +53,7 @@ impl LockNames {
     }
 
     /// What these locks need: nothing is read if there are none.
-    pub fn for_locks(db: &Database, locks: &[LockInfo]) -> LockNames {
+    pub fn for_locks(db: &Observed, locks: &[LockInfo]) -> LockNames {
         if locks.is_empty() { LockNames::default() } else { LockNames::of(db) }
     }
 

@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 
 use super::sample::Sample;
 use crate::cell::{Cell, Lines};
-use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::information_schema::activity::Moments;
-use crate::session::SessionState;
+use crate::observed::Observed;
+use crate::session_state::SessionState;
 use crate::value::Value;
 
 /// What a counter is, in the words of the column TYPE.
@@ -265,7 +265,7 @@ impl Meters {
     }
 
     /// Does it to all counters that a checked pattern names.
-    pub fn apply(&self, db: &Database, action: Action, pattern: &str) {
+    pub fn apply(&self, db: &Observed, action: Action, pattern: &str) {
         let (sample, now) = (Sample::take(db.engine(), db.rows()), now_unix_us(db));
         let mut meters = self.meters.lock();
         for part in parts(pattern) {
@@ -289,12 +289,12 @@ fn fits(part: &str, metric: &Metric) -> bool {
         || crate::accounts::like(part, metric.name)
 }
 
-fn now_unix_us(db: &Database) -> u64 {
+fn now_unix_us(db: &Observed) -> u64 {
     db.registry().unix_us(db.registry().now_us())
 }
 
 /// Rows of INNODB_METRICS.
-pub fn write(db: &Database, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn write(db: &Observed, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
     let (sample, now) = (Sample::take(db.engine(), db.rows()), now_unix_us(db));
     let mut moments = Moments::of(session);
     let seen = db.meters().look(&sample);

@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use turnstile_engine::Engine;
 
 use super::sample::Sample;
-use crate::database::Database;
 use crate::datetime::DateTime;
 use crate::error::SqlResult;
 use crate::information_schema::activity::Activity;
+use crate::observed::Observed;
 
 mod server;
 mod storage;
@@ -70,19 +70,19 @@ impl Monitor {
         }
     }
 
-    fn span(&self, db: &Database) -> Span {
+    fn span(&self, db: &Observed) -> Span {
         let now = Sample::take(db.engine(), db.rows());
         let before = std::mem::replace(&mut *self.previous.lock(), now);
         Span { now, before }
     }
 
     /// The report.
-    pub fn report(&self, db: &Database) -> SqlResult<String> {
+    pub fn report(&self, db: &Observed) -> SqlResult<String> {
         self.with_report(db, |text| String::from_utf8_lossy(text).into_owned())
     }
 
     /// Makes the report and hands it on, in memory that is kept from one to the next.
-    pub fn with_report<T>(&self, db: &Database, read: impl FnOnce(&[u8]) -> T) -> SqlResult<T> {
+    pub fn with_report<T>(&self, db: &Observed, read: impl FnOnce(&[u8]) -> T) -> SqlResult<T> {
         let mut report = std::mem::take(&mut *self.spare.lock());
         report.clear();
         self.write(db, &mut report)?;
@@ -93,7 +93,7 @@ impl Monitor {
         Ok(result)
     }
 
-    fn write(&self, db: &Database, out: &mut Vec<u8>) -> SqlResult<()> {
+    fn write(&self, db: &Observed, out: &mut Vec<u8>) -> SqlResult<()> {
         let picture = Activity::of(db, None)?;
         let span = self.span(db);
         let log_waits = picture.sessions.iter().any(|one| one.card.waits_for_log());
@@ -108,7 +108,7 @@ impl Monitor {
 }
 
 /// What comes before the list of transactions.
-fn head(db: &Database, span: &Span, picture: &Activity) -> String {
+fn head(db: &Observed, span: &Span, picture: &Activity) -> String {
     let mut out = String::with_capacity(SECTIONS_BYTES_EXPECTED);
     let rule = "=".repeat(37);
     let at = DateTime::from_unix_us((picture.now_unix_us / 1_000_000 * 1_000_000) as i64, 0);
@@ -131,7 +131,7 @@ fn head(db: &Database, span: &Span, picture: &Activity) -> String {
 }
 
 /// What comes behind it; whether a session waits for the log now.
-fn tail(db: &Database, span: &Span, log_waits: bool) -> String {
+fn tail(db: &Observed, span: &Span, log_waits: bool) -> String {
     let mut out = String::with_capacity(SECTIONS_BYTES_EXPECTED);
     storage::file_io(&mut out, log_waits, span);
     storage::adaptive_hash(&mut out, db, span);

@@ -58,7 +58,7 @@ pub struct HashSample {
 }
 
 impl Sample {
-    /// Reads everything; `rows`: see [`Database::rows`](crate::database::Database::rows).
+    /// Reads everything; `rows`: see [`Catalog::rows`](crate::catalog::Catalog::rows).
     pub fn take(engine: &Engine, rows: RowTotals) -> Sample {
         let stats = engine.stats();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -206,7 +206,7 @@ fn every_switch_flipped_under_load() {
 fn commits_are_limited_too() {
     let db = database();
     db.globals().configure("innodb_commit_concurrency", "1").unwrap();
-    turnstile_sql::session::apply_globals(&db, db.globals());
+    db.apply_globals();
     let mut session = session(&db);
     run(&mut session, "CREATE TABLE t (id INT PRIMARY KEY)");
     let turn = db.engine().commit_gate().ticket(&Default::default()).map(|mut ticket| {

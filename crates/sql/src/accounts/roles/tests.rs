@@ -1,6 +1,7 @@
 //! The graph of roles, and the text of `mandatory_roles`.
 
 use super::*;
+use crate::accounts::Changing;
 
 fn name(user: &str) -> AccountName {
     AccountName::new(user, "%")
@@ -40,9 +41,9 @@ fn active_roles_count_while_they_are_held() {
     assert_eq!(held(&["c"]), Some(Privileges::PROCESS));
     accounts.set_mandatory(Vec::new());
     assert_eq!(held(&["c"]), Some(Privileges::NONE), "no longer mandatory");
-    accounts.change(BTreeMap::from([(name("b"), None)]));
+    accounts.change(Changing::alone(), BTreeMap::from([(name("b"), None)]));
     assert_eq!(held(&["a"]), Some(Privileges::NONE), "gone");
-    accounts.change(BTreeMap::from([(name("u"), None)]));
+    accounts.change(Changing::alone(), BTreeMap::from([(name("u"), None)]));
     assert_eq!(held(&["a"]), None);
 }
 

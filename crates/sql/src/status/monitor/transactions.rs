@@ -10,13 +10,13 @@ use super::super::lock_text::{
 };
 use super::{Span, heading};
 use crate::cell::Digits;
-use crate::database::Database;
 use crate::information_schema::activity::{Activity, Transaction, UNWRITTEN_ID};
 use crate::information_schema::doing;
+use crate::observed::Observed;
 use crate::registry::{Listed, ahead};
 
 /// The heading and the counters.
-pub fn section(out: &mut String, db: &Database, span: &Span) {
+pub fn section(out: &mut String, db: &Observed, span: &Span) {
     heading(out, "TRANSACTIONS");
     let (next, now) = (db.engine().next_txn_id().0, &span.now);
     let state = match (now.purge.stopped, now.purge.running) {

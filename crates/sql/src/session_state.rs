@@ -11,8 +11,8 @@ use turnstile_sys::relief;
 
 use crate::accounts::{AccountId, AccountName, Accounts, Rights};
 use crate::ast::VariableScope;
+use crate::catalog::Catalog;
 use crate::collation::Collation;
-use crate::database::Database;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
 use crate::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
@@ -26,7 +26,7 @@ use crate::version::VERSION;
 /// A session's state as its statements see it.
 pub struct SessionState {
     /// Everything shared.
-    pub db: Arc<Database>,
+    catalog: Arc<Catalog>,
     /// Connection id.
     pub id: u64,
     /// What others see of it.
@@ -129,22 +129,22 @@ impl Identity {
 impl SessionState {
     /// A new session's state.
     pub fn new(
-        db: Arc<Database>,
+        catalog: Arc<Catalog>,
         entry: Arc<Entry>,
         identity: Identity,
         found_rows: bool,
         interrupt: Arc<Interrupt>,
     ) -> SessionState {
         let id = entry.id;
-        let memory = Arc::new(MemoryAccount::new(db.memory().clone()));
-        let variables = SessionVariables::new(db.globals());
+        let memory = Arc::new(MemoryAccount::new(catalog.memory().clone()));
+        let variables = SessionVariables::new(catalog.globals());
         let settings = Arc::new(SessionSettings::decode(&variables));
         let warnings = Warnings::new();
         warnings.set_limits(settings.max_error_count, settings.sql_notes);
         memory.set_limit(settings.connection_memory_limit);
         entry.card.count_locks_by(memory.clone());
         SessionState {
-            db,
+            catalog,
             id,
             entry,
             counted_before: Mutex::default(),
@@ -188,7 +188,7 @@ impl SessionState {
     /// Forgets what COM_RESET_CONNECTION forgets.
     pub fn reset(&self) {
         self.flush_counted();
-        let variables = SessionVariables::new(self.db.globals());
+        let variables = SessionVariables::new(self.catalog.globals());
         self.decode(&variables);
         *self.variables.lock() = variables;
         // Many take long to drop: not under the mutex.
@@ -216,7 +216,7 @@ impl SessionState {
 
     /// What its account may do now.
     pub fn rights(&self) -> Rights {
-        self.identity.lock().rights(self.db.accounts())
+        self.identity.lock().rights(self.catalog.accounts())
     }
 
     /// Decoded variables.
@@ -316,7 +316,7 @@ impl SessionState {
         let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
         check_read(definition, scope)?;
         match (definition.scope, global) {
-            (Scope::Global, _) | (Scope::Both, true) => Ok(self.db.globals().get(at)),
+            (Scope::Global, _) | (Scope::Both, true) => Ok(self.catalog.globals().get(at)),
             _ => Ok(match definition.name {
                 "last_insert_id" => Value::UInt(self.last_insert_id.load(Ordering::Relaxed)),
                 "insert_id" => Value::UInt(self.insert_id.load(Ordering::Relaxed)),
@@ -337,7 +337,7 @@ impl SessionState {
     /// The collation of the current database.
     fn schema_collation(&self) -> Option<Collation> {
         let schema = self.schema()?;
-        Some(crate::information_schema::catalog::schema_collation(&self.db, &schema))
+        Some(self.catalog.collation_of(&schema))
     }
 
     /// The collation that a session variable names.
@@ -497,13 +497,13 @@ impl SessionView for SessionState {
     fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>> {
         let name = UserLocks::name_of(name)?;
         let released = self.user_locks.lock().release(&name);
-        Ok((released || self.db.user_locks().owner(&name).is_some()).then_some(released))
+        Ok((released || self.catalog.user_locks().owner(&name).is_some()).then_some(released))
     }
     fn release_user_locks(&self) -> u64 {
         self.user_locks.lock().release_all()
     }
     fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>> {
-        Ok(self.db.user_locks().owner(&UserLocks::name_of(name)?))
+        Ok(self.catalog.user_locks().owner(&UserLocks::name_of(name)?))
     }
     fn random(&self) -> f64 {
         // xorshift: only this session draws from it.
