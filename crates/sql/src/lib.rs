@@ -1,33 +1,20 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod accounts;
-pub mod catalog;
 pub mod database;
-mod definition;
-pub mod dictionary;
 mod exec;
-mod expression_text;
-pub mod fuzz;
 pub mod information_schema;
-pub mod mdl;
 pub mod observed;
 mod plan;
 pub mod query_log;
-mod rank;
-pub mod registry;
-pub mod row_codec;
 pub mod session;
-mod session_state;
 pub mod statement_cache;
 pub mod status;
-pub mod thread_pool;
-mod timeout;
-pub mod user_locks;
-pub mod variables;
-pub mod version;
-pub mod virtual_table;
 
+pub use turnstile_catalog::{
+    accounts, catalog, definition, dictionary, expression_text, fuzz, mdl, rank, registry, row_codec,
+    session_state, thread_pool, timeout, user_locks, variables, version, virtual_table,
+};
 pub use turnstile_expr::{expr, functions};
 use turnstile_syntax::walk;
 pub use turnstile_syntax::{ast, digest, lexer, parser, template};

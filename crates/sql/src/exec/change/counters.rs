@@ -334,11 +334,3 @@ impl Exec<'_> {
         }
     }
 }
-
-impl Table {
-    /// The counter goes on at `next` if it is not there yet, and at the column's largest value at most.
-    fn count_up_to(&self, next: u64) {
-        let most = self.auto_column.map_or(u64::MAX, |column| self.columns()[column].kind.largest_counted());
-        self.counters.auto_increment.fetch_max(next.min(most), Ordering::AcqRel);
-    }
-}

@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering;
 use super::super::Session;
 use super::alteration::Alteration;
 use crate::dictionary::Table;
-use crate::dictionary::table::Counters;
 use crate::error::SqlResult;
 use crate::exec::change::counters::largest_there;
 
@@ -43,13 +42,5 @@ impl Session {
         let options = self.copy_txn().options().clone();
         let largest = largest_there(self.db.engine(), table, column, options).await?;
         Ok(largest.saturating_add(1).min(table.columns()[column].kind.largest_counted()))
-    }
-}
-
-impl Counters {
-    fn found_at(&self, slot: turnstile_engine::CounterSlot, next: u64) {
-        self.auto_increment.store(next, Ordering::Release);
-        self.logged.store(next, Ordering::Release);
-        self.slot.get_or_init(|| slot);
     }
 }

@@ -1,0 +1,281 @@
+//! What sessions share below their plans: engine, dictionary, gates, accounts, global variables, the list of sessions.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use turnstile_engine::tally::RowTotals;
+use turnstile_engine::{DICTIONARY_INDEX, Engine};
+
+use crate::accounts::{Account, AccountName, Accounts, Privileges};
+use crate::dictionary::table::{Counters, Definition};
+use crate::dictionary::{Dictionary, RowKind, Table, encoding, read_rows};
+use crate::mdl::Gate;
+use crate::mdl::circle::GateWaits;
+use crate::mdl::names::NameGates;
+use crate::registry::Registry;
+use crate::registry::counts::Totals;
+use crate::thread_pool::ThreadPoolView;
+use crate::user_locks::UserLocks;
+use crate::variables::Globals;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::ServerMemory;
+use turnstile_values::value::Value;
+
+mod applied;
+mod saved;
+
+/// Whom `read_only` and `super_read_only` keep from writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Both are OFF.
+    Nobody,
+    /// `read_only`: accounts without CONNECTION_ADMIN and SUPER.
+    Unprivileged,
+    /// `super_read_only`.
+    Everybody,
+}
+
+impl Refusal {
+    /// The option, as error 1290 names it.
+    pub fn option(self) -> &'static str {
+        if self == Refusal::Everybody { "--super-read-only" } else { "--read-only" }
+    }
+}
+
+/// The database of the server's own tables: it is always there.
+pub const SERVERS_OWN: &str = "mysql";
+
+/// What sessions share.
+pub struct Catalog {
+    engine: Arc<Engine>,
+    dictionary: Dictionary,
+    gate_waits: GateWaits,
+    definitions: Arc<Gate>,
+    names: NameGates,
+    user_locks: Arc<UserLocks>,
+    accounts: Accounts,
+    registry: Registry,
+    globals: Globals,
+    memory: Arc<ServerMemory>,
+    thread_pool: OnceLock<Arc<dyn ThreadPoolView>>,
+    shutdown: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// One reference is its own, every other one a prepared statement's.
+    prepared: Arc<()>,
+    /// A [`Refusal`].
+    refusal: AtomicU8,
+}
+
+impl Catalog {
+    /// Opens what the engine holds: loads dictionary and accounts (making the first account in a fresh one), drops
+    /// indexes that the dictionary does not know.
+    pub async fn open(engine: Arc<Engine>, globals: Globals) -> SqlResult<Arc<Catalog>> {
+        let dictionary = Dictionary::default();
+        let accounts = Accounts::default();
+        let mut known = HashSet::from([DICTIONARY_INDEX]);
+        let rows = read_rows(&engine).await?;
+        let fresh = rows.is_empty();
+        let damaged = || SqlError::unknown_error("the data dictionary has a row that cannot be read");
+        for (kind, name, row) in &rows {
+            match *kind {
+                kind if kind == RowKind::Schema as u8 => {
+                    let name = std::str::from_utf8(name).map_err(|_| damaged())?;
+                    let collation = encoding::Reader::new(row, 1).and_then(|mut row| row.collation());
+                    dictionary.put_schema(name, collation.map_err(|_| damaged())?);
+                }
+                kind if kind == RowKind::Table as u8 => {
+                    let definition = Definition::decode(row).map_err(|_| damaged())?;
+                    known.insert(definition.clustered);
+                    known.extend(definition.keys.iter().map(|key| key.index));
+                    dictionary.reserve_table_id(definition.id);
+                    let counters = Counters::found(&engine, &definition)?;
+                    let table = Table::new(definition, Arc::default(), counters);
+                    dictionary.put_table(Arc::new(table));
+                }
+                kind if kind == RowKind::Account as u8 => {
+                    accounts.put(Account::decode(row).map_err(|_| damaged())?);
+                }
+                _ => return Err(damaged()),
+            }
+        }
+        for index in engine.indexes() {
+            if !known.contains(&index) {
+                engine.drop_index(index)?;
+            }
+        }
+        let catalog = Arc::new(Catalog {
+            engine,
+            dictionary,
+            gate_waits: GateWaits::default(),
+            definitions: Arc::default(),
+            names: NameGates::default(),
+            user_locks: Arc::default(),
+            accounts,
+            registry: Registry::default(),
+            globals,
+            memory: Arc::default(),
+            thread_pool: OnceLock::new(),
+            shutdown: OnceLock::new(),
+            prepared: Arc::new(()),
+            refusal: AtomicU8::new(0),
+        });
+        catalog.install(fresh).await?;
+        catalog.apply_globals();
+        Ok(catalog)
+    }
+
+    /// The first contents of a fresh data directory: root without password, from the same machine only. The server's
+    /// own database is also put into a directory of a version that let it be dropped.
+    async fn install(&self, fresh: bool) -> SqlResult<()> {
+        if self.dictionary.schema_collation(SERVERS_OWN).is_none() {
+            self.add_schema(SERVERS_OWN).await?;
+        }
+        if !fresh {
+            return Ok(());
+        }
+        let mut root = Account::new(AccountName::new("root", "localhost"));
+        root.global = Privileges::everything();
+        self.save_account(&root).await?;
+        self.accounts.put(root);
+        self.add_schema("test").await
+    }
+
+    async fn add_schema(&self, name: &str) -> SqlResult<()> {
+        self.save_schema(name, Collation::DEFAULT).await?;
+        self.dictionary.put_schema(name, Collation::DEFAULT);
+        Ok(())
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// What all sessions have counted, and whoever has none.
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.registry.totals();
+        totals.rows.add_totals(&self.engine.stats().rows.totals());
+        totals
+    }
+
+    /// Of [`Database::totals`] what the engine has done.
+    pub fn rows(&self) -> RowTotals {
+        let mut rows = self.registry.rows();
+        rows.add_totals(&self.engine.stats().rows.totals());
+        rows
+    }
+
+    /// Databases and tables.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// The collation of a database, the computed ones included.
+    pub fn collation_of(&self, schema: &str) -> Collation {
+        match schema.eq_ignore_ascii_case("information_schema") {
+            true => Collation::Utf8mb3GeneralCi,
+            false => self.dictionary.schema_collation(schema).unwrap_or(Collation::DEFAULT),
+        }
+    }
+
+    /// Sessions that wait at metadata gates.
+    pub fn gate_waits(&self) -> &GateWaits {
+        &self.gate_waits
+    }
+
+    /// The gate that DDL passes as a writer and FLUSH TABLES WITH READ LOCK closes, so that no table comes or goes
+    /// meanwhile.
+    pub fn definitions(&self) -> &Arc<Gate> {
+        &self.definitions
+    }
+
+    /// Names that statements are giving.
+    pub fn names(&self) -> &NameGates {
+        &self.names
+    }
+
+    /// Locks that users have named.
+    pub fn user_locks(&self) -> &Arc<UserLocks> {
+        &self.user_locks
+    }
+
+    /// Accounts, for authentication.
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// What statements hold in memory.
+    pub fn memory(&self) -> &Arc<ServerMemory> {
+        &self.memory
+    }
+
+    /// Sessions.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Global variables.
+    pub fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
+    /// Whom `read_only` and `super_read_only` keep from writing, as they are now.
+    pub fn refuses_writes(&self) -> Refusal {
+        match self.refusal.load(Ordering::Relaxed) {
+            0 => Refusal::Nobody,
+            1 => Refusal::Unprivileged,
+            _ => Refusal::Everybody,
+        }
+    }
+
+    /// Takes over `read_only` and `super_read_only` from the globals.
+    pub fn read_only_changed(&self) {
+        let on = |name| self.globals.named(name) == Value::Int(1);
+        let refusal = match (on("read_only"), on("super_read_only")) {
+            (_, true) => 2,
+            (true, false) => 1,
+            (false, false) => 0,
+        };
+        self.refusal.store(refusal, Ordering::Relaxed);
+    }
+
+    /// Says who runs the sessions. The first to say so is believed.
+    pub fn set_thread_pool(&self, pool: Arc<dyn ThreadPoolView>) {
+        let _ = self.thread_pool.set(pool);
+    }
+
+    /// Who runs the sessions, if somebody has said so.
+    pub fn thread_pool(&self) -> Option<&Arc<dyn ThreadPoolView>> {
+        self.thread_pool.get()
+    }
+
+    /// Prepared statements of all sessions.
+    pub fn prepared_count(&self) -> u64 {
+        Arc::strong_count(&self.prepared) as u64 - 1
+    }
+
+    /// A place among the prepared statements of all sessions; given back when dropped. Error 1461 if there is none
+    /// left.
+    pub fn prepared_place(&self) -> SqlResult<Arc<()>> {
+        let most = match self.globals.named("max_prepared_stmt_count") {
+            Value::UInt(most) => most,
+            Value::Int(most) => most.max(0) as u64,
+            _ => 0,
+        };
+        if Arc::strong_count(&self.prepared) as u64 > most {
+            return Err(SqlError::too_many_prepared_statements(most));
+        }
+        Ok(Arc::clone(&self.prepared))
+    }
+
+    /// Sets what SHUTDOWN does.
+    pub fn set_shutdown(&self, shutdown: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.shutdown.set(shutdown);
+    }
+
+    /// Asks the process to end; false if nobody listens.
+    pub fn ask_for_shutdown(&self) -> bool {
+        self.shutdown.get().map(|shutdown| shutdown()).is_some()
+    }
+}

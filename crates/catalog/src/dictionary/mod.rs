@@ -1,0 +1,294 @@
+//! The data dictionary: databases, tables and accounts. It is held in memory and kept as rows of the engine's
+//! dictionary index, where a change is an ordinary durable transaction.
+//!
+//! | row key | row |
+//! |---|---|
+//! | `1` name | a database: its default collation |
+//! | `2` table id (big endian) | a table: [`table::Definition`] |
+//! | `3` user, `0`, host | an account |
+//!
+//! DDL order, so that a crash leaves at worst a tree that nobody knows (dropped at the next start) and never a table
+//! without its tree: trees are made before the row that names them is committed, and dropped after the row is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turnstile_engine::ids::{TableId, TxnId};
+use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::{
+    Change, DICTIONARY_INDEX, Engine, Isolation, Read, RowKeys, ScanIndex, ScanSpec, TableDef, Txn,
+    TxnOptions, Updated, Visit,
+};
+use turnstile_sys::ranked::RankedRwLock;
+
+use crate::rank;
+use turnstile_engine::give_way::Slice;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+
+pub mod check;
+pub mod encoding;
+pub mod foreign_key;
+pub mod table;
+
+pub use check::Check;
+pub use foreign_key::{Action, ForeignKey};
+pub use table::{Column, DefaultValue, Key, Part, Table};
+
+/// Row keys begin with one of these.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub enum RowKind {
+    /// A database.
+    Schema = 1,
+    /// A table.
+    Table = 2,
+    /// An account.
+    Account = 3,
+}
+
+/// A row key.
+pub fn row_key(kind: RowKind, name: &[u8]) -> Vec<u8> {
+    [&[kind as u8], name].concat()
+}
+
+/// A database.
+#[derive(Clone, Default)]
+pub struct Schema {
+    /// Default of its tables.
+    pub collation: Option<Collation>,
+    /// Its tables by name.
+    pub tables: BTreeMap<Box<str>, Arc<Table>>,
+}
+
+/// A table's database and name.
+pub type TableName = (Box<str>, Box<str>);
+
+/// What is known, under one latch.
+#[derive(Default)]
+struct Contents {
+    schemas: BTreeMap<Box<str>, Schema>,
+    /// For every table that is named as a parent, whether it is there or not: the tables with such a foreign key.
+    children: BTreeMap<TableName, BTreeSet<TableName>>,
+}
+
+impl Contents {
+    /// Forgets what a definition says of parents.
+    fn unlink(&mut self, child: &table::Definition) {
+        for key in &child.foreign_keys {
+            let parent = (key.parent_schema.clone(), key.parent.clone());
+            if let Some(children) = self.children.get_mut(&parent) {
+                children.remove(&(child.schema.clone(), child.name.clone()));
+                if children.is_empty() {
+                    self.children.remove(&parent);
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, child: &table::Definition) {
+        for key in &child.foreign_keys {
+            let parent = (key.parent_schema.clone(), key.parent.clone());
+            self.children.entry(parent).or_default().insert((child.schema.clone(), child.name.clone()));
+        }
+    }
+}
+
+/// Databases and tables in memory.
+pub struct Dictionary {
+    contents: RankedRwLock<Contents>,
+    version: AtomicU64,
+    next_table: AtomicU64,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        Dictionary {
+            contents: RankedRwLock::new(rank::SHORT, &rank::DICTIONARY, Contents::default()),
+            version: AtomicU64::new(0),
+            next_table: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Dictionary {
+    /// Grows with every change; a plan made under another version is not to be used.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// A table id that was never given.
+    pub fn next_table_id(&self) -> TableId {
+        TableId(self.next_table.fetch_add(1, Ordering::Relaxed) as u32 + 2)
+    }
+
+    /// Names of the databases.
+    pub fn schema_names(&self) -> Vec<Box<str>> {
+        self.contents.read().schemas.keys().cloned().collect()
+    }
+
+    /// Default collation of a database; None if there is no such database.
+    pub fn schema_collation(&self, name: &str) -> Option<Collation> {
+        self.contents.read().schemas.get(name).map(|schema| schema.collation.unwrap_or(Collation::DEFAULT))
+    }
+
+    /// All tables of a database by name.
+    pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
+        self.contents
+            .read()
+            .schemas
+            .get(schema)
+            .map(|schema| schema.tables.values().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// One table.
+    pub fn find(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
+        self.contents.read().schemas.get(schema)?.tables.get(name).cloned()
+    }
+
+    /// One table, or the error MySQL gives.
+    pub fn table(&self, schema: &str, name: &str) -> SqlResult<Arc<Table>> {
+        let contents = self.contents.read();
+        let found = contents.schemas.get(schema).ok_or_else(|| SqlError::unknown_database(schema))?;
+        found.tables.get(name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
+    }
+
+    /// The tables with a foreign key to a table of this name, whether there is such a table or not; itself perhaps
+    /// among them.
+    pub fn children(&self, schema: &str, name: &str) -> Vec<Arc<Table>> {
+        let contents = self.contents.read();
+        let Some(names) = contents.children.get(&(Box::from(schema), Box::from(name))) else {
+            return Vec::new();
+        };
+        let find = |(schema, name): &TableName| contents.schemas.get(schema)?.tables.get(name).cloned();
+        names.iter().filter_map(find).collect()
+    }
+
+    /// Adds or changes a database.
+    pub fn put_schema(&self, name: &str, collation: Collation) {
+        self.contents.write().schemas.entry(name.into()).or_default().collation = Some(collation);
+        self.changed();
+    }
+
+    /// Forgets a database.
+    pub fn remove_schema(&self, name: &str) {
+        self.contents.write().schemas.remove(name);
+        self.changed();
+    }
+
+    /// Adds or replaces a table under the name in its definition.
+    pub fn put_table(&self, table: Arc<Table>) {
+        self.replace_tables(&[], vec![table]);
+    }
+
+    /// Forgets a table.
+    pub fn remove_table(&self, schema: &str, name: &str) {
+        self.replace_tables(&[(schema.into(), name.into())], Vec::new());
+    }
+
+    /// Forgets tables, and adds or replaces others: nobody sees some of it without the rest.
+    pub fn replace_tables(&self, gone: &[TableName], now: Vec<Arc<Table>>) {
+        let mut replaced = Vec::with_capacity(gone.len());
+        let mut contents = self.contents.write();
+        for (schema, name) in gone {
+            replaced.extend(contents.schemas.get_mut(schema).and_then(|schema| schema.tables.remove(name)));
+        }
+        replaced.iter().for_each(|old: &Arc<Table>| contents.unlink(&old.definition));
+        for table in now {
+            let schema = contents.schemas.entry(table.definition.schema.clone()).or_default();
+            if let Some(old) = schema.tables.insert(table.definition.name.clone(), table.clone()) {
+                contents.unlink(&old.definition);
+                replaced.push(old);
+            }
+            contents.link(&table.definition);
+        }
+        drop(contents);
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Later ids are above this one.
+    pub fn reserve_table_id(&self, id: TableId) {
+        self.next_table.fetch_max(u64::from(id.0), Ordering::Relaxed);
+    }
+}
+
+struct NoKeys;
+
+impl RowKeys for NoKeys {
+    fn secondary_key(&self, _: usize, _: &[u8], _: &mut Vec<u8>) -> bool {
+        false
+    }
+}
+
+fn rows() -> TableDef {
+    TableDef { id: TableId(1), clustered: DICTIONARY_INDEX, secondaries: Vec::new(), keys: Arc::new(NoKeys) }
+}
+
+fn begin(engine: &Arc<Engine>) -> Txn {
+    engine.begin(TxnOptions {
+        isolation: Isolation::RepeatableRead,
+        read_only: false,
+        autocommit: false,
+        lock_wait_timeout_ms: 50_000,
+        interrupt: Arc::new(Interrupt::new()),
+        card: Default::default(),
+    })
+}
+
+/// All rows of the dictionary: kind, name, row.
+pub async fn read_rows(engine: &Arc<Engine>) -> SqlResult<Vec<(u8, Vec<u8>, Vec<u8>)>> {
+    let mut found = Vec::new();
+    let mut txn = begin(engine);
+    let mut scan = txn.scan(
+        &rows(),
+        ScanSpec {
+            index: ScanIndex::Clustered,
+            lower: Bound::Unbounded,
+            upper: Bound::Unbounded,
+            reverse: false,
+            mode: Read::Consistent,
+            fetch_row: true,
+        },
+    );
+    let mut visit = |key: &[u8], _: &[u8], row: &[u8]| {
+        if let Some((kind, name)) = key.split_first() {
+            found.push((*kind, name.to_vec(), row.to_vec()));
+        }
+        Visit::Continue
+    };
+    while txn.scan_batch(&mut scan, &mut visit).await? {}
+    txn.rollback().await?;
+    Ok(found)
+}
+
+/// Writes rows (None deletes one), all or nothing; durable when it returns.
+pub async fn write_rows(engine: &Arc<Engine>, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> SqlResult<TxnId> {
+    let mut txn = begin(engine);
+    let (table, mut slice) = (rows(), Slice::default());
+    for (key, row) in changes {
+        slice.breathe().await;
+        let Some(row) = row else {
+            txn.delete(&table, key).await?;
+            continue;
+        };
+        let mut replace = |_: &[u8], new: &mut Vec<u8>| {
+            new.extend_from_slice(row);
+            Change::Replace
+        };
+        if txn.update(&table, key, &mut replace).await? == Updated::Missing {
+            txn.insert(&table, key, row).await?;
+        }
+    }
+    let id = txn.id().unwrap_or_default();
+    if let Some(lsn) = txn.commit()? {
+        engine.wait_durable(lsn).await?;
+    }
+    Ok(id)
+}

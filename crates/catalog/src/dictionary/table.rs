@@ -1,0 +1,639 @@
+//! A table as SQL sees it: columns, keys, and how its rows and keys become bytes.
+//!
+//! [`Definition`] is what the dictionary keeps; [`Table`] is a definition made ready for use and never changes. DDL
+//! makes a new `Table` that shares gate and counters with the old one. A statement takes the gate, then looks the table
+//! up again: what it finds then stays true while it holds the gate.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use turnstile_engine::ids::{IndexId, TableId, TxnId};
+use turnstile_engine::{CounterSlot, Engine, RowKeys, ScanIndex, SecondaryDef, TableDef};
+
+use super::check::{self, BoundCheck, Check};
+use super::encoding::{Damaged, Reader, Writer};
+use super::foreign_key::ForeignKey;
+use crate::expression_text::{expression_text, parse_expression};
+use crate::mdl::Gate;
+use crate::row_codec::{RowLayout, RowView};
+use turnstile_expr::expr::Expr;
+use turnstile_syntax::ast;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::key_codec::KeyPart;
+use turnstile_values::types::ColumnType;
+use turnstile_values::value::Value;
+
+/// What a column holds when INSERT does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DefaultValue {
+    /// An error in strict mode, else the type's zero.
+    None,
+    /// This value.
+    Value(Value),
+    /// CURRENT_TIMESTAMP with so many fractional digits.
+    Now(u8),
+    /// An expression, computed for each row. As it comes from its canonical text.
+    Computed(Arc<ast::Expr>),
+    /// GENERATED ALWAYS AS: the column never holds anything else than this expression's value. True for STORED; both
+    /// kinds are kept in the row, so that reading one costs nothing and a key over it is a key like any other.
+    Generated(Arc<ast::Expr>, bool),
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub kind: ColumnType,
+    /// NULL is allowed.
+    pub nullable: bool,
+    /// Its default.
+    pub default: DefaultValue,
+    /// ON UPDATE CURRENT_TIMESTAMP, with its fractional digits.
+    pub on_update: Option<u8>,
+    /// AUTO_INCREMENT
+    pub auto_increment: bool,
+    /// COMMENT
+    pub comment: Box<str>,
+    /// Left out of `*`.
+    pub invisible: bool,
+}
+
+impl Column {
+    /// The expression of a generated column, and whether it is STORED.
+    pub fn generation(&self) -> Option<(&ast::Expr, bool)> {
+        match &self.default {
+            DefaultValue::Generated(expr, stored) => Some((expr, *stored)),
+            _ => None,
+        }
+    }
+}
+
+/// One column of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Position of the column.
+    pub column: usize,
+    /// Only so many characters (bytes for binary strings).
+    pub prefix: Option<u32>,
+    /// DESC
+    pub descending: bool,
+}
+
+/// A key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// Its name; PRIMARY for the primary key.
+    pub name: Box<str>,
+    /// PRIMARY KEY
+    pub primary: bool,
+    /// UNIQUE or PRIMARY
+    pub unique: bool,
+    /// Its columns.
+    pub parts: Vec<Part>,
+    /// Its tree.
+    pub index: IndexId,
+    /// COMMENT
+    pub comment: Box<str>,
+    /// False for INVISIBLE.
+    pub visible: bool,
+    /// It was made for a foreign key and not asked for: it goes when another key begins with its columns.
+    pub implicit: bool,
+}
+
+/// What the dictionary keeps of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// Names it for ever.
+    pub id: TableId,
+    /// Its database.
+    pub schema: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its columns in order.
+    pub columns: Vec<Column>,
+    /// Its keys: the primary key first, then unique ones, then the others.
+    pub keys: Vec<Key>,
+    /// Its CHECK constraints, by name.
+    pub checks: Vec<Check>,
+    /// Its foreign keys, as a child.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// The tree of its rows.
+    pub clustered: IndexId,
+    /// Default of its character columns.
+    pub collation: Collation,
+    /// COMMENT
+    pub comment: Box<str>,
+    /// AUTO_INCREMENT=: no generated value is below it.
+    pub auto_increment: u64,
+    /// Seconds since 1970.
+    pub created: u64,
+}
+
+/// Counters that outlive a change of the definition.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Next AUTO_INCREMENT value; 0 until it was read from the table.
+    pub auto_increment: AtomicU64,
+    /// Where that is durable, once it is.
+    pub slot: OnceLock<CounterSlot>,
+    /// A number that the log has: rows with smaller ones need not tell it again.
+    pub logged: AtomicU64,
+    /// Next hidden row id; 0 until it was read from the table.
+    pub row_id: AtomicU64,
+    /// Rows, counted roughly since the table was opened.
+    pub rows: AtomicU64,
+}
+
+impl Counters {
+    /// Counters of a new table, or of a table that has got new trees: they begin with its rows.
+    pub fn fresh() -> Arc<Counters> {
+        Arc::default()
+    }
+
+    /// Counters of a table that was there before the server began.
+    pub fn found(engine: &Engine, definition: &Definition) -> SqlResult<Arc<Counters>> {
+        let counters = Counters::default();
+        if let Some((slot, next)) = engine.counter(definition.clustered)? {
+            let counted = definition.columns.iter().find(|column| column.auto_increment);
+            let most = counted.map_or(u64::MAX, |column| column.kind.largest_counted());
+            counters.auto_increment.store(next.min(most).max(definition.auto_increment), Ordering::Relaxed);
+            counters.logged.store(next, Ordering::Relaxed);
+            counters.slot.get_or_init(|| slot);
+        }
+        Ok(Arc::new(counters))
+    }
+
+    /// The counter is at `slot`, where `next` is durable.
+    pub fn found_at(&self, slot: CounterSlot, next: u64) {
+        self.auto_increment.store(next, Ordering::Release);
+        self.logged.store(next, Ordering::Release);
+        self.slot.get_or_init(|| slot);
+    }
+}
+
+/// A table ready for use.
+pub struct Table {
+    /// What it is.
+    pub definition: Definition,
+    /// As the engine sees it.
+    pub engine: TableDef,
+    /// Its rows as bytes.
+    pub layout: Arc<RowLayout>,
+    /// Its keys as bytes, one list of parts per key.
+    pub key_parts: Vec<Vec<KeyPart>>,
+    /// Shared by statements, taken alone by DDL.
+    pub gate: Arc<Gate>,
+    /// Counters.
+    pub counters: Arc<Counters>,
+    /// Position of the AUTO_INCREMENT column.
+    pub auto_column: Option<usize>,
+    /// What its rows must meet.
+    pub checks: Vec<BoundCheck>,
+    /// Columns with computed defaults, in order.
+    pub computed_defaults: Vec<(usize, SqlResult<Expr>)>,
+    /// Generated columns, in order, which is the order they are computed in.
+    pub generated: Vec<(usize, SqlResult<Expr>)>,
+    /// Constraints, computed defaults and generated columns may be worked out while a page is latched.
+    pub rules_are_light: bool,
+    /// The transaction that made this definition; 0 since before the server began. Views that are older do not know its
+    /// trees.
+    pub made_by: TxnId,
+}
+
+struct Keys {
+    layout: Arc<RowLayout>,
+    secondaries: Vec<Vec<(usize, KeyPart)>>,
+}
+
+impl RowKeys for Keys {
+    fn secondary_key(&self, nth: usize, row: &[u8], out: &mut Vec<u8>) -> bool {
+        let (Some(parts), Ok(view)) = (self.secondaries.get(nth), RowView::new(&self.layout, row)) else {
+            return false;
+        };
+        parts.iter().fold(true, |full, (column, part)| part.append(&view.get(*column), out) & full)
+    }
+}
+
+impl Table {
+    /// Makes a definition ready.
+    pub fn new(definition: Definition, gate: Arc<Gate>, counters: Arc<Counters>) -> Table {
+        let shown = |column: &Column| match &column.default {
+            DefaultValue::Value(value) => value.clone(),
+            _ => Value::Null,
+        };
+        let layout =
+            RowLayout::new(definition.columns.iter().map(|column| (column.kind.clone(), shown(column))));
+        let layout = Arc::new(layout);
+        let part = |part: &Part| {
+            let column = &definition.columns[part.column];
+            KeyPart {
+                kind: column.kind.clone(),
+                prefix: part.prefix,
+                descending: part.descending,
+                nullable: column.nullable,
+            }
+        };
+        let key_parts: Vec<Vec<KeyPart>> =
+            definition.keys.iter().map(|key| key.parts.iter().map(part).collect()).collect();
+        let secondary = definition.keys.iter().zip(&key_parts).filter(|(key, _)| !key.primary);
+        let keys = Keys {
+            layout: layout.clone(),
+            secondaries: secondary
+                .map(|(key, parts)| {
+                    key.parts.iter().map(|part| part.column).zip(parts.iter().cloned()).collect()
+                })
+                .collect(),
+        };
+        let secondaries = definition.keys.iter().filter(|key| !key.primary);
+        let engine = TableDef {
+            id: definition.id,
+            clustered: definition.clustered,
+            secondaries: secondaries.map(|key| SecondaryDef { id: key.index, unique: key.unique }).collect(),
+            keys: Arc::new(keys),
+        };
+        let auto_column = definition.columns.iter().position(|column| column.auto_increment);
+        let checks = check::bind(&definition);
+        let bound = |expr: &ast::Expr| check::bind_expression(expr, &definition).map(|typed| typed.expr);
+        let columns = || definition.columns.iter().enumerate();
+        let computed = |(at, column): (usize, &Column)| match &column.default {
+            DefaultValue::Computed(expr) => Some((at, bound(expr))),
+            _ => None,
+        };
+        let computed_defaults: Vec<_> = columns().filter_map(computed).collect();
+        let generation = |(at, column): (usize, &Column)| Some((at, bound(column.generation()?.0)));
+        let generated: Vec<_> = columns().filter_map(generation).collect();
+        let is_light = |expr: &SqlResult<Expr>| expr.as_ref().is_ok_and(Expr::is_light);
+        let rules_are_light = checks.iter().all(|check| is_light(check.expr()))
+            && computed_defaults.iter().chain(&generated).all(|(_, expr)| is_light(expr));
+        let made_by = TxnId(0);
+        Table {
+            definition,
+            engine,
+            layout,
+            key_parts,
+            gate,
+            counters,
+            auto_column,
+            checks,
+            computed_defaults,
+            generated,
+            rules_are_light,
+            made_by,
+        }
+    }
+
+    /// With the transaction that made its trees.
+    pub fn made_by(self, made_by: TxnId) -> Table {
+        Table { made_by, ..self }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.definition.columns
+    }
+
+    /// Its keys.
+    pub fn keys(&self) -> &[Key] {
+        &self.definition.keys
+    }
+
+    /// The primary key; None when rows are kept by a hidden number.
+    pub fn primary(&self) -> Option<usize> {
+        self.definition.keys.first().filter(|key| key.primary).map(|_| 0)
+    }
+
+    /// Position of a column by its name in any case.
+    pub fn column_position(&self, name: &str) -> Option<usize> {
+        self.definition.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Error 3105 if a column is generated: nothing but DEFAULT may be given to it.
+    pub fn check_takes_value(&self, column: usize) -> SqlResult<()> {
+        match self.definition.columns[column].generation() {
+            None => Ok(()),
+            Some(_) => {
+                Err(SqlError::generated_value_given(&self.definition.columns[column].name, self.name()))
+            }
+        }
+    }
+
+    /// What may change when these columns are assigned: they, and what is generated.
+    pub fn may_change(&self, assigned: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut columns: Vec<usize> = assigned.collect();
+        if !columns.is_empty() {
+            columns.extend(self.generated.iter().map(|(column, _)| *column));
+        }
+        columns
+    }
+
+    /// Position of a key by its name in any case.
+    pub fn key_position(&self, name: &str) -> Option<usize> {
+        self.definition.keys.iter().position(|key| key.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Which tree a key is.
+    pub fn scan_index(&self, key: usize) -> ScanIndex {
+        match self.primary() {
+            Some(0) if key == 0 => ScanIndex::Clustered,
+            Some(_) => ScanIndex::Secondary(key - 1),
+            None => ScanIndex::Secondary(key),
+        }
+    }
+
+    /// The key that is secondary tree number `nth`.
+    pub fn key_of_secondary(&self, nth: usize) -> usize {
+        nth + usize::from(self.primary().is_some())
+    }
+
+    /// Appends the primary key bytes of a row's values. False if a value was NULL (never so in a stored row).
+    pub fn primary_key(&self, values: &[Value], out: &mut Vec<u8>) -> bool {
+        let Some(primary) = self.primary() else { return false };
+        let parts = self.definition.keys[primary].parts.iter().zip(&self.key_parts[primary]);
+        parts.fold(true, |full, (part, codec)| codec.append(&values[part.column], out) & full)
+    }
+
+    /// The counter goes on at `next` if it is not there yet, and at the column's largest value at most.
+    pub fn count_up_to(&self, next: u64) {
+        let most = self.auto_column.map_or(u64::MAX, |column| self.columns()[column].kind.largest_counted());
+        self.counters.auto_increment.fetch_max(next.min(most), Ordering::AcqRel);
+    }
+}
+
+/// A definition without sections.
+const PLAIN: u8 = 1;
+/// Behind the keys come sections, each a tag and its bytes. A reader refuses a tag that it does not know, so that a
+/// server that knows nothing of a constraint does not break it.
+const SECTIONED: u8 = 2;
+/// Tags of sections. One that is empty is left out; a definition without any is [`PLAIN`], as it was before there were
+/// sections.
+const FOREIGN_KEYS: u8 = 1;
+const CHECKS: u8 = 2;
+/// Places of keys that were made for foreign keys.
+const IMPLICIT_KEYS: u8 = 3;
+
+impl Definition {
+    /// Bytes of its dictionary row.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut sections = Writer::default();
+        if !self.foreign_keys.is_empty() {
+            let mut body = Writer::default();
+            body.list(&self.foreign_keys, |body, key| key.encode(body));
+            sections.u8(FOREIGN_KEYS);
+            sections.bytes(&body.0);
+        }
+        if !self.checks.is_empty() {
+            let mut body = Writer::default();
+            body.list(&self.checks, |body, check| check.encode(body));
+            sections.u8(CHECKS);
+            sections.bytes(&body.0);
+        }
+        let implicit = self.keys.iter().enumerate().filter(|(_, key)| key.implicit);
+        let implicit: Vec<u32> = implicit.map(|(at, _)| at as u32).collect();
+        if !implicit.is_empty() {
+            let mut body = Writer::default();
+            body.list(&implicit, |body, at| body.u32(*at));
+            sections.u8(IMPLICIT_KEYS);
+            sections.bytes(&body.0);
+        }
+        let mut row = Writer::new(if sections.0.is_empty() { PLAIN } else { SECTIONED });
+        self.encode_plain(&mut row);
+        row.0.append(&mut sections.0);
+        row.0
+    }
+
+    fn encode_plain(&self, row: &mut Writer) {
+        row.u32(self.id.0);
+        row.text(&self.schema);
+        row.text(&self.name);
+        row.u32(self.clustered.0);
+        row.collation(self.collation);
+        row.text(&self.comment);
+        row.u64(self.auto_increment);
+        row.u64(self.created);
+        row.list(&self.columns, |row, column| {
+            row.text(&column.name);
+            row.column_type(&column.kind);
+            row.bool(column.nullable);
+            match &column.default {
+                DefaultValue::None => row.u8(0),
+                DefaultValue::Value(value) => {
+                    row.u8(1);
+                    row.value(value);
+                }
+                DefaultValue::Now(digits) => row.0.extend([2, *digits]),
+                DefaultValue::Computed(expr) => {
+                    row.u8(3);
+                    row.text(&expression_text(expr));
+                }
+                DefaultValue::Generated(expr, stored) => {
+                    row.u8(4);
+                    row.text(&expression_text(expr));
+                    row.bool(*stored);
+                }
+            }
+            row.0.extend(column.on_update.map_or([0, 0], |digits| [1, digits]));
+            row.bool(column.auto_increment);
+            row.text(&column.comment);
+            row.bool(column.invisible);
+        });
+        row.list(&self.keys, |row, key| {
+            row.text(&key.name);
+            row.bool(key.primary);
+            row.bool(key.unique);
+            row.list(&key.parts, |row, part| {
+                row.u32(part.column as u32);
+                row.bool(part.prefix.is_some());
+                row.u32(part.prefix.unwrap_or(0));
+                row.bool(part.descending);
+            });
+            row.u32(key.index.0);
+            row.text(&key.comment);
+            row.bool(key.visible);
+        });
+    }
+
+    /// From the bytes of its dictionary row.
+    pub fn decode(bytes: &[u8]) -> Result<Definition, Damaged> {
+        let sectioned = bytes.first() == Some(&SECTIONED);
+        let row = &mut Reader::new(bytes, if sectioned { SECTIONED } else { PLAIN })?;
+        let mut definition = Definition {
+            id: TableId(row.u32()?),
+            schema: row.text()?.into(),
+            name: row.text()?.into(),
+            clustered: IndexId(row.u32()?),
+            collation: row.collation()?,
+            comment: row.text()?.into(),
+            auto_increment: row.u64()?,
+            created: row.u64()?,
+            columns: row.list(Column::decode)?,
+            keys: row.list(Key::decode)?,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+        };
+        while sectioned && !row.is_empty() {
+            let tag = row.u8()?;
+            let body = &mut Reader::section(row.bytes()?);
+            match tag {
+                CHECKS => definition.checks = body.list(Check::decode)?,
+                FOREIGN_KEYS => definition.foreign_keys = body.list(ForeignKey::decode)?,
+                IMPLICIT_KEYS => {
+                    for at in body.list(|body| body.u32())? {
+                        definition.keys.get_mut(at as usize).ok_or(Damaged)?.implicit = true;
+                    }
+                }
+                _ => return Err(Damaged),
+            }
+            if !body.is_empty() {
+                return Err(Damaged);
+            }
+        }
+        let count = definition.columns.len();
+        let sound = definition.keys.iter().flat_map(|key| &key.parts).all(|part| part.column < count);
+        if sound { Ok(definition) } else { Err(Damaged) }
+    }
+}
+
+impl Column {
+    fn decode(row: &mut Reader<'_>) -> Result<Column, Damaged> {
+        let name = row.text()?.into();
+        let kind = row.column_type()?;
+        let nullable = row.bool()?;
+        let default = match row.u8()? {
+            0 => DefaultValue::None,
+            1 => DefaultValue::Value(row.value(&kind)?),
+            2 => DefaultValue::Now(row.u8()?),
+            3 => DefaultValue::Computed(Arc::new(parse_expression(row.text()?).ok_or(Damaged)?)),
+            4 => {
+                let expr = parse_expression(row.text()?).ok_or(Damaged)?;
+                DefaultValue::Generated(Arc::new(expr), row.bool()?)
+            }
+            _ => return Err(Damaged),
+        };
+        let (updates, digits) = (row.bool()?, row.u8()?);
+        Ok(Column {
+            name,
+            kind,
+            nullable,
+            default,
+            on_update: updates.then_some(digits),
+            auto_increment: row.bool()?,
+            comment: row.text()?.into(),
+            invisible: row.bool()?,
+        })
+    }
+}
+
+impl Key {
+    fn decode(row: &mut Reader<'_>) -> Result<Key, Damaged> {
+        Ok(Key {
+            name: row.text()?.into(),
+            primary: row.bool()?,
+            unique: row.bool()?,
+            parts: row.list(|row| {
+                let column = row.u32()? as usize;
+                let (limited, length) = (row.bool()?, row.u32()?);
+                Ok(Part { column, prefix: limited.then_some(length), descending: row.bool()? })
+            })?,
+            index: IndexId(row.u32()?),
+            comment: row.text()?.into(),
+            visible: row.bool()?,
+            implicit: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn definition(checks: Vec<Check>) -> Definition {
+        let column = Column {
+            name: "a".into(),
+            kind: ColumnType::BIGINT,
+            nullable: true,
+            default: DefaultValue::Value(Value::Null),
+            on_update: None,
+            auto_increment: false,
+            comment: "".into(),
+            invisible: false,
+        };
+        Definition {
+            id: TableId(7),
+            schema: "s".into(),
+            name: "t".into(),
+            columns: vec![column],
+            keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            checks,
+            clustered: IndexId(9),
+            collation: Collation::DEFAULT,
+            comment: "".into(),
+            auto_increment: 0,
+            created: 1,
+        }
+    }
+
+    #[test]
+    fn defaults_come_back() {
+        for default in [
+            DefaultValue::None,
+            DefaultValue::Value(Value::Int(-7)),
+            DefaultValue::Now(3),
+            DefaultValue::Computed(Arc::new(parse_expression("concat(_utf8mb4'it''s',uuid())").unwrap())),
+            DefaultValue::Generated(Arc::new(parse_expression("(`a` + 1)").unwrap()), false),
+            DefaultValue::Generated(Arc::new(parse_expression("(`a` + 1)").unwrap()), true),
+        ] {
+            let mut written = definition(Vec::new());
+            written.columns[0].default = default;
+            assert_eq!(Definition::decode(&written.encode()), Ok(written));
+        }
+    }
+
+    fn check(enforced: bool) -> Check {
+        Check { name: "t_chk_1".into(), expr: parse_expression("(`a` > 0)").unwrap(), enforced }
+    }
+
+    #[test]
+    fn definitions_come_back() {
+        for checks in [Vec::new(), vec![check(true)], vec![check(true), check(false)]] {
+            let written = definition(checks);
+            assert_eq!(Definition::decode(&written.encode()), Ok(written));
+        }
+    }
+
+    #[test]
+    fn without_sections_it_is_what_it_was() {
+        let plain = definition(Vec::new()).encode();
+        assert_eq!(plain[0], PLAIN);
+        let sectioned = definition(vec![check(true)]).encode();
+        assert_eq!(sectioned[0], SECTIONED);
+        assert_eq!(sectioned[1..plain.len()], plain[1..], "sections come behind everything else");
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let whole = definition(vec![check(true)]).encode();
+        for length in 0..whole.len() {
+            let plain = length == definition(Vec::new()).encode().len();
+            assert_eq!(Definition::decode(&whole[..length]).is_err(), !plain, "{length} bytes");
+        }
+        let mut unknown = definition(Vec::new()).encode();
+        unknown[0] = SECTIONED;
+        unknown.extend([99, 0, 0, 0, 0]);
+        assert_eq!(Definition::decode(&unknown), Err(Damaged));
+        let mut text = whole;
+        let at = text.len() - 2;
+        text[at] = b'?';
+        assert_eq!(Definition::decode(&text), Err(Damaged), "a text that is no expression");
+    }
+}

@@ -1,0 +1,537 @@
+//! The part of a session that expressions see while a statement runs. Everything in it can be changed through a shared
+//! reference; only the session's own statements do.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use turnstile_engine::interrupt::Interrupt;
+use turnstile_sys::relief;
+
+use crate::accounts::{AccountId, AccountName, Accounts, Rights};
+use crate::catalog::Catalog;
+use crate::registry::Entry;
+use crate::registry::counts::Totals;
+use crate::user_locks::{HeldLocks, UserLocks};
+use crate::variables::{self, Definition, Scope, SessionSettings, SessionVariables, VARIABLES};
+use crate::version::VERSION;
+use turnstile_expr::expr::{Lookup, RandomSequence, SessionView, VariableKind, Warnings};
+use turnstile_syntax::ast::VariableScope;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::{Account as MemoryAccount, Charge, dropping, heap_bytes};
+use turnstile_values::value::Value;
+
+/// A session's state as its statements see it.
+pub struct SessionState {
+    /// Everything shared.
+    catalog: Arc<Catalog>,
+    /// Connection id.
+    pub id: u64,
+    /// What others see of it.
+    pub entry: Arc<Entry>,
+    /// What it had counted when its counters were last set to zero.
+    counted_before: Mutex<Option<Box<Totals>>>,
+    /// Warnings of the last statement.
+    pub warnings: Warnings,
+    /// Who is connected.
+    pub identity: Mutex<Identity>,
+    /// System variables.
+    pub variables: Mutex<SessionVariables>,
+    /// System variables that are asked for all the time.
+    pub settings: Mutex<Arc<SessionSettings>>,
+    user_variables: Mutex<UserVariables>,
+    schema: Mutex<Option<Arc<str>>>,
+    last_insert_id: AtomicU64,
+    /// The statement has called LAST_INSERT_ID() with a value.
+    tells_id: AtomicBool,
+    insert_id: AtomicU64,
+    row_count: AtomicI64,
+    found_rows: AtomicU64,
+    random: AtomicU64,
+    /// Where the sequences of RAND(seed) are in the statement that runs, by their places in it.
+    sequences: Mutex<Vec<(usize, RandomSequence)>>,
+    /// Whether there are any.
+    has_sequences: AtomicBool,
+    found_rows_flag: AtomicBool,
+    /// GET_LOCK.
+    user_locks: Mutex<HeldLocks>,
+    /// KILL.
+    interrupt: Arc<Interrupt>,
+    memory: Arc<MemoryAccount>,
+    /// Bytes that expressions have worked through since somebody asked.
+    work: AtomicU64,
+    /// Lists of IN of the statement that runs, by the places of their expressions.
+    lookups: Mutex<HashMap<usize, Arc<Lookup>>>,
+    /// Places of which a warning was given.
+    told: Mutex<HashSet<usize>>,
+    has_lookups: AtomicBool,
+    /// A plan is running.
+    runs_plan: AtomicBool,
+    /// How many steps planning it took, if these are so many that each of its rows is much work.
+    row_steps: AtomicU32,
+}
+
+/// Bytes that take a tenth of a millisecond or more to work through.
+const WORK_BYTES: u64 = 128 << 10;
+
+/// Bytes that take a millisecond or more, if a function goes through them all before it looks up again.
+const LONG_BYTES: usize = 4 << 20;
+
+/// Variables that users have named, and what they hold of the session's memory.
+struct UserVariables {
+    values: HashMap<Box<str>, (Value, VariableKind)>,
+    charge: Charge,
+}
+
+impl UserVariables {
+    fn on(memory: &Arc<MemoryAccount>) -> UserVariables {
+        UserVariables { values: HashMap::new(), charge: Charge::on(Some(memory)) }
+    }
+}
+
+impl Drop for UserVariables {
+    fn drop(&mut self) {
+        dropping(self.values.len());
+        self.charge.announce_drop();
+    }
+}
+
+/// Who is connected.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// `user@host` as the client gave it.
+    pub user: String,
+    /// The account that matched.
+    pub account: AccountName,
+    /// Which of those that have had its name.
+    pub account_id: AccountId,
+    /// Roles that are active, whether they are still held or not.
+    pub active: Arc<[AccountName]>,
+    /// It runs what the server's own configuration says, with all rights whatever the accounts are.
+    pub is_server: bool,
+}
+
+impl Identity {
+    /// What it may do now.
+    pub fn rights(&self, accounts: &Accounts) -> Rights {
+        if self.is_server {
+            Rights::everything()
+        } else if accounts.is_another(&self.account, self.account_id) {
+            Rights::default()
+        } else {
+            Rights::of(accounts, &self.account, &self.active)
+        }
+    }
+}
+
+impl SessionState {
+    /// A new session's state.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        entry: Arc<Entry>,
+        identity: Identity,
+        found_rows: bool,
+        interrupt: Arc<Interrupt>,
+    ) -> SessionState {
+        let id = entry.id;
+        let memory = Arc::new(MemoryAccount::new(catalog.memory().clone()));
+        let variables = SessionVariables::new(catalog.globals());
+        let settings = Arc::new(SessionSettings::decode(&variables));
+        let warnings = Warnings::new();
+        warnings.set_limits(settings.max_error_count, settings.sql_notes);
+        memory.set_limit(settings.connection_memory_limit);
+        entry.card.count_locks_by(memory.clone());
+        SessionState {
+            catalog,
+            id,
+            entry,
+            counted_before: Mutex::default(),
+            warnings,
+            identity: Mutex::new(identity),
+            variables: Mutex::new(variables),
+            settings: Mutex::new(settings),
+            user_variables: Mutex::new(UserVariables::on(&memory)),
+            schema: Mutex::new(None),
+            last_insert_id: AtomicU64::new(0),
+            tells_id: AtomicBool::new(false),
+            insert_id: AtomicU64::new(0),
+            row_count: AtomicI64::new(0),
+            found_rows: AtomicU64::new(0),
+            random: AtomicU64::new(id.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            sequences: Mutex::default(),
+            has_sequences: AtomicBool::new(false),
+            found_rows_flag: AtomicBool::new(found_rows),
+            user_locks: Mutex::default(),
+            interrupt,
+            memory,
+            work: AtomicU64::new(0),
+            lookups: Mutex::default(),
+            told: Mutex::default(),
+            has_lookups: AtomicBool::new(false),
+            runs_plan: AtomicBool::new(false),
+            row_steps: AtomicU32::new(0),
+        }
+    }
+
+    /// What the session has counted since its counters were last set to zero.
+    pub fn counted(&self) -> Totals {
+        self.entry.counted_since(self.counted_before.lock().as_deref())
+    }
+
+    /// Sets the session's counters to zero, in its own eyes: the server's keep what it has counted.
+    pub fn flush_counted(&self) {
+        *self.counted_before.lock() = Some(Box::new(self.entry.counted()));
+    }
+
+    /// Forgets what COM_RESET_CONNECTION forgets.
+    pub fn reset(&self) {
+        self.flush_counted();
+        let variables = SessionVariables::new(self.catalog.globals());
+        self.decode(&variables);
+        *self.variables.lock() = variables;
+        // Many take long to drop: not under the mutex.
+        let before = std::mem::replace(&mut *self.user_variables.lock(), UserVariables::on(&self.memory));
+        drop(before);
+        self.warnings.clear();
+        self.last_insert_id.store(0, Ordering::Relaxed);
+        self.insert_id.store(0, Ordering::Relaxed);
+    }
+
+    /// Forgets the sequences of RAND(seed), which a statement begins anew, and what the one before has passed to LAST_INSERT_ID().
+    pub fn begin_sequences(&self) {
+        self.tells_id.store(false, Ordering::Relaxed);
+        // Only the session's own statement sets it: no exchange is needed.
+        if self.has_sequences.load(Ordering::Relaxed) {
+            self.has_sequences.store(false, Ordering::Relaxed);
+            self.sequences.lock().clear();
+        }
+    }
+
+    /// The locks it holds that users have named.
+    pub fn user_locks(&self) -> &Mutex<HeldLocks> {
+        &self.user_locks
+    }
+
+    /// What its account may do now.
+    pub fn rights(&self) -> Rights {
+        self.identity.lock().rights(self.catalog.accounts())
+    }
+
+    /// Decoded variables.
+    pub fn settings(&self) -> Arc<SessionSettings> {
+        self.settings.lock().clone()
+    }
+
+    /// The current database.
+    pub fn schema(&self) -> Option<Arc<str>> {
+        self.schema.lock().clone()
+    }
+
+    /// Whether this is the current database.
+    pub fn is_schema(&self, schema: Option<&Arc<str>>) -> bool {
+        match (&*self.schema.lock(), schema) {
+            (Some(current), Some(schema)) => Arc::ptr_eq(current, schema) || current == schema,
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    /// Changes the current database.
+    pub fn set_schema(&self, schema: Option<Arc<str>>) {
+        *self.schema.lock() = schema;
+    }
+
+    /// Sets a session variable in normal form.
+    pub fn set_variable(&self, at: usize, value: Value) {
+        let mut variables = self.variables.lock();
+        match VARIABLES[at].name {
+            "last_insert_id" => self.last_insert_id.store(number(&value), Ordering::Relaxed),
+            "insert_id" => self.insert_id.store(number(&value), Ordering::Relaxed),
+            _ => {}
+        }
+        variables.set(at, value);
+        self.decode(&variables);
+    }
+
+    /// Gives back variables that a statement had for itself.
+    pub fn restore_variables(&self, saved: SessionVariables) {
+        self.decode(&saved);
+        *self.variables.lock() = saved;
+    }
+
+    fn decode(&self, variables: &SessionVariables) {
+        let settings = SessionSettings::decode(variables);
+        self.warnings.set_limits(settings.max_error_count, settings.sql_notes);
+        self.memory.set_limit(settings.connection_memory_limit);
+        *self.settings.lock() = Arc::new(settings);
+    }
+
+    /// Whether expressions have worked through so much since the statement last looked at the clock that it should look again.
+    pub fn has_worked(&self) -> bool {
+        self.work.load(Ordering::Relaxed) >= WORK_BYTES || self.row_steps.load(Ordering::Relaxed) > 0
+    }
+
+    /// What each row of the plan that runs goes through, as steps of planning; 0 if that is little.
+    pub fn row_steps(&self) -> u32 {
+        self.row_steps.load(Ordering::Relaxed)
+    }
+
+    /// Says so, until the next plan begins.
+    pub fn set_row_steps(&self, steps: u32) {
+        self.row_steps.store(steps, Ordering::Relaxed);
+    }
+
+    /// The statement looks at the clock.
+    pub fn take_work(&self) {
+        // Only the session's own statement counts here: no exchange is needed.
+        if self.work.load(Ordering::Relaxed) != 0 {
+            self.work.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// A plan begins: its expressions stay where they are until it ends.
+    pub fn begin_plan(&self) {
+        self.runs_plan.store(true, Ordering::Relaxed);
+        // What statements before it have worked through is no reason for this one to put its rows aside.
+        self.take_work();
+        self.set_row_steps(0);
+    }
+
+    /// The plan ends, and with it the lists of IN that it has looked up.
+    pub fn end_plan(&self) {
+        self.runs_plan.store(false, Ordering::Relaxed);
+        // Only the session's own statement keeps any: no exchange is needed.
+        if self.has_lookups.load(Ordering::Relaxed) {
+            self.has_lookups.store(false, Ordering::Relaxed);
+            self.lookups.lock().clear();
+            self.told.lock().clear();
+        }
+    }
+
+    /// A variable as SELECT and SHOW see it.
+    pub fn variable(&self, at: usize, scope: VariableScope) -> SqlResult<Value> {
+        let definition = &VARIABLES[at];
+        let global = !matches!(scope, VariableScope::Default | VariableScope::Session);
+        check_read(definition, scope)?;
+        match (definition.scope, global) {
+            (Scope::Global, _) | (Scope::Both, true) => Ok(self.catalog.globals().get(at)),
+            _ => Ok(match definition.name {
+                "last_insert_id" => Value::UInt(self.last_insert_id.load(Ordering::Relaxed)),
+                "insert_id" => Value::UInt(self.insert_id.load(Ordering::Relaxed)),
+                "pseudo_thread_id" => Value::UInt(self.id),
+                "warning_count" => Value::UInt(u64::from(self.warnings.before().0)),
+                "error_count" => Value::UInt(self.warnings.before().1),
+                "external_user" => Value::Null,
+                "character_set_database" | "collation_database" => match self.schema_collation() {
+                    Some(one) if definition.name == "collation_database" => Value::text(one.name()),
+                    Some(one) => Value::text(one.charset()),
+                    None => self.variables.lock().get(at),
+                },
+                _ => self.variables.lock().get(at),
+            }),
+        }
+    }
+
+    /// The collation of the current database.
+    fn schema_collation(&self) -> Option<Collation> {
+        let schema = self.schema()?;
+        Some(self.catalog.collation_of(&schema))
+    }
+
+    /// The collation that a session variable names.
+    pub fn collation_named(&self, variable: &str) -> Collation {
+        let found = match self.variables.lock().named(variable) {
+            Value::Str(name) => Collation::by_name(&name),
+            _ => None,
+        };
+        found.unwrap_or(Collation::DEFAULT)
+    }
+
+    /// Step and offset of AUTO_INCREMENT values.
+    pub fn auto_increment(&self) -> (u64, u64) {
+        let settings = self.settings.lock();
+        (settings.auto_increment_increment, settings.auto_increment_offset)
+    }
+
+    /// What LAST_INSERT_ID() returns from now on.
+    pub fn set_generated_id(&self, id: u64) {
+        self.last_insert_id.store(id, Ordering::Relaxed);
+    }
+
+    /// What the statement has passed to LAST_INSERT_ID(), if it has: told its client.
+    #[inline]
+    pub fn told_id(&self) -> Option<u64> {
+        self.tells_id.load(Ordering::Relaxed).then(|| self.last_insert_id.load(Ordering::Relaxed))
+    }
+
+    /// The value last generated, if there is one: what `sql_auto_is_null` looks for.
+    pub fn generated_id(&self) -> Option<u64> {
+        Some(self.last_insert_id.load(Ordering::Relaxed)).filter(|id| *id != 0)
+    }
+
+    /// `insert_id`, used once; 0 for none.
+    pub fn take_insert_id(&self) -> u64 {
+        self.insert_id.swap(0, Ordering::Relaxed)
+    }
+
+    /// CLIENT_FOUND_ROWS
+    pub fn found_rows_flag(&self) -> bool {
+        self.found_rows_flag.load(Ordering::Relaxed)
+    }
+
+    /// Sets CLIENT_FOUND_ROWS.
+    pub fn set_found_rows_flag(&self, on: bool) {
+        self.found_rows_flag.store(on, Ordering::Relaxed);
+    }
+
+    /// Sets ROW_COUNT().
+    pub fn set_row_count(&self, count: i64) {
+        self.row_count.store(count, Ordering::Relaxed);
+    }
+
+    /// Sets FOUND_ROWS().
+    pub fn set_found_rows(&self, count: u64) {
+        self.found_rows.store(count, Ordering::Relaxed);
+    }
+}
+
+fn number(value: &Value) -> u64 {
+    match value {
+        Value::UInt(number) => *number,
+        Value::Int(number) => *number as u64,
+        _ => 0,
+    }
+}
+
+impl SessionView for SessionState {
+    fn database(&self) -> Option<String> {
+        self.schema.lock().as_deref().map(String::from)
+    }
+    fn user(&self) -> String {
+        self.identity.lock().user.clone()
+    }
+    fn current_user(&self) -> String {
+        self.identity.lock().account.text()
+    }
+    fn current_role(&self) -> String {
+        let active = self.identity.lock().active.clone();
+        let names: Vec<String> = active.iter().map(AccountName::quoted).collect();
+        if names.is_empty() { "NONE".into() } else { names.join(",") }
+    }
+    fn connection_id(&self) -> u64 {
+        self.id
+    }
+    fn version(&self) -> String {
+        VERSION.into()
+    }
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id.load(Ordering::Relaxed)
+    }
+    fn set_last_insert_id(&self, id: u64) {
+        self.last_insert_id.store(id, Ordering::Relaxed);
+        self.tells_id.store(true, Ordering::Relaxed);
+    }
+    fn row_count(&self) -> i64 {
+        self.row_count.load(Ordering::Relaxed)
+    }
+    fn found_rows(&self) -> u64 {
+        self.found_rows.load(Ordering::Relaxed)
+    }
+    fn user_variable(&self, name: &str) -> Value {
+        self.user_variables.lock().values.get(name).map(|(value, _)| value.clone()).unwrap_or_default()
+    }
+    fn user_variable_kind(&self, name: &str) -> VariableKind {
+        self.user_variables.lock().values.get(name).map_or(VariableKind::Unset, |(_, kind)| *kind)
+    }
+    fn set_user_variable(&self, name: &str, value: Value, kind: Option<VariableKind>) -> SqlResult<()> {
+        let mut named = self.user_variables.lock();
+        // NULL alone makes bytes of a new variable, and leaves another what it is.
+        let before = || named.values.get(name).map(|(_, kind)| *kind);
+        let kind = kind.or_else(before).unwrap_or(VariableKind::Text(Collation::Binary));
+        let value = kind.held(value);
+        let own = name.len() + size_of::<(Box<str>, (Value, VariableKind))>();
+        named.charge.add(own + heap_bytes(&value))?;
+        if let Some((before, _)) = named.values.insert(name.into(), (value, kind)) {
+            named.charge.subtract(own + heap_bytes(&before));
+        }
+        Ok(())
+    }
+    fn work(&self, bytes: usize) -> SqlResult<()> {
+        self.work.store(self.work.load(Ordering::Relaxed).saturating_add(bytes as u64), Ordering::Relaxed);
+        if bytes < LONG_BYTES {
+            relief::worked()
+        } else {
+            relief::ahead()
+        }
+        Ok(self.interrupt.check()?)
+    }
+    fn interrupt(&self) -> Option<&Arc<Interrupt>> {
+        Some(&self.interrupt)
+    }
+    fn keeps_lookups(&self) -> bool {
+        self.runs_plan.load(Ordering::Relaxed)
+    }
+    fn lookup(&self, place: usize) -> Option<Arc<Lookup>> {
+        self.lookups.lock().get(&place).cloned()
+    }
+    fn keep_lookup(&self, place: usize, lookup: &Arc<Lookup>) {
+        self.has_lookups.store(true, Ordering::Relaxed);
+        self.lookups.lock().insert(place, lookup.clone());
+    }
+    fn was_told(&self, place: usize) -> bool {
+        self.keeps_lookups() && self.told.lock().contains(&place)
+    }
+    fn note_told(&self, place: usize) {
+        self.has_lookups.store(true, Ordering::Relaxed);
+        self.told.lock().insert(place);
+    }
+    fn memory(&self) -> Option<&Arc<MemoryAccount>> {
+        Some(&self.memory)
+    }
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        let at = variables::find(name).ok_or_else(|| SqlError::unknown_system_variable(name))?;
+        self.variable(at, scope)
+    }
+    fn release_user_lock(&self, name: &Value) -> SqlResult<Option<bool>> {
+        let name = UserLocks::name_of(name)?;
+        let released = self.user_locks.lock().release(&name);
+        Ok((released || self.catalog.user_locks().owner(&name).is_some()).then_some(released))
+    }
+    fn release_user_locks(&self) -> u64 {
+        self.user_locks.lock().release_all()
+    }
+    fn user_lock_owner(&self, name: &Value) -> SqlResult<Option<u64>> {
+        Ok(self.catalog.user_locks().owner(&UserLocks::name_of(name)?))
+    }
+    fn random(&self) -> f64 {
+        // xorshift: only this session draws from it.
+        let mut x = self.random.load(Ordering::Relaxed);
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.store(x, Ordering::Relaxed);
+        (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+    fn random_in_sequence(&self, place: usize, begin: RandomSequence) -> f64 {
+        self.has_sequences.store(true, Ordering::Relaxed);
+        let mut sequences = self.sequences.lock();
+        let at = sequences.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
+            sequences.push((place, begin));
+            sequences.len() - 1
+        });
+        sequences[at].1.next_number()
+    }
+}
+
+/// Fails unless a variable has a value of the kind that an expression names.
+pub fn check_read(definition: &Definition, scope: VariableScope) -> SqlResult<()> {
+    let wrong = |what| Err(SqlError::incorrect_global_local_variable(definition.name, what));
+    match (definition.scope, scope) {
+        (Scope::Global, VariableScope::Session) => wrong("GLOBAL"),
+        (Scope::Session, VariableScope::Default | VariableScope::Session) => Ok(()),
+        (Scope::Session, _) => wrong("SESSION"),
+        _ => Ok(()),
+    }
+}

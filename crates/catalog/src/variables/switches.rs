@@ -1,0 +1,147 @@
+//! `optimizer_switch`: flags that allow or forbid ways to run a query. Also `optimizer_trace`, which is written in the
+//! same way.
+//!
+//! A flag that is on allows something and orders nothing, and one that is off forbids it. So a server that never does
+//! it obeys in either case. What remains are the ways that are taken here whatever a flag says, and the flags that
+//! order something: those are told.
+
+use super::Definition;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::value::Value;
+
+/// One flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is unless it is set.
+    pub default: bool,
+    /// Set to this it asks for what is not so here.
+    pub vain: Option<bool>,
+}
+
+const fn flag(name: &'static str, default: bool) -> Switch {
+    Switch { name, default, vain: None }
+}
+
+/// One that forbids in vain.
+const fn done(name: &'static str) -> Switch {
+    Switch { name, default: true, vain: Some(false) }
+}
+
+/// One that orders in vain.
+const fn absent(name: &'static str) -> Switch {
+    Switch { name, default: false, vain: Some(true) }
+}
+
+/// The flags in MySQL's order.
+pub const OPTIMIZER: &[Switch] = &[
+    flag("index_merge", true),
+    flag("index_merge_union", true),
+    flag("index_merge_sort_union", true),
+    flag("index_merge_intersection", true),
+    flag("engine_condition_pushdown", true),
+    flag("index_condition_pushdown", true),
+    flag("mrr", true),
+    flag("mrr_cost_based", true),
+    // Tables without a key for a join are joined by hashing.
+    done("block_nested_loop"),
+    flag("batched_key_access", false),
+    // A sub-query that does not depend on the row is run once.
+    done("materialization"),
+    flag("semijoin", true),
+    flag("loosescan", true),
+    flag("firstmatch", true),
+    flag("duplicateweedout", true),
+    flag("subquery_materialization_cost_based", true),
+    done("use_index_extensions"),
+    flag("condition_fanout_filter", true),
+    flag("derived_merge", true),
+    absent("use_invisible_indexes"),
+    flag("skip_scan", true),
+    // MySQL knows it and heeds block_nested_loop instead.
+    flag("hash_join", true),
+    flag("subquery_to_derived", false),
+    done("prefer_ordering_index"),
+    absent("hypergraph_optimizer"),
+    flag("derived_condition_pushdown", true),
+    done("hash_set_operations"),
+];
+
+/// The flags of `optimizer_trace`: no trace is written.
+pub const OPTIMIZER_TRACE: &[Switch] = &[absent("enabled"), flag("one_line", false)];
+
+/// The text that stands for all flags.
+fn text(flags: &[Switch], on: impl Fn(usize) -> bool) -> Value {
+    let one = |(at, flag): (usize, &Switch)| format!("{}={}", flag.name, if on(at) { "on" } else { "off" });
+    Value::from(flags.iter().enumerate().map(one).collect::<Vec<_>>().join(","))
+}
+
+/// Which flags are on in a value in normal form.
+fn read(flags: &[Switch], value: &Value) -> Vec<bool> {
+    let text = match value {
+        Value::Str(text) => text.to_string(),
+        _ => String::new(),
+    };
+    let on = |flag: &Switch| {
+        let said = text.split(',').find_map(|one| one.strip_prefix(flag.name)?.strip_prefix('='));
+        said.map_or(flag.default, |said| said == "on")
+    };
+    flags.iter().map(on).collect()
+}
+
+impl Definition {
+    /// A value over what there is: flags that are not named stay as they are.
+    pub(super) fn switched(&self, flags: &[Switch], base: Option<&Value>, value: &Value) -> SqlResult<Value> {
+        let mut on =
+            base.map_or_else(|| flags.iter().map(|flag| flag.default).collect(), |base| read(flags, base));
+        if let Some(bits) = super::integer(value) {
+            if !(0..1 << flags.len()).contains(&bits) {
+                return Err(self.wrong_value(value));
+            }
+            return Ok(text(flags, |at| bits >> at & 1 == 1));
+        }
+        let Some(written) = super::word(value) else { return Err(self.wrong_value(value)) };
+        let mut named = vec![false; flags.len()];
+        let mut all = None;
+        let mut rest = &*written;
+        while !rest.is_empty() {
+            let one = rest.split(',').next().unwrap_or_default();
+            let wrong = || SqlError::wrong_value_for_variable(self.name, rest);
+            if one.eq_ignore_ascii_case("default") && all.is_none() {
+                all = Some(());
+            } else {
+                let (name, state) = one.split_once('=').ok_or_else(wrong)?;
+                let at =
+                    flags.iter().position(|flag| flag.name.eq_ignore_ascii_case(name)).ok_or_else(wrong)?;
+                on[at] = match state.to_ascii_lowercase().as_str() {
+                    "on" => true,
+                    "off" => false,
+                    "default" => flags[at].default,
+                    _ => return Err(wrong()),
+                };
+                if std::mem::replace(&mut named[at], true) {
+                    return Err(wrong());
+                }
+            }
+            rest = match rest.split_once(',') {
+                Some((_, "")) => return Err(SqlError::wrong_value_for_variable(self.name, "")),
+                Some((_, rest)) => rest,
+                None => "",
+            };
+        }
+        if all.is_some() {
+            (0..flags.len()).filter(|at| !named[*at]).for_each(|at| on[at] = flags[at].default);
+        }
+        Ok(text(flags, |at| on[at]))
+    }
+}
+
+/// Whether a value asks in vain for something that the one before it did not ask for.
+pub(super) fn is_vain(flags: &[Switch], before: Option<&Value>, value: &Value) -> bool {
+    let asked = |value: &Value| -> Vec<bool> {
+        read(flags, value).into_iter().zip(flags).map(|(on, flag)| flag.vain == Some(on)).collect()
+    };
+    let before = before.map_or_else(|| vec![false; flags.len()], asked);
+    asked(value).into_iter().zip(before).any(|(now, before)| now && !before)
+}

@@ -1,0 +1,567 @@
+//! Tables of information_schema, performance_schema and sys, and some of `mysql`: their names and columns, and who may
+//! read them. Their rows are made from memory, above.
+
+use crate::accounts::{Privileges, Rights};
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::types::{BlobSize, ColumnType};
+
+mod accounts;
+mod empty;
+mod extensions;
+mod foreign_keys;
+mod privileges;
+mod roles;
+mod shapes;
+mod thread_pool;
+mod uninstrumented;
+pub mod viewed;
+
+/// Databases whose tables are all computed. Of the database `mysql` those of `accounts.rs` are.
+pub const VIRTUAL_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "sys"];
+
+/// A table of information_schema, performance_schema or sys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum VirtualTable {
+    Schemata,
+    Tables,
+    Columns,
+    Statistics,
+    KeyColumnUsage,
+    TableConstraints,
+    CheckConstraints,
+    ReferentialConstraints,
+    SchemataExtensions,
+    TablesExtensions,
+    ColumnsExtensions,
+    ConstraintsExtensions,
+    Partitions,
+    UserAttributes,
+    InnodbForeign,
+    InnodbForeignCols,
+    Processlist,
+    Engines,
+    CharacterSets,
+    Collations,
+    GlobalVariables,
+    SessionVariables,
+    GlobalStatus,
+    Plugins,
+    UserPrivileges,
+    SchemaPrivileges,
+    ThreadPoolGroups,
+    ThreadPoolQueues,
+    ThreadPoolStats,
+    ThreadPoolWaits,
+    SessionStatus,
+    InnodbTrx,
+    InnodbLocks,
+    InnodbLockWaits,
+    InnodbMetrics,
+    InnodbCmp,
+    InnodbCmpmem,
+    DataLocks,
+    DataLockWaits,
+    EventsWaitsByName,
+    Threads,
+    PerformanceProcesslist,
+    PerformanceGlobalStatus,
+    PerformanceSessionStatus,
+    PerformanceGlobalVariables,
+    PerformanceSessionVariables,
+    PersistedVariables,
+    SysLockWaits,
+    SysLockWaitsRaw,
+    CollationApplicability,
+    Keywords,
+    MysqlUser,
+    MysqlDb,
+    MysqlTablesPriv,
+    MysqlColumnsPriv,
+    TablePrivileges,
+    ColumnPrivileges,
+    MysqlGlobalGrants,
+    MysqlRoleEdges,
+    MysqlDefaultRoles,
+    ApplicableRoles,
+    AdministrableRoles,
+    EnabledRoles,
+    RoleTableGrants,
+    RoleColumnGrants,
+    /// A table of information_schema about what this server does not have, by its place in `empty::TABLES`.
+    Empty(usize),
+    /// The same of performance_schema, in `uninstrumented::TABLES`.
+    Uninstrumented(usize),
+    /// The same of `mysql`, in `accounts::EMPTY`.
+    MysqlEmpty(usize),
+}
+
+/// Name and columns: `s` short text, `t` long text, `n` BIGINT UNSIGNED, `i` BIGINT, `f` DOUBLE, `d` DATETIME, `h`
+/// TIME; upper case may be NULL.
+type Shape = (&'static str, &'static [(&'static str, char)]);
+
+const SHAPES: &[(VirtualTable, Shape)] = &[
+    (VirtualTable::SchemataExtensions, extensions::SCHEMATA),
+    (VirtualTable::TablesExtensions, extensions::TABLES),
+    (VirtualTable::ColumnsExtensions, extensions::COLUMNS),
+    (VirtualTable::ConstraintsExtensions, extensions::CONSTRAINTS),
+    (VirtualTable::Partitions, extensions::PARTITIONS),
+    (VirtualTable::UserAttributes, extensions::USERS),
+    (VirtualTable::MysqlUser, accounts::USER),
+    (VirtualTable::MysqlDb, accounts::DB),
+    (VirtualTable::MysqlGlobalGrants, accounts::GLOBAL_GRANTS),
+    (VirtualTable::ThreadPoolGroups, thread_pool::GROUPS),
+    (VirtualTable::ThreadPoolQueues, thread_pool::QUEUES),
+    (VirtualTable::ThreadPoolStats, thread_pool::STATS),
+    (VirtualTable::ThreadPoolWaits, thread_pool::WAITS),
+    (
+        VirtualTable::Schemata,
+        (
+            "SCHEMATA",
+            &[
+                ("CATALOG_NAME", 's'),
+                ("SCHEMA_NAME", 's'),
+                ("DEFAULT_CHARACTER_SET_NAME", 's'),
+                ("DEFAULT_COLLATION_NAME", 's'),
+                ("SQL_PATH", 'S'),
+                ("DEFAULT_ENCRYPTION", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::Tables,
+        (
+            "TABLES",
+            &[
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("TABLE_TYPE", 's'),
+                ("ENGINE", 'S'),
+                ("VERSION", 'N'),
+                ("ROW_FORMAT", 'S'),
+                ("TABLE_ROWS", 'N'),
+                ("AVG_ROW_LENGTH", 'N'),
+                ("DATA_LENGTH", 'N'),
+                ("MAX_DATA_LENGTH", 'N'),
+                ("INDEX_LENGTH", 'N'),
+                ("DATA_FREE", 'N'),
+                ("AUTO_INCREMENT", 'N'),
+                ("CREATE_TIME", 'D'),
+                ("UPDATE_TIME", 'D'),
+                ("CHECK_TIME", 'D'),
+                ("TABLE_COLLATION", 'S'),
+                ("CHECKSUM", 'N'),
+                ("CREATE_OPTIONS", 'S'),
+                ("TABLE_COMMENT", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::Columns,
+        (
+            "COLUMNS",
+            &[
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("COLUMN_NAME", 's'),
+                ("ORDINAL_POSITION", 'n'),
+                ("COLUMN_DEFAULT", 'T'),
+                ("IS_NULLABLE", 's'),
+                ("DATA_TYPE", 's'),
+                ("CHARACTER_MAXIMUM_LENGTH", 'N'),
+                ("CHARACTER_OCTET_LENGTH", 'N'),
+                ("NUMERIC_PRECISION", 'N'),
+                ("NUMERIC_SCALE", 'N'),
+                ("DATETIME_PRECISION", 'N'),
+                ("CHARACTER_SET_NAME", 'S'),
+                ("COLLATION_NAME", 'S'),
+                ("COLUMN_TYPE", 't'),
+                ("COLUMN_KEY", 's'),
+                ("EXTRA", 's'),
+                ("PRIVILEGES", 's'),
+                ("COLUMN_COMMENT", 't'),
+                ("GENERATION_EXPRESSION", 't'),
+                ("SRS_ID", 'N'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::Statistics,
+        (
+            "STATISTICS",
+            &[
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("NON_UNIQUE", 'n'),
+                ("INDEX_SCHEMA", 's'),
+                ("INDEX_NAME", 's'),
+                ("SEQ_IN_INDEX", 'n'),
+                ("COLUMN_NAME", 'S'),
+                ("COLLATION", 'S'),
+                ("CARDINALITY", 'N'),
+                ("SUB_PART", 'N'),
+                ("PACKED", 'S'),
+                ("NULLABLE", 's'),
+                ("INDEX_TYPE", 's'),
+                ("COMMENT", 's'),
+                ("INDEX_COMMENT", 's'),
+                ("IS_VISIBLE", 's'),
+                ("EXPRESSION", 'T'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::KeyColumnUsage,
+        (
+            "KEY_COLUMN_USAGE",
+            &[
+                ("CONSTRAINT_CATALOG", 's'),
+                ("CONSTRAINT_SCHEMA", 's'),
+                ("CONSTRAINT_NAME", 's'),
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("COLUMN_NAME", 's'),
+                ("ORDINAL_POSITION", 'n'),
+                ("POSITION_IN_UNIQUE_CONSTRAINT", 'N'),
+                ("REFERENCED_TABLE_SCHEMA", 'S'),
+                ("REFERENCED_TABLE_NAME", 'S'),
+                ("REFERENCED_COLUMN_NAME", 'S'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::TableConstraints,
+        (
+            "TABLE_CONSTRAINTS",
+            &[
+                ("CONSTRAINT_CATALOG", 's'),
+                ("CONSTRAINT_SCHEMA", 's'),
+                ("CONSTRAINT_NAME", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("TABLE_NAME", 's'),
+                ("CONSTRAINT_TYPE", 's'),
+                ("ENFORCED", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::CheckConstraints,
+        (
+            "CHECK_CONSTRAINTS",
+            &[
+                ("CONSTRAINT_CATALOG", 's'),
+                ("CONSTRAINT_SCHEMA", 's'),
+                ("CONSTRAINT_NAME", 's'),
+                ("CHECK_CLAUSE", 't'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::Processlist,
+        (
+            "PROCESSLIST",
+            &[
+                ("ID", 'n'),
+                ("USER", 's'),
+                ("HOST", 's'),
+                ("DB", 'S'),
+                ("COMMAND", 's'),
+                ("TIME", 'n'),
+                ("STATE", 'S'),
+                ("INFO", 'T'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::Engines,
+        (
+            "ENGINES",
+            &[
+                ("ENGINE", 's'),
+                ("SUPPORT", 's'),
+                ("COMMENT", 's'),
+                ("TRANSACTIONS", 'S'),
+                ("XA", 'S'),
+                ("SAVEPOINTS", 'S'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::CharacterSets,
+        (
+            "CHARACTER_SETS",
+            &[
+                ("CHARACTER_SET_NAME", 's'),
+                ("DEFAULT_COLLATE_NAME", 's'),
+                ("DESCRIPTION", 's'),
+                ("MAXLEN", 'n'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::Collations,
+        (
+            "COLLATIONS",
+            &[
+                ("COLLATION_NAME", 's'),
+                ("CHARACTER_SET_NAME", 's'),
+                ("ID", 'n'),
+                ("IS_DEFAULT", 's'),
+                ("IS_COMPILED", 's'),
+                ("SORTLEN", 'n'),
+                ("PAD_ATTRIBUTE", 's'),
+            ],
+        ),
+    ),
+    (VirtualTable::GlobalVariables, ("GLOBAL_VARIABLES", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')])),
+    (
+        VirtualTable::SessionVariables,
+        ("SESSION_VARIABLES", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')]),
+    ),
+    (VirtualTable::GlobalStatus, ("GLOBAL_STATUS", &[("VARIABLE_NAME", 's'), ("VARIABLE_VALUE", 'S')])),
+    (
+        VirtualTable::Plugins,
+        (
+            "PLUGINS",
+            &[
+                ("PLUGIN_NAME", 's'),
+                ("PLUGIN_VERSION", 's'),
+                ("PLUGIN_STATUS", 's'),
+                ("PLUGIN_TYPE", 's'),
+                ("PLUGIN_TYPE_VERSION", 's'),
+                ("PLUGIN_LIBRARY", 'S'),
+                ("PLUGIN_LIBRARY_VERSION", 'S'),
+                ("PLUGIN_AUTHOR", 'S'),
+                ("PLUGIN_DESCRIPTION", 'T'),
+                ("PLUGIN_LICENSE", 'S'),
+                ("LOAD_OPTION", 's'),
+            ],
+        ),
+    ),
+    (
+        VirtualTable::CollationApplicability,
+        ("COLLATION_CHARACTER_SET_APPLICABILITY", &[("COLLATION_NAME", 's'), ("CHARACTER_SET_NAME", 's')]),
+    ),
+    (VirtualTable::Keywords, ("KEYWORDS", &[("WORD", 'S'), ("RESERVED", 'I')])),
+    (
+        VirtualTable::UserPrivileges,
+        (
+            "USER_PRIVILEGES",
+            &[("GRANTEE", 's'), ("TABLE_CATALOG", 's'), ("PRIVILEGE_TYPE", 's'), ("IS_GRANTABLE", 's')],
+        ),
+    ),
+    (
+        VirtualTable::SchemaPrivileges,
+        (
+            "SCHEMA_PRIVILEGES",
+            &[
+                ("GRANTEE", 's'),
+                ("TABLE_CATALOG", 's'),
+                ("TABLE_SCHEMA", 's'),
+                ("PRIVILEGE_TYPE", 's'),
+                ("IS_GRANTABLE", 's'),
+            ],
+        ),
+    ),
+];
+
+impl VirtualTable {
+    /// Whether a database's tables are computed.
+    pub fn is_schema(name: &str) -> bool {
+        VIRTUAL_SCHEMAS.iter().any(|one| one.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a table is computed.
+    pub fn is_computed(schema: &str, name: &str) -> bool {
+        VirtualTable::is_schema(schema) || schema == "mysql" && VirtualTable::of_mysql(name).is_some()
+    }
+
+    /// The table of a name; None if it is a stored one, an error if its database is computed and has no such table.
+    pub fn find(schema: &str, name: &str) -> SqlResult<Option<VirtualTable>> {
+        if !VirtualTable::is_schema(schema) {
+            return Ok(if schema == "mysql" { VirtualTable::of_mysql(name) } else { None });
+        }
+        let known = |one: &VirtualTable| {
+            one.schema().eq_ignore_ascii_case(schema) && one.name().eq_ignore_ascii_case(name)
+        };
+        let missing = || match schema.eq_ignore_ascii_case("information_schema") {
+            true => SqlError::unknown_table(name.to_ascii_uppercase(), "information_schema"),
+            false => SqlError::no_such_table(schema, name),
+        };
+        VirtualTable::all().find(known).map(Some).ok_or_else(missing)
+    }
+
+    fn of_mysql(name: &str) -> Option<VirtualTable> {
+        VirtualTable::all().find(|one| one.schema() == "mysql" && one.name() == name)
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = VirtualTable> {
+        let filled = SHAPES
+            .iter()
+            .chain(shapes::SHAPES)
+            .chain(foreign_keys::SHAPES)
+            .chain(privileges::SHAPES)
+            .chain(roles::SHAPES)
+            .map(|(table, _)| *table);
+        let empty = (0..empty::TABLES.len()).map(VirtualTable::Empty);
+        let uninstrumented = (0..uninstrumented::TABLES.len()).map(VirtualTable::Uninstrumented);
+        let of_mysql = (0..accounts::EMPTY.len()).map(VirtualTable::MysqlEmpty);
+        filled.chain(empty).chain(uninstrumented).chain(of_mysql)
+    }
+
+    /// Those that whoever has these rights may know of.
+    pub fn all_visible(rights: Rights) -> impl Iterator<Item = VirtualTable> {
+        VirtualTable::all()
+            .filter(move |one| one.schema() != "mysql" || rights.may_see_table("mysql", one.name()))
+    }
+
+    fn shape(self) -> Shape {
+        match self {
+            VirtualTable::Empty(nth) => return empty::TABLES[nth],
+            VirtualTable::Uninstrumented(nth) => return uninstrumented::TABLES[nth],
+            VirtualTable::MysqlEmpty(nth) => return accounts::EMPTY[nth],
+            _ => {}
+        }
+        let mut all = SHAPES
+            .iter()
+            .chain(shapes::SHAPES)
+            .chain(foreign_keys::SHAPES)
+            .chain(privileges::SHAPES)
+            .chain(roles::SHAPES);
+        all.find(|(table, _)| *table == self).map_or(("", &[]), |(_, shape)| *shape)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.shape().0
+    }
+
+    /// Its database.
+    pub fn schema(self) -> &'static str {
+        use VirtualTable as V;
+        match self {
+            V::SysLockWaits | V::SysLockWaitsRaw => "sys",
+            V::MysqlUser
+            | V::MysqlDb
+            | V::MysqlTablesPriv
+            | V::MysqlColumnsPriv
+            | V::MysqlGlobalGrants
+            | V::MysqlRoleEdges
+            | V::MysqlDefaultRoles
+            | V::MysqlEmpty(_) => "mysql",
+            V::DataLocks
+            | V::DataLockWaits
+            | V::EventsWaitsByName
+            | V::Threads
+            | V::PerformanceProcesslist
+            | V::PerformanceGlobalStatus
+            | V::PerformanceSessionStatus
+            | V::PerformanceGlobalVariables
+            | V::PerformanceSessionVariables
+            | V::PersistedVariables
+            | V::Uninstrumented(_) => "performance_schema",
+            _ => "information_schema",
+        }
+    }
+
+    /// VIEW for what is a view in MySQL too, in the words of TABLES.TABLE_TYPE.
+    pub fn table_type(self) -> &'static str {
+        match self.schema() {
+            "information_schema" => "SYSTEM VIEW",
+            "performance_schema" | "mysql" => "BASE TABLE",
+            _ => "VIEW",
+        }
+    }
+
+    /// Whether everybody may read a table: those of information_schema show what the account may see, and these of
+    /// performance_schema too.
+    pub fn is_for_everybody(schema: &str, name: &str) -> bool {
+        const OF_PERFORMANCE_SCHEMA: &[&str] = &[
+            "global_status",
+            "session_status",
+            "global_variables",
+            "session_variables",
+            "processlist",
+            "variables_info",
+            "persisted_variables",
+            "session_account_connect_attrs",
+            "session_connect_attrs",
+            "log_status",
+        ];
+        schema.eq_ignore_ascii_case("information_schema")
+            || schema.eq_ignore_ascii_case("performance_schema")
+                && OF_PERFORMANCE_SCHEMA.iter().any(|one| one.eq_ignore_ascii_case(name))
+    }
+
+    /// Fails if the account may not read the table: the engine's views ask for PROCESS. Of the others the session
+    /// has asked for SELECT.
+    pub fn check_access(self, rights: &Rights) -> SqlResult<()> {
+        use VirtualTable as V;
+        match self {
+            V::InnodbTrx
+            | V::InnodbLocks
+            | V::InnodbLockWaits
+            | V::InnodbMetrics
+            | V::InnodbCmp
+            | V::InnodbCmpmem
+            | V::InnodbForeign
+            | V::InnodbForeignCols
+                if !rights.may(Privileges::PROCESS, None) =>
+            {
+                Err(SqlError::specific_access_denied("PROCESS"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of its columns.
+    pub fn column_names(self) -> impl Iterator<Item = &'static str> {
+        self.shape().1.iter().map(|(name, _)| *name)
+    }
+
+    /// Its columns: name, type, may be NULL. As in MySQL texts of information_schema are of the character set utf8mb3,
+    /// and names of databases and tables differ by case.
+    pub fn columns(self) -> Vec<(&'static str, ColumnType, bool)> {
+        let of_names = self.schema() == "information_schema";
+        let of_server = self.schema() == "mysql";
+        let bare = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let ends = ["host", "priv", "_option", "_type", "_locked", "_expired", "_current"];
+            ends.iter().any(|end| name.ends_with(end))
+        };
+        let collation = |name: &str| match of_names {
+            // As in MySQL the names of accounts and objects in `mysql` differ by case, those of hosts do not.
+            false if of_server && bare(name) => Collation::Utf8mb3GeneralCi,
+            false if of_server => Collation::Utf8mb3Bin,
+            false => Collation::DEFAULT,
+            true if name.ends_with("_SCHEMA") => Collation::Utf8mb3Bin,
+            true if matches!(
+                name,
+                "SCHEMA_NAME" | "TABLE_NAME" | "REFERENCED_TABLE_NAME" | "EVENT_OBJECT_TABLE"
+            ) =>
+            {
+                Collation::Utf8mb3Bin
+            }
+            true => Collation::Utf8mb3GeneralCi,
+        };
+        let kind = |name: &str, code: char| match code {
+            'n' => ColumnType::BIGINT_UNSIGNED,
+            'd' => ColumnType::DateTime { fsp: 0 },
+            'i' => ColumnType::BIGINT,
+            'f' => ColumnType::Double { unsigned: false, digits: None, zerofill: false },
+            'h' => ColumnType::Time { fsp: 0 },
+            't' => ColumnType::Text { size: BlobSize::Long, collation: collation(name) },
+            _ => ColumnType::Varchar { length: 64, collation: collation(name) },
+        };
+        let columns = self.shape().1.iter();
+        columns
+            .map(|(name, code)| (*name, kind(name, code.to_ascii_lowercase()), code.is_ascii_uppercase()))
+            .collect()
+    }
+}
