@@ -2,20 +2,17 @@
 #![forbid(unsafe_code)]
 
 pub mod database;
-mod exec;
-pub mod information_schema;
-pub mod observed;
-mod plan;
-pub mod query_log;
 pub mod session;
 pub mod statement_cache;
-pub mod status;
 
 pub use turnstile_catalog::{
     accounts, catalog, definition, dictionary, expression_text, fuzz, mdl, rank, registry, row_codec,
     session_state, thread_pool, timeout, user_locks, variables, version, virtual_table,
 };
+pub use turnstile_exec::exec;
 pub use turnstile_expr::{expr, functions};
+pub use turnstile_observe::{information_schema, observed, query_log, status};
+pub use turnstile_plan::plan;
 use turnstile_syntax::walk;
 pub use turnstile_syntax::{ast, digest, lexer, parser, template};
 pub use turnstile_values::{

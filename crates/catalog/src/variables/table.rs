@@ -158,8 +158,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "external_user" Session own Kind::Text, "", fixed, "Reported only.";
     "flush" Global admin Kind::Bool, "OFF", fixed, "Reported only.";
     "foreign_key_checks" Both own Kind::Bool, "ON", live("catalog/src/variables/settings.rs"), "OFF: rows are changed without a look at foreign keys, tables may name parents that do not exist yet, and parents may be dropped. For loading dumps; what was let in meanwhile is not checked later.";
-    "general_log" Global admin Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write every command of every client to general_log_file, as it comes and with passwords left out. For looking on for a while: it costs a write per statement.";
-    "general_log_file" Global admin Kind::Text, "turnstile.log", live("sql/src/query_log.rs"), "File of the general log, relative to datadir, where its name must end in .log. FLUSH LOGS opens it anew after it was moved away.";
+    "general_log" Global admin Kind::Bool, "OFF", live("observe/src/query_log.rs"), "Write every command of every client to general_log_file, as it comes and with passwords left out. For looking on for a while: it costs a write per statement.";
+    "general_log_file" Global admin Kind::Text, "turnstile.log", live("observe/src/query_log.rs"), "File of the general log, relative to datadir, where its name must end in .log. FLUSH LOGS opens it anew after it was moved away.";
     "global_connection_memory_limit" Global admin uint(16 << 20, u64::MAX), "18446744073709551615", live("catalog/src/catalog/applied.rs"), "Bytes that the statements of all sessions may hold together; see connection_memory_limit. A statement that needs more ends with error 4081 and is undone, as does one for which the address space has no room. With the default the server sets three fifths of the memory that the machine, its control group and the address space limit leave beside the buffer pool when it starts.";
     "group_concat_max_len" Both own uint(4, u64::MAX), "1024", live("catalog/src/variables/settings.rs"), "Longest result of GROUP_CONCAT in bytes.";
     "gtid_mode" Global admin Kind::Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "OFF", one, "Replication does not exist here.";
@@ -197,10 +197,10 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_max_purge_lag_delay" Global admin uint(0, 10_000_000), "0", live("catalog/src/catalog/applied.rs"), "Longest delay, in microseconds, that innodb_max_purge_lag may impose on one statement; 0 for no limit but the engine's, which is 10 seconds.";
     "innodb_max_purge_size" Global admin uint(0, U32), "0", live("catalog/src/catalog/applied.rs"), "Most undo records that all purge threads together go through in one round before purge draws breath; 0 for no cap. A hard cap on the work between two pauses, to be lowered (500, say) if purge takes CPU or disk from statements in bursts; innodb_purge_batch_size only says how finely a round is cut and limits nothing.";
     "innodb_max_undo_log_size" Global admin uint(10 << 20, u64::MAX), "1073741824", inert, "Accepted without effect: undo pages lie among all others and are used again one by one, so there is no undo file that could grow beyond a size.";
-    "innodb_monitor_disable" Global admin Kind::Text, "", live("sql/src/status/metrics.rs"), "Stop counters of INNODB_METRICS where they are: a name, a pattern with %, module_NAME or all. They are counted anyway; only what is shown stops.";
-    "innodb_monitor_enable" Global admin Kind::Text, "", live("sql/src/status/metrics.rs"), "Let stopped counters of INNODB_METRICS go on. All are on at start.";
-    "innodb_monitor_reset" Global admin Kind::Text, "", live("sql/src/status/metrics.rs"), "Begin COUNT_RESET of counters of INNODB_METRICS at 0; COUNT goes on.";
-    "innodb_monitor_reset_all" Global admin Kind::Text, "", live("sql/src/status/metrics.rs"), "Set everything of stopped counters of INNODB_METRICS to 0; running ones are left alone, see innodb_monitor_reset.";
+    "innodb_monitor_disable" Global admin Kind::Text, "", live("observe/src/status/metrics.rs"), "Stop counters of INNODB_METRICS where they are: a name, a pattern with %, module_NAME or all. They are counted anyway; only what is shown stops.";
+    "innodb_monitor_enable" Global admin Kind::Text, "", live("observe/src/status/metrics.rs"), "Let stopped counters of INNODB_METRICS go on. All are on at start.";
+    "innodb_monitor_reset" Global admin Kind::Text, "", live("observe/src/status/metrics.rs"), "Begin COUNT_RESET of counters of INNODB_METRICS at 0; COUNT goes on.";
+    "innodb_monitor_reset_all" Global admin Kind::Text, "", live("observe/src/status/metrics.rs"), "Set everything of stopped counters of INNODB_METRICS to 0; running ones are left alone, see innodb_monitor_reset.";
     "innodb_open_files" Global admin uint(10, 2147483647), "4000", fixed, "No effect: all tables are in one file.";
     "innodb_page_size" Global admin int(16384, 16384), "16384", only, "Bytes of a page.";
     "innodb_parallel_read_threads" Both own uint(1, 256), "4", inert, "No effect: one thread reads a table.";
@@ -243,7 +243,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "log_bin" Global admin Kind::Bool, "OFF", only, "There is no binary log.";
     "log_bin_trust_function_creators" Global admin Kind::Bool, "OFF", inert("*"), "No effect: there are neither stored functions nor a binary log.";
     "log_error" Global admin Kind::Text, "stderr", start("server/src/serve.rs"), "File that the log is added to, relative to datadir; stderr for standard error.";
-    "log_output" Global admin Kind::Enum(&["FILE", "NONE"]), "FILE", live("sql/src/query_log.rs"), "Where the general log and the slow query log go. There are no tables for them, so TABLE is refused.";
+    "log_output" Global admin Kind::Enum(&["FILE", "NONE"]), "FILE", live("observe/src/query_log.rs"), "Where the general log and the slow query log go. There are no tables for them, so TABLE is refused.";
     "log_queries_not_using_indexes" Global admin Kind::Bool, "OFF", one, "Reported only.";
     "log_timestamps" Global admin Kind::Enum(&["UTC", "SYSTEM"]), "UTC", one, "Reported only.";
     "long_query_time" Both own Kind::Double { min: 0.0, max: 31536000.0 }, "10.000000", live("catalog/src/variables/settings.rs"), "Seconds from which a statement counts in Slow_queries and goes into the slow query log.";
@@ -310,8 +310,8 @@ pub const VARIABLES: &[Definition] = variables! {
     "skip_name_resolve" Global admin Kind::Bool, "ON", fixed, "Hosts of accounts are addresses.";
     "skip_networking" Global admin Kind::Bool, "OFF", start("server/src/serve.rs"), "Unix socket only.";
     "skip_show_database" Global admin Kind::Bool, "OFF", only, "Reported only.";
-    "slow_query_log" Global admin Kind::Bool, "OFF", live("sql/src/query_log.rs"), "Write statements that took longer than long_query_time to slow_query_log_file, when they end, waits included. Lock_time is not measured and 0, rows examined are not told.";
-    "slow_query_log_file" Global admin Kind::Text, "turnstile-slow.log", live("sql/src/query_log.rs"), "File of the slow query log, relative to datadir, where its name must end in .log.";
+    "slow_query_log" Global admin Kind::Bool, "OFF", live("observe/src/query_log.rs"), "Write statements that took longer than long_query_time to slow_query_log_file, when they end, waits included. Lock_time is not measured and 0, rows examined are not told.";
+    "slow_query_log_file" Global admin Kind::Text, "turnstile-slow.log", live("observe/src/query_log.rs"), "File of the slow query log, relative to datadir, where its name must end in .log.";
     "socket" Global admin Kind::Text, "", start("server/src/serve.rs"), "Path of the Unix socket.";
     "sort_buffer_size" Both own uint(32768, u64::MAX), "262144", inert, "No effect.";
     "sql_auto_is_null" Both own Kind::Bool, "OFF", live("catalog/src/variables/settings.rs"), "WHERE column IS NULL finds the row last inserted, if the column is AUTO_INCREMENT and the table the only one of the query.";

@@ -1,0 +1,431 @@
+//! Computing aggregates, one row after another.
+
+use std::cmp::Ordering;
+
+use super::documents::Document;
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::sort::sort_in_one_go;
+use super::{hash_key, order};
+use turnstile_expr::expr::{EvalContext, Row};
+use turnstile_expr::functions::text_of_bytes;
+use turnstile_plan::plan::query::{Aggregate, AggregateKind};
+use turnstile_values::collation::Collation;
+use turnstile_values::decimal::Decimal;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::{Charge, Many, heap_bytes, row_bytes};
+use turnstile_values::types::ColumnType;
+use turnstile_values::value::{Value, compare, to_bytes, to_decimal, to_double, to_u64_bits};
+
+/// One aggregate over one group.
+pub struct Accumulator {
+    state: State,
+    seen: Option<KeyIndex>,
+}
+
+enum State {
+    Count(u64),
+    Whole {
+        sum: i128,
+        count: u64,
+    },
+    Exact {
+        sum: Decimal,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
+    Extreme(Value),
+    Bits(u64),
+    /// Bits of byte strings; None before the first.
+    Bytes(Option<Vec<u8>>),
+    Texts(Texts),
+    Document(Document),
+    Spread {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
+}
+
+impl Accumulator {
+    /// Nothing seen yet.
+    pub fn new(aggregate: &Aggregate) -> Accumulator {
+        let state = match aggregate.kind {
+            AggregateKind::CountRows | AggregateKind::Count => State::Count(0),
+            AggregateKind::Sum | AggregateKind::Average => match &aggregate.result {
+                ColumnType::Decimal { .. } => match aggregate.arguments.first().map(|one| &one.kind.column) {
+                    Some(kind) if kind.is_integer() => State::Whole { sum: 0, count: 0 },
+                    _ => State::Exact { sum: Decimal::ZERO, count: 0 },
+                },
+                _ => State::Double { sum: 0.0, count: 0 },
+            },
+            AggregateKind::Min | AggregateKind::Max => State::Extreme(Value::Null),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
+                if aggregate.result.is_binary_string() =>
+            {
+                State::Bytes(None)
+            }
+            AggregateKind::BitAnd => State::Bits(u64::MAX),
+            AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
+            AggregateKind::GroupConcat => State::Texts(Texts::default()),
+            AggregateKind::JsonArray => State::Document(Document::array()),
+            AggregateKind::JsonObject => State::Document(Document::object()),
+            _ => State::Spread { count: 0, mean: 0.0, squares: 0.0 },
+        };
+        Accumulator { state, seen: aggregate.distinct.then(KeyIndex::default) }
+    }
+
+    /// Adds a row.
+    pub fn add(
+        &mut self,
+        aggregate: &Aggregate,
+        row: &dyn Row,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<()> {
+        if aggregate.kind == AggregateKind::CountRows {
+            if let State::Count(count) = &mut self.state {
+                *count += 1;
+            }
+            return Ok(());
+        }
+        if let State::Document(document) = &mut self.state {
+            let values = aggregate.arguments.iter().map(|one| one.expr.eval(row, context));
+            return document.add(&values.collect::<SqlResult<Vec<Value>>>()?, context, charge);
+        }
+        if aggregate.arguments.len() > 1 {
+            return self.add_several(aggregate, row, context, charge);
+        }
+        let Some(argument) = aggregate.arguments.first() else { return Ok(()) };
+        let value = argument.expr.eval(row, context)?;
+        if value.is_null() || !self.is_new(std::slice::from_ref(&value), aggregate, context, charge)? {
+            return Ok(());
+        }
+        if let State::Texts(list) = &mut self.state {
+            let keys =
+                aggregate.order.iter().map(|key| key.expr.eval(row, context)).collect::<SqlResult<_>>()?;
+            return list.add(keys, to_bytes(&value).into_owned(), aggregate, context, charge);
+        }
+        if let State::Extreme(best) = &self.state {
+            charge.add(heap_bytes(&value).saturating_sub(heap_bytes(best)))?;
+        }
+        self.add_value(aggregate.kind, value, aggregate, context)
+    }
+
+    /// So many rows more for COUNT(*).
+    pub fn count_more(&mut self, rows: u64) {
+        if let State::Count(count) = &mut self.state {
+            *count += rows;
+        }
+    }
+
+    fn is_new(
+        &mut self,
+        values: &[Value],
+        aggregate: &Aggregate,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<bool> {
+        let Some(seen) = &mut self.seen else { return Ok(true) };
+        let mut key = Vec::new();
+        for (value, argument) in values.iter().zip(&aggregate.arguments) {
+            hash_key::append_of(value, &argument.kind.column, aggregate.collation, context, &mut key)?;
+        }
+        let new = seen.insert(&key);
+        charge.add(if new { key.len() + KEY_OVERHEAD } else { 0 })?;
+        Ok(new)
+    }
+
+    /// COUNT(DISTINCT a, b) and GROUP_CONCAT(a, b).
+    fn add_several(
+        &mut self,
+        aggregate: &Aggregate,
+        row: &dyn Row,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<()> {
+        let values: Vec<Value> =
+            aggregate.arguments.iter().map(|one| one.expr.eval(row, context)).collect::<SqlResult<_>>()?;
+        if values.iter().any(Value::is_null) || !self.is_new(&values, aggregate, context, charge)? {
+            return Ok(());
+        }
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Texts(list) => {
+                let keys = aggregate
+                    .order
+                    .iter()
+                    .map(|key| key.expr.eval(row, context))
+                    .collect::<SqlResult<_>>()?;
+                let parts: Vec<_> = values.iter().map(to_bytes).collect();
+                let text = parts.concat();
+                list.add(keys, text, aggregate, context, charge)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_value(
+        &mut self,
+        kind: AggregateKind,
+        value: Value,
+        aggregate: &Aggregate,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Whole { sum, count } => {
+                *sum += match value {
+                    Value::Int(number) => i128::from(number),
+                    Value::UInt(number) => i128::from(number),
+                    other => i128::from(turnstile_values::value::to_i64(&other, context)?),
+                };
+                *count += 1;
+            }
+            State::Exact { sum, count } => {
+                let number = to_decimal(&value, context)?;
+                *sum = sum.add(&number).map_err(|_| SqlError::value_out_of_range("DECIMAL", "sum"))?;
+                *count += 1;
+            }
+            State::Double { sum, count } => {
+                *sum += to_double(&value, context)?;
+                *count += 1;
+            }
+            State::Extreme(best) if aggregate.result == ColumnType::Json => {
+                let held = &mut context.held();
+                let own = turnstile_expr::functions::document_order(&value, held)?;
+                let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
+                if best.is_null()
+                    || own.cmp(&turnstile_expr::functions::document_order(best, held)?) == wanted
+                {
+                    *best = value;
+                }
+            }
+            State::Extreme(best) => {
+                let wanted = if kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
+                let bytes = value.stored_len() + best.stored_len();
+                let order = || compare_extremes(&value, best, aggregate.collation);
+                if best.is_null() || context.watched(bytes, order)? == wanted {
+                    *best = value;
+                }
+            }
+            State::Bits(bits) => {
+                let more = to_u64_bits(&value, context)?;
+                match kind {
+                    AggregateKind::BitAnd => *bits &= more,
+                    AggregateKind::BitOr => *bits |= more,
+                    _ => *bits ^= more,
+                }
+            }
+            State::Bytes(all) => add_bytes(kind, all, &to_bytes(&value))?,
+            // Welford's method: stable in one pass.
+            State::Spread { count, mean, squares } => {
+                let number = to_double(&value, context)?;
+                *count += 1;
+                let difference = number - *mean;
+                *mean += difference / *count as f64;
+                *squares += difference * (number - *mean);
+            }
+            State::Texts(_) | State::Document(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The result.
+    pub fn result(self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<Value> {
+        let divides = aggregate.kind == AggregateKind::Average;
+        let average = divides.then_some(context.settings.division_digits);
+        Ok(match self.state {
+            State::Count(count) => Value::Int(count as i64),
+            State::Whole { count: 0, .. }
+            | State::Exact { count: 0, .. }
+            | State::Double { count: 0, .. } => Value::Null,
+            State::Whole { sum, count } => exact(&Decimal::from_scaled_i128(sum, 0), count, average)?,
+            State::Exact { sum, count } => match aggregate.kept_scale {
+                Some(scale) if sum.scale() != scale => exact(&sum.round_to(scale), count, average)?,
+                _ => exact(&sum, count, average)?,
+            },
+            State::Double { sum, count } => Value::Double(if divides { sum / count as f64 } else { sum }),
+            State::Extreme(value) => match (value, aggregate.kept_scale) {
+                (Value::Decimal(number), Some(scale)) => Value::Decimal(number.round_to(scale)),
+                (value, _) => value,
+            },
+            State::Bits(bits) => Value::UInt(bits),
+            State::Bytes(bytes) => Value::bytes(bytes.unwrap_or_else(|| {
+                let none = if aggregate.kind == AggregateKind::BitAnd { 0xFF } else { 0 };
+                vec![none; aggregate.result.text_length() as usize]
+            })),
+            State::Texts(list) => list.result(aggregate, context)?,
+            State::Document(document) => {
+                let array = aggregate.kind == AggregateKind::JsonArray;
+                document.result(if array { "json_arrayagg" } else { "json_objectagg" }, context)?
+            }
+            State::Spread { count, squares, .. } => spread(aggregate.kind, count, squares),
+        })
+    }
+}
+
+/// BIT_AND, BIT_OR and BIT_XOR of byte strings, which have to be equally long.
+fn add_bytes(kind: AggregateKind, all: &mut Option<Vec<u8>>, more: &[u8]) -> SqlResult<()> {
+    let Some(all) = all else {
+        *all = Some(more.to_vec());
+        return Ok(());
+    };
+    if all.len() != more.len() {
+        return Err(SqlError::bit_operands_of_unequal_length());
+    }
+    for (byte, more) in all.iter_mut().zip(more) {
+        match kind {
+            AggregateKind::BitAnd => *byte &= more,
+            AggregateKind::BitOr => *byte |= more,
+            _ => *byte ^= more,
+        }
+    }
+    Ok(())
+}
+
+/// A sum, or with the digits that a division adds and more, an average.
+fn exact(sum: &Decimal, count: u64, average: Option<u8>) -> SqlResult<Value> {
+    let Some(more) = average else { return Ok(Value::Decimal(sum.clone())) };
+    match sum.average(count, more) {
+        Some(Ok(quotient)) => Ok(Value::Decimal(quotient)),
+        Some(Err(_)) => Err(SqlError::value_out_of_range("DECIMAL", "avg")),
+        None => Ok(Value::Null),
+    }
+}
+
+fn spread(kind: AggregateKind, count: u64, squares: f64) -> Value {
+    let sample = matches!(kind, AggregateKind::StdDevSample | AggregateKind::VarianceSample);
+    let divisor = if sample { count.saturating_sub(1) } else { count };
+    if divisor == 0 {
+        return Value::Null;
+    }
+    let variance = squares / divisor as f64;
+    let root = matches!(kind, AggregateKind::StdDevPopulation | AggregateKind::StdDevSample);
+    Value::Double(if root { variance.sqrt() } else { variance })
+}
+
+/// The texts of GROUP_CONCAT. What lies behind `group_concat_max_len` is not kept: without an order what comes late,
+/// with one what is behind when they are sorted now and then.
+#[derive(Default)]
+struct Texts {
+    list: Many<(Vec<Value>, Vec<u8>)>,
+    /// Bytes of the list with separators.
+    bytes: usize,
+    /// Entries at which the list is sorted and cut next.
+    cut_at: usize,
+    /// Something was left out.
+    is_cut: bool,
+}
+
+/// Entries that are kept unsorted at least.
+const UNSORTED_MIN: usize = 4096;
+
+/// The longest result of GROUP_CONCAT.
+fn concatenated_max(context: &EvalContext<'_>) -> usize {
+    let most = context.settings.group_concat_bytes_max.min(context.settings.result_bytes_max);
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+impl Texts {
+    fn add(
+        &mut self,
+        keys: Vec<Value>,
+        text: Vec<u8>,
+        aggregate: &Aggregate,
+        context: &EvalContext<'_>,
+        charge: &mut Charge,
+    ) -> SqlResult<()> {
+        let most = concatenated_max(context);
+        if aggregate.order.is_empty() && self.bytes > most {
+            self.is_cut = true;
+            return Ok(());
+        }
+        charge.add(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>())?;
+        self.bytes += text.len() + aggregate.separator.len();
+        self.list.push((keys, text));
+        if self.list.len() > self.cut_at.max(UNSORTED_MIN) && self.bytes > most {
+            self.cut(aggregate, most, charge, context)?;
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<()> {
+        if aggregate.order.is_empty() {
+            return Ok(());
+        }
+        let directions: Vec<_> = aggregate.order.iter().map(|key| (key.descending, key.collation)).collect();
+        sort_in_one_go(&mut self.list, |entry| &entry.0, &directions, context)
+    }
+
+    /// Keeps as many of the first as the result can hold.
+    fn cut(
+        &mut self,
+        aggregate: &Aggregate,
+        most: usize,
+        charge: &mut Charge,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        self.sort(aggregate, context)?;
+        let (mut kept, mut bytes) = (0, 0);
+        for (_, text) in &self.list {
+            if bytes > most {
+                break;
+            }
+            kept += 1;
+            bytes += text.len() + aggregate.separator.len();
+        }
+        for (keys, text) in self.list.drain(kept..) {
+            self.is_cut = true;
+            charge.subtract(row_bytes(&keys) + text.len() + size_of::<(Vec<Value>, Vec<u8>)>());
+        }
+        (self.bytes, self.cut_at) = (bytes, kept * 2);
+        Ok(())
+    }
+
+    fn result(mut self, aggregate: &Aggregate, context: &EvalContext<'_>) -> SqlResult<Value> {
+        if self.list.is_empty() {
+            return Ok(Value::Null);
+        }
+        self.sort(aggregate, context)?;
+        let most = concatenated_max(context);
+        let binary = aggregate.result.is_binary_string();
+        let mut charge = context.charge();
+        charge.add(self.bytes)?;
+        let mut all: Vec<u8> = Vec::with_capacity(self.bytes);
+        let mut cut_at = None;
+        for (nth, (_, text)) in self.list.iter().enumerate() {
+            context.step()?;
+            all.extend_from_slice(if nth > 0 { &aggregate.separator } else { b"" });
+            all.extend_from_slice(text);
+            if all.len() > most {
+                cut_at = Some(nth + 1);
+                break;
+            }
+        }
+        // What is not in the list any more would have followed.
+        if let Some(row) = cut_at.or(self.is_cut.then_some(self.list.len() + 1)) {
+            if cut_at.is_none() {
+                all.extend_from_slice(&aggregate.separator);
+            }
+            let mut end = most.min(all.len());
+            while !binary && end > 0 && all.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+                end -= 1;
+            }
+            all.truncate(end);
+            context.note(SqlError::group_concat_cut(row));
+        }
+        Ok(if binary { Value::bytes(all) } else { text_of_bytes(all) })
+    }
+}
+
+/// How MIN and MAX compare: as ORDER BY does, but members of an ENUM or SET by their texts.
+fn compare_extremes(one: &Value, other: &Value, collation: Collation) -> Ordering {
+    match (one, other) {
+        (Value::Enum(_), Value::Enum(_)) => compare(one, other, collation).unwrap_or(Ordering::Equal),
+        _ => order::compare_values(one, other, collation),
+    }
+}

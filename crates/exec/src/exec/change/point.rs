@@ -1,0 +1,179 @@
+//! UPDATE and DELETE of one row by its whole primary key: the flash sale's path.
+//!
+//! The general path finds rows by a locking scan and changes them afterwards. Here the key is known, so the row is
+//! visited once: the engine locks it, shows its current version, and conditions, assignments and the new row's bytes
+//! are worked out in the engine's closure.
+//!
+//! It is tried first without a wait ([`Exec::change_now`]), as a plain call: a future costs its size in copies at every
+//! level that awaits it, and most point changes need none. Only if a step has to wait, the draft goes on in a future of
+//! its own.
+
+use turnstile_engine::{Change, UpdateDraft, Updated};
+
+use super::apply::{Storing, changed_columns};
+use super::{Changed, StoredRow};
+use crate::exec::Exec;
+use crate::exec::point::PointKey;
+use crate::exec::tail::limits;
+use turnstile_catalog::dictionary::check::is_broken_check;
+use turnstile_catalog::row_codec::RowView;
+use turnstile_expr::expr::WarningLevel;
+use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
+use turnstile_plan::plan::point::{PointShape, conditions};
+use turnstile_plan::plan::query::{Source, Step, TableSource};
+use turnstile_values::error::{SqlError, SqlResult};
+
+/// The parts of a change of this kind; `None` if it is of another.
+fn target(plan: &ChangePlan) -> Option<(PointShape, &Step, &TableSource, &ChangeTarget)> {
+    let shape = plan.point?;
+    let (step, target) = (plan.select.steps.first()?, plan.targets.first()?);
+    let Source::Table(source) = &step.source else { return None };
+    Some((shape, step, source, target))
+}
+
+/// What a point change that has to wait has worked out so far.
+#[derive(Default)]
+pub struct PointDraft {
+    /// Its row's key: worked out once, since what it comes from may be different by now (a user variable).
+    key: Option<Vec<u8>>,
+    /// The row met the conditions.
+    met: bool,
+    update: UpdateDraft,
+}
+
+impl PointDraft {
+    /// Nothing has been worked out.
+    pub fn is_empty(&self) -> bool {
+        self.key.is_none()
+    }
+}
+
+/// How a row is changed, for the engine's closure.
+struct Decision<'d> {
+    step: &'d Step,
+    target: &'d ChangeTarget,
+    storing: Storing<'d>,
+    /// IGNORE
+    ignore: bool,
+    /// Which condition is met by the row's key.
+    implied: Option<usize>,
+    met: bool,
+    failed: Option<SqlError>,
+}
+
+impl Decision<'_> {
+    fn decide(&mut self, old: &[u8], new: &mut Vec<u8>) -> Change {
+        self.change(old, new).unwrap_or_else(|error| {
+            self.failed = Some(error);
+            Change::Abort
+        })
+    }
+
+    fn change(&mut self, old: &[u8], new: &mut Vec<u8>) -> SqlResult<Change> {
+        let Decision { step, target, storing, implied, .. } = *self;
+        let table = &target.table;
+        let view = RowView::new(&table.layout, old).map_err(|_| SqlError::crashed_table(table.name()))?;
+        let row = StoredRow { view: &view, base: step.base, rest: &[] };
+        for (at, filter) in conditions(step).enumerate() {
+            if implied != Some(at) && filter.expr.eval_truth(&row, storing.eval)? != Some(true) {
+                return Ok(Change::Refuse);
+            }
+        }
+        self.met = true;
+        let Some(assignments) = &target.assignments else { return Ok(Change::Delete) };
+        let changes = changed_columns(table, target.base, assignments, &view, &[], storing)?;
+        if changes.is_empty() {
+            return Ok(Change::Keep);
+        }
+        let encoded = table.layout.encode_changed(old, &changes, new);
+        encoded.map_err(|_| SqlError::crashed_table(table.name()))?;
+        Ok(Change::Replace)
+    }
+
+    fn outcome(self, updated: Updated) -> SqlResult<Changed> {
+        match self.failed {
+            Some(error) if self.ignore && is_broken_check(&error) => {
+                self.storing.eval.warnings.push(WarningLevel::Warning, error);
+                Ok(Changed { matched: 1, ..Changed::default() })
+            }
+            Some(error) => Err(error),
+            None => Ok(Changed {
+                matched: u64::from(self.met),
+                changed: u64::from(matches!(updated, Updated::Changed | Updated::Deleted)),
+                ..Changed::default()
+            }),
+        }
+    }
+}
+
+impl<'e> Exec<'e> {
+    /// Changes the row, if it is there and meets the conditions, and if no step of that has to wait. `None`: it is
+    /// another kind of change, or has to wait; [`Exec::change`] does it with the draft.
+    pub fn change_now(&mut self, plan: &ChangePlan, draft: &mut PointDraft) -> SqlResult<Option<Changed>> {
+        let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
+        if self.txn.purge_delay_us() > 0 {
+            return Ok(None);
+        }
+        if limits(&plan.select.limit, self.eval)?.0 == 0 {
+            return Ok(Some(Changed::default()));
+        }
+        let (key, implied) = match self.point_key(shape, source)? {
+            PointKey::Nowhere => return Ok(Some(Changed::default())),
+            PointKey::Many => return Ok(None),
+            PointKey::One(key, implied) => (draft.key.insert(key), implied),
+        };
+        let mut decision = self.decision(plan, step, target, implied);
+        let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
+        let updated = self.txn.update_now(&target.table.engine, key, &mut change, &mut draft.update)?;
+        draft.met = decision.met;
+        updated.into_iter().for_each(|updated| self.count_read(updated));
+        updated.map(|updated| decision.outcome(updated)).transpose()
+    }
+
+    /// Goes on with a point change that has to wait, or begins it. `None`: it is another kind of change.
+    pub(super) async fn change_point(
+        &mut self,
+        plan: &ChangePlan,
+        draft: PointDraft,
+    ) -> SqlResult<Option<Changed>> {
+        let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
+        if limits(&plan.select.limit, self.eval)?.0 == 0 {
+            return Ok(Some(Changed::default()));
+        }
+        let key = match draft.key {
+            Some(key) => key,
+            None => match self.point_key(shape, source)? {
+                PointKey::Nowhere => return Ok(Some(Changed::default())),
+                PointKey::Many => return Ok(None),
+                PointKey::One(key, _) => key,
+            },
+        };
+        let mut decision = self.decision(plan, step, target, None);
+        decision.met = draft.met;
+        let mut change = |old: &[u8], new: &mut Vec<u8>| decision.decide(old, new);
+        let updated = self.txn.update_waiting(&target.table.engine, &key, &mut change, draft.update).await?;
+        self.count_read(updated);
+        decision.outcome(updated).map(Some)
+    }
+
+    /// The row was read to be changed. One that a scan has found is counted there.
+    fn count_read(&self, updated: Updated) {
+        if updated != Updated::Missing {
+            self.session.entry.card.rows().read.add(1);
+        }
+    }
+
+    fn decision<'d>(
+        &self,
+        plan: &ChangePlan,
+        step: &'d Step,
+        target: &'d ChangeTarget,
+        implied: Option<usize>,
+    ) -> Decision<'d>
+    where
+        'e: 'd,
+    {
+        let storing = Storing { eval: self.eval, strict: self.is_strict() && !plan.ignore, row: 1 };
+        Decision { step, target, storing, ignore: plan.ignore, implied, met: false, failed: None }
+    }
+}

@@ -1,0 +1,157 @@
+//! Running plans.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use turnstile_engine::Txn;
+use turnstile_engine::give_way::Slice;
+use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::session_card::Operation;
+use turnstile_sys::relief;
+
+use turnstile_catalog::mdl::Hold;
+use turnstile_catalog::session_state::SessionState;
+use turnstile_catalog::virtual_table::VirtualTable;
+use turnstile_expr::expr::{EvalContext, Lookup};
+use turnstile_observe::information_schema;
+use turnstile_observe::observed::Observed;
+use turnstile_plan::plan::query::Subquery;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::{Charge, Rows};
+
+pub mod access;
+mod aggregate;
+mod blank;
+pub mod change;
+mod documents;
+mod hash_key;
+mod json_table;
+mod key_index;
+mod order;
+mod point;
+pub mod range;
+mod rollup;
+pub mod scan;
+mod select;
+mod sort;
+mod subquery;
+pub mod tail;
+mod union;
+mod whole;
+mod with;
+
+pub use tail::{ClientOut, Kept};
+
+/// A row that goes through so many steps takes a millisecond or more.
+const LONG_ROW_STEPS: u32 = 256 << 10;
+
+/// Rows between two looks at the clock.
+const PACE_ROWS: u32 = 32;
+
+/// What a statement keeps of its parts until it ends.
+#[derive(Default)]
+struct Keeping {
+    stored_sources: FxHashMap<usize, Arc<select::Stored>>,
+    subquery_results: FxHashMap<usize, Arc<Rows>>,
+    /// Rows of these that IN looks its operands up in.
+    subquery_lookups: FxHashMap<usize, Arc<Lookup>>,
+    /// Sub-queries that gave more rows than one when they last ran: an error if the value is asked for.
+    failed_subqueries: FxHashMap<usize, SqlError>,
+    /// Rows of queries of WITH, and the last rounds of recursive ones.
+    common: FxHashMap<usize, Arc<Rows>>,
+    /// What these hold, for as long as the statement runs.
+    charge: Charge,
+}
+
+/// One statement while it runs.
+pub struct Exec<'e> {
+    /// Everything shared.
+    pub db: &'e Observed,
+    /// The session.
+    pub session: &'e SessionState,
+    /// The transaction.
+    pub txn: &'e mut Txn,
+    /// What expressions may ask.
+    pub eval: &'e EvalContext<'e>,
+    /// KILL.
+    pub interrupt: &'e Arc<Interrupt>,
+    /// What the session holds at metadata gates, besides locks that users have named.
+    pub gates: [&'e [Hold]; 3],
+    /// Made when there is something to keep: most statements have no such parts.
+    keeping: Option<Box<Keeping>>,
+    slice: Slice,
+    paced: u32,
+}
+
+impl<'e> Exec<'e> {
+    /// A statement that is about to run: it enters the engine with its first row and leaves it when this is dropped, however the statement
+    /// ends.
+    pub fn new(
+        db: &'e Observed,
+        session: &'e SessionState,
+        txn: &'e mut Txn,
+        eval: &'e EvalContext<'e>,
+        interrupt: &'e Arc<Interrupt>,
+        operation: Operation,
+    ) -> Exec<'e> {
+        txn.begin_statement(operation);
+        session.begin_plan();
+        Exec {
+            db,
+            session,
+            txn,
+            eval,
+            interrupt,
+            gates: [&[]; 3],
+            keeping: None,
+            slice: Slice::default(),
+            paced: 0,
+        }
+    }
+
+    /// Where something is kept.
+    fn keeping(&mut self) -> &mut Keeping {
+        let eval = self.eval;
+        self.keeping.get_or_insert_with(|| Box::new(Keeping { charge: eval.charge(), ..Keeping::default() }))
+    }
+
+    /// The error of a sub-query that gave more rows than one when it last ran.
+    fn failure(&self, subquery: &Subquery) -> Option<&SqlError> {
+        self.keeping.as_ref()?.failed_subqueries.get(&(std::ptr::from_ref(subquery) as usize))
+    }
+
+    fn has_failures(&self) -> bool {
+        self.keeping.as_ref().is_some_and(|keeping| !keeping.failed_subqueries.is_empty())
+    }
+
+    /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the slice is over.
+    async fn breathe(&mut self) {
+        self.session.take_work();
+        self.slice.breathe().await;
+    }
+
+    /// Called for every row that is joined, changed, inserted or passed on: rows kept in memory cost no page access, where a
+    /// statement otherwise notices KILL and gives way.
+    async fn pace(&mut self) -> SqlResult<()> {
+        self.paced = self.paced.wrapping_add(1);
+        if self.paced.is_multiple_of(PACE_ROWS) || self.session.has_worked() {
+            self.interrupt.check()?;
+            self.breathe().await;
+            if self.session.row_steps() >= LONG_ROW_STEPS {
+                relief::ahead();
+            }
+        }
+        Ok(())
+    }
+
+    fn virtual_rows(&self, table: VirtualTable, charge: &mut Charge) -> SqlResult<Rows> {
+        information_schema::rows(table, self.db, self.session, charge).map(Rows::from)
+    }
+}
+
+impl Drop for Exec<'_> {
+    fn drop(&mut self) {
+        self.session.end_plan();
+        self.txn.leave_engine();
+    }
+}

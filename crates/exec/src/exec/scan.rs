@@ -1,0 +1,264 @@
+//! Reading a table by a plan's access path, one leaf (or one locked row) at a time.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use turnstile_engine::interrupt::Interrupt;
+use turnstile_engine::{Read, Scan, ScanIndex, ScanSpec, Txn, Visit};
+
+use super::range::{self, ByteRange};
+use turnstile_catalog::dictionary::Table;
+use turnstile_catalog::row_codec::RowView;
+use turnstile_expr::expr::{EvalContext, Row};
+use turnstile_plan::plan::query::TableSource;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::value::Value;
+
+/// A row where the engine shows it.
+pub enum Fields<'r> {
+    /// A row, and its primary key.
+    Row {
+        /// The row.
+        view: RowView<'r>,
+        /// Its primary key bytes.
+        pk: &'r [u8],
+    },
+    /// An index entry that holds all that is wanted.
+    Entry {
+        /// The table.
+        table: &'r Table,
+        /// The key.
+        key: usize,
+        /// The entry's bytes: the key's, then the primary key's.
+        bytes: &'r [u8],
+    },
+}
+
+impl Fields<'_> {
+    /// Puts the wanted columns into a table's part of a frame.
+    pub fn fill(&self, needed: &[usize], into: &mut [Value]) {
+        match self {
+            Fields::Row { view, .. } => needed.iter().for_each(|column| into[*column] = view.get(*column)),
+            Fields::Entry { table, key, bytes } => fill_from_entry(table, *key, bytes, needed, into),
+        }
+    }
+
+    /// Puts what a step delivers into its part of a frame.
+    pub fn deliver(&self, source: &TableSource, into: &mut [Value]) {
+        self.fill(&source.needed, into);
+        if source.numbers
+            && let Some(place) = into.last_mut()
+        {
+            *place = Value::Bytes(self.primary_key().into());
+        }
+    }
+
+    /// Primary key bytes, where a row is shown.
+    pub fn primary_key(&self) -> &[u8] {
+        match self {
+            Fields::Row { pk, .. } => pk,
+            Fields::Entry { .. } => &[],
+        }
+    }
+}
+
+fn fill_from_entry(table: &Table, key: usize, bytes: &[u8], needed: &[usize], into: &mut [Value]) {
+    let mut rest = bytes;
+    let primary = table.primary().filter(|primary| *primary != key);
+    for nth in std::iter::once(key).chain(primary) {
+        for (part, codec) in table.keys()[nth].parts.iter().zip(&table.key_parts[nth]) {
+            let Some(value) = codec.take(&mut rest) else { return };
+            if needed.binary_search(&part.column).is_ok() {
+                into[part.column] = value;
+            }
+        }
+    }
+}
+
+/// A table being read.
+pub struct TableScan<'p> {
+    source: &'p TableSource,
+    table: Arc<Table>,
+    index: ScanIndex,
+    ranges: VecDeque<ByteRange>,
+    current: Option<Scan>,
+    read: Read,
+    done: bool,
+    semi_consistent: bool,
+}
+
+/// What a visitor of rows is.
+pub type RowVisitor<'v> = dyn FnMut(Fields<'_>) -> SqlResult<Visit> + Send + 'v;
+
+impl<'p> TableScan<'p> {
+    /// Prepares reading `source` for one frame.
+    pub fn open(
+        source: &'p TableSource,
+        row: &dyn Row,
+        context: &EvalContext<'_>,
+    ) -> SqlResult<TableScan<'p>> {
+        let table = source.table.clone();
+        let mut ranges: VecDeque<ByteRange> = range::ranges(&table, &source.access, row, context)?.into();
+        if source.access.reverse {
+            ranges.make_contiguous().reverse();
+        }
+        let index = source.access.key.map_or(ScanIndex::Clustered, |key| table.scan_index(key));
+        let read = match source.locking {
+            Some((lock, wait)) => Read::Locking { lock, wait },
+            None => Read::Consistent,
+        };
+        Ok(TableScan {
+            source,
+            table,
+            index,
+            ranges,
+            current: None,
+            read,
+            done: false,
+            semi_consistent: false,
+        })
+    }
+
+    /// Rows are read for UPDATE: under READ COMMITTED a taken row is judged by its last committed version first.
+    pub fn for_update_statement(mut self, yes: bool) -> Self {
+        self.semi_consistent = yes;
+        self
+    }
+
+    /// No more rows are wanted.
+    pub fn stop(&mut self) {
+        self.done = true;
+    }
+
+    /// See [`TableScan::stop`].
+    pub fn is_stopped(&self) -> bool {
+        self.done
+    }
+
+    /// Shows the next rows to `visit`; false when there are no more. `accept` decides early, on a locking read, whether
+    /// a row is wanted (READ COMMITTED gives the lock back if not).
+    pub async fn batch(
+        &mut self,
+        txn: &mut Txn,
+        interrupt: &Interrupt,
+        accept: &mut (dyn FnMut(&RowView<'_>) -> bool + Send),
+        visit: &mut RowVisitor<'_>,
+    ) -> SqlResult<bool> {
+        interrupt.check()?;
+        if self.done {
+            return Ok(false);
+        }
+        if self.current.is_none() {
+            let Some(range) = self.ranges.pop_front() else { return Ok(false) };
+            if range.point && self.index == ScanIndex::Clustered {
+                self.point(txn, &range, accept, visit).await?;
+                return Ok(!self.done && !self.ranges.is_empty());
+            }
+            let (lower, upper) = range.bounds();
+            let spec = ScanSpec {
+                index: self.index,
+                lower,
+                upper,
+                reverse: self.source.access.reverse,
+                mode: self.read,
+                fetch_row: !self.source.covering,
+            };
+            let mut scan = txn.scan(&self.table.engine, spec);
+            if range.point {
+                scan.seek_one_value();
+            }
+            if !self.semi_consistent {
+                scan.wait_for_taken_rows();
+            }
+            self.current = Some(scan);
+        }
+        let more = match self.read {
+            Read::Consistent => self.leaf(txn, visit).await?,
+            Read::Locking { .. } => self.locked(txn, accept, visit).await?,
+        };
+        if !more {
+            self.current = None;
+        }
+        Ok(!self.done && (more || !self.ranges.is_empty()))
+    }
+
+    async fn leaf(&mut self, txn: &mut Txn, visit: &mut RowVisitor<'_>) -> SqlResult<bool> {
+        let Some(scan) = &mut self.current else { return Ok(false) };
+        let mut failed = None;
+        let mut stopped = false;
+        let table = &self.table;
+        let covering = self.source.covering.then_some(self.source.access.key).flatten();
+        let mut show = |key: &[u8], pk: &[u8], row: &[u8]| {
+            let outcome = match covering {
+                Some(nth) => visit(Fields::Entry { table, key: nth, bytes: key }),
+                None => match RowView::new(&table.layout, row) {
+                    Ok(view) => visit(Fields::Row { view, pk }),
+                    Err(_) => Err(SqlError::crashed_table(table.name())),
+                },
+            };
+            outcome.unwrap_or_else(|error| {
+                failed = Some(error);
+                Visit::Stop
+            })
+        };
+        let mut watch = |key: &[u8], pk: &[u8], row: &[u8]| {
+            let next = show(key, pk, row);
+            stopped |= next == Visit::Stop;
+            next
+        };
+        let more = txn.scan_batch(scan, &mut watch).await?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.done |= stopped;
+        Ok(more)
+    }
+
+    async fn locked(
+        &mut self,
+        txn: &mut Txn,
+        accept: &mut (dyn FnMut(&RowView<'_>) -> bool + Send),
+        visit: &mut RowVisitor<'_>,
+    ) -> SqlResult<bool> {
+        let Some(scan) = &mut self.current else { return Ok(false) };
+        let layout = self.table.layout.clone();
+        let mut wanted = |row: &[u8]| RowView::new(&layout, row).is_ok_and(|view| accept(&view));
+        let Some((pk, row)) = txn.scan_locked_next(scan, &mut wanted).await? else { return Ok(false) };
+        let view =
+            RowView::new(&self.table.layout, &row).map_err(|_| SqlError::crashed_table(self.table.name()))?;
+        self.done |= visit(Fields::Row { view, pk: &pk })? == Visit::Stop;
+        Ok(true)
+    }
+
+    /// One whole primary key.
+    async fn point(
+        &mut self,
+        txn: &mut Txn,
+        range: &ByteRange,
+        accept: &mut (dyn FnMut(&RowView<'_>) -> bool + Send),
+        visit: &mut RowVisitor<'_>,
+    ) -> SqlResult<()> {
+        let key = range.lower.as_deref().unwrap_or_default();
+        let table = self.table.clone();
+        let damaged = || SqlError::crashed_table(table.name());
+        let Read::Locking { lock, wait } = self.read else {
+            let mut outcome = Ok(Visit::Continue);
+            let mut show = |row: &[u8]| {
+                outcome = match RowView::new(&table.layout, row) {
+                    Ok(view) => visit(Fields::Row { view, pk: key }),
+                    Err(_) => Err(damaged()),
+                };
+            };
+            txn.get_with(&self.table.engine, key, &mut show).await?;
+            self.done |= outcome? == Visit::Stop;
+            return Ok(());
+        };
+        // A damaged row is wanted: it is complained of below.
+        let mut wanted = |row: &[u8]| RowView::new(&table.layout, row).map_or(true, |view| accept(&view));
+        if let Some(row) = txn.get_wanted(&self.table.engine, key, (lock, wait), &mut wanted).await? {
+            let view = RowView::new(&table.layout, &row).map_err(|_| damaged())?;
+            self.done |= visit(Fields::Row { view, pk: key })? == Visit::Stop;
+        }
+        Ok(())
+    }
+}

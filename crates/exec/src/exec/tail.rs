@@ -1,0 +1,431 @@
+//! What happens to a joined row: grouping, projection, DISTINCT, ORDER BY, LIMIT, and out.
+
+use std::task::{Context, Poll};
+
+use turnstile_engine::Visit;
+
+use super::aggregate::Accumulator;
+use super::key_index::{KEY_OVERHEAD, KeyIndex};
+use super::{blank, hash_key, order, rollup};
+use turnstile_expr::expr::{EvalContext, Expr, NoRow, Row, Warnings};
+use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
+use turnstile_values::cell::Cell;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::memory::{Charge, Many, Rows, discard, row_bytes};
+use turnstile_values::sink::ResultSink;
+use turnstile_values::value::{Value, to_u64_bits};
+
+/// Takes rows that are done.
+pub trait RowOut: Send {
+    /// One row.
+    fn row(&mut self, row: &[Value]) -> SqlResult<Visit>;
+    /// One row of borrowed fields.
+    fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
+        self.row(&row.iter().map(|cell| cell.to_value()).collect::<Vec<_>>())
+    }
+    /// It wants to be flushed before more rows.
+    fn should_flush(&self) -> bool {
+        false
+    }
+    /// See [`ResultSink::poll_flush`].
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<SqlResult<()>> {
+        let _ = context;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Rows for the client, which are counted where warnings are kept.
+pub struct ClientOut<'s>(pub &'s mut dyn ResultSink, pub &'s Warnings);
+
+impl RowOut for ClientOut<'_> {
+    fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
+        self.0.row(row)?;
+        self.1.note_given();
+        Ok(Visit::Continue)
+    }
+    fn cells(&mut self, row: &[Cell<'_>]) -> SqlResult<Visit> {
+        self.0.cells(row)?;
+        self.1.note_given();
+        Ok(Visit::Continue)
+    }
+    fn should_flush(&self) -> bool {
+        self.0.should_flush()
+    }
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<SqlResult<()>> {
+        self.0.poll_flush(context)
+    }
+}
+
+/// Rows kept in memory; at most `most` of them.
+#[derive(Default)]
+pub struct Kept {
+    /// The rows.
+    pub rows: Rows,
+    /// Stop after so many.
+    pub most: Option<usize>,
+    /// What they hold of the session's memory.
+    pub charge: Charge,
+}
+
+impl Kept {
+    /// None yet.
+    pub fn new(context: &EvalContext<'_>, most: Option<usize>) -> Kept {
+        Kept { rows: Rows::new(), most, charge: context.charge() }
+    }
+}
+
+impl RowOut for Kept {
+    fn row(&mut self, row: &[Value]) -> SqlResult<Visit> {
+        self.charge.add_row(row)?;
+        self.rows.push(row.to_vec());
+        Ok(if self.most.is_some_and(|most| self.rows.len() >= most) { Visit::Stop } else { Visit::Continue })
+    }
+}
+
+/// Count and offset of a LIMIT with its values.
+pub fn limits(plan: &LimitPlan, context: &EvalContext<'_>) -> SqlResult<(u64, u64)> {
+    let number = |expr: &Option<Expr>, otherwise: u64| match expr {
+        None => Ok(otherwise),
+        Some(expr) => match expr.eval(&NoRow, context)? {
+            Value::Null => Ok(0),
+            Value::Int(number) if number < 0 => Err(SqlError::wrong_arguments("LIMIT")),
+            other => to_u64_bits(&other, context),
+        },
+    };
+    Ok((number(&plan.count, u64::MAX)?, number(&plan.offset, 0)?))
+}
+
+/// A group being built.
+pub struct Group {
+    /// The frame of its first row.
+    pub frame: Vec<Value>,
+    accumulators: Vec<Accumulator>,
+    /// Under WITH ROLLUP: how many keys its rows have in common.
+    level: usize,
+}
+
+struct Grouping<'p> {
+    plan: &'p GroupPlan,
+    index: KeyIndex,
+    groups: Many<Group>,
+    key: Vec<u8>,
+    charge: Charge,
+    /// Once no more rows come: what is left to be passed on.
+    closing: Option<<Many<Group> as IntoIterator>::IntoIter>,
+    /// The frame of the only group if it has no rows: what the block around gave and what was computed beforehand.
+    blank: Option<Vec<Value>>,
+    /// It was used.
+    is_blank: bool,
+}
+
+/// Groups are finished in pieces of so many, so that other sessions get in between.
+const GROUPS_AT_ONCE: usize = 256;
+
+impl Grouping<'_> {
+    fn add(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        if !self.plan.rollup.is_empty() {
+            for level in 0..=self.plan.keys.len() {
+                let nth = self.group_of(frame, level, context)?;
+                self.accumulate(nth, frame, context)?;
+            }
+            return Ok(Visit::Continue);
+        }
+        let nth = if self.plan.keys.is_empty() && !self.groups.is_empty() {
+            0
+        } else {
+            self.group_of(frame, self.plan.keys.len(), context)?
+        };
+        self.accumulate(nth, frame, context)?;
+        Ok(if self.plan.first_row_only { Visit::Stop } else { Visit::Continue })
+    }
+
+    fn accumulate(&mut self, nth: usize, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<()> {
+        let row: &dyn Row = &FrameRow(frame);
+        for (accumulator, aggregate) in self.groups[nth].accumulators.iter_mut().zip(&self.plan.aggregates) {
+            accumulator.add(aggregate, row, context, &mut self.charge)?;
+        }
+        Ok(())
+    }
+
+    /// The group of a frame by the first `level` keys, a new one if it is the first.
+    fn group_of(&mut self, frame: &[Value], level: usize, context: &EvalContext<'_>) -> SqlResult<usize> {
+        hash_key::clear(&mut self.key);
+        if !self.plan.rollup.is_empty() {
+            self.key.extend((level as u64).to_le_bytes());
+        }
+        for (expr, collation) in &self.plan.keys[..level] {
+            let value = expr.eval(&FrameRow(frame), context)?;
+            hash_key::append_held(&value, *collation, context, &mut self.key)?;
+        }
+        if let Some(nth) = self.index.get_or_insert(&self.key) {
+            return Ok(nth);
+        }
+        let own = size_of::<Group>() + self.plan.aggregates.len() * size_of::<Accumulator>();
+        self.charge.add(own + self.key.len() + KEY_OVERHEAD + row_bytes(frame))?;
+        let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
+        self.groups.push(Group { frame: frame.to_vec(), accumulators, level });
+        Ok(self.groups.len() - 1)
+    }
+
+    /// Some of the groups that are left, finished; None when all are.
+    fn close(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
+        let closing = self.closing.get_or_insert_with(|| {
+            if let Some(frame) = self.blank.take().filter(|_| self.groups.is_empty()) {
+                let accumulators = self.plan.aggregates.iter().map(Accumulator::new).collect();
+                self.groups.push(Group { frame, accumulators, level: 0 });
+                self.is_blank = true;
+            }
+            std::mem::take(&mut self.groups).into_iter()
+        });
+        // Forgotten piece by piece, as the groups are.
+        self.index.shrink();
+        let mut frames = Rows::with_capacity(GROUPS_AT_ONCE.min(closing.len()));
+        for group in closing.by_ref().take(GROUPS_AT_ONCE) {
+            let mut frame = group.frame;
+            for (accumulator, aggregate) in group.accumulators.into_iter().zip(&self.plan.aggregates) {
+                frame[aggregate.position] = accumulator.result(aggregate, context)?;
+            }
+            rollup::fill(&self.plan.rollup, group.level, &mut frame, context)?;
+            frames.push(frame);
+        }
+        Ok((!frames.is_empty()).then_some(frames))
+    }
+}
+
+/// A frame as a row.
+pub struct FrameRow<'f>(pub &'f [Value]);
+
+impl Row for FrameRow<'_> {
+    fn value(&self, position: usize) -> Value {
+        self.0.get(position).cloned().unwrap_or_default()
+    }
+
+    fn value_in_place(&self, position: usize) -> Option<&Value> {
+        self.0.get(position)
+    }
+}
+
+/// The end of a SELECT block's pipeline.
+pub struct Tail<'p, 'o> {
+    /// The block's plan.
+    pub plan: &'p SelectPlan,
+    out: &'o mut dyn RowOut,
+    grouping: Option<Grouping<'p>>,
+    sorted: Many<Keyed>,
+    /// Rows that DISTINCT has let through.
+    seen: Option<KeyIndex>,
+    /// Memory for the key of a row in `seen`.
+    key: Vec<u8>,
+    left: u64,
+    skip: u64,
+    /// Rows that came out, LIMIT aside.
+    pub found: u64,
+    items: Vec<Value>,
+    charge: Charge,
+}
+
+impl<'p, 'o> Tail<'p, 'o> {
+    /// For one run of a plan; `blank`: the frame before the first row, for a block with aggregates and no GROUP BY.
+    pub fn new(
+        plan: &'p SelectPlan,
+        out: &'o mut dyn RowOut,
+        context: &EvalContext<'_>,
+        blank: Option<Vec<Value>>,
+    ) -> SqlResult<Tail<'p, 'o>> {
+        let (left, skip) = limits(&plan.limit, context)?;
+        let grouping = plan.group.as_ref().map(|group| Grouping {
+            plan: group,
+            index: KeyIndex::default(),
+            groups: Many::new(),
+            key: Vec::new(),
+            charge: context.charge(),
+            closing: None,
+            blank,
+            is_blank: false,
+        });
+        let seen = plan.distinct.then(KeyIndex::default);
+        let (sorted, key, items) = (Many::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
+        let charge = context.charge();
+        Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items, charge })
+    }
+
+    /// Nothing can come out any more.
+    pub fn is_full(&self) -> bool {
+        self.left == 0 && !self.plan.calc_found_rows
+    }
+
+    /// Rows are grouped first; what sub-queries of the select list need comes later.
+    pub fn groups(&self) -> bool {
+        self.grouping.is_some()
+    }
+
+    /// A joined row.
+    pub fn push(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        match &mut self.grouping {
+            Some(grouping) => grouping.add(frame, context),
+            None => self.project(frame, context),
+        }
+    }
+
+    /// So many rows at once into the only COUNT(*).
+    pub fn push_counted(&mut self, frame: &[Value], rows: u64, context: &EvalContext<'_>) -> SqlResult<()> {
+        if let Some(grouping) = &mut self.grouping
+            && rows > 0
+        {
+            grouping.add(frame, context)?;
+            grouping.groups[0].accumulators[0].count_more(rows - 1);
+        }
+        Ok(())
+    }
+
+    /// Some more groups, one frame each; None when all have come.
+    pub fn close_groups(&mut self, context: &EvalContext<'_>) -> SqlResult<Option<Rows>> {
+        self.grouping.as_mut().map_or(Ok(None), |grouping| grouping.close(context))
+    }
+
+    /// The groups are none but the one of a block without GROUP BY that has no rows.
+    pub fn is_blank(&self) -> bool {
+        self.grouping.as_ref().is_some_and(|grouping| grouping.is_blank)
+    }
+
+    /// Computes the select list of a frame and passes it on.
+    pub fn project(&mut self, frame: &[Value], context: &EvalContext<'_>) -> SqlResult<Visit> {
+        // A row that OFFSET leaves out is not worked out where it is known to be one.
+        if self.skip > 0 && !self.sorts() && self.seen.is_none() {
+            return self.deliver();
+        }
+        if self.seen.is_some() {
+            context.warnings.note_collected();
+        } else if self.sorts() {
+            context.warnings.note_held(self.sorted.len());
+        }
+        let row = FrameRow(frame);
+        self.items.clear();
+        let mut held = context.held();
+        for item in &self.plan.items {
+            let value = item.expr.eval(&row, context)?;
+            held.add(&value)?;
+            self.items.push(value);
+        }
+        if self.is_blank() {
+            blank::silent_items(self.plan).into_iter().for_each(|nth| self.items[nth] = Value::Null);
+        }
+        if let Some(seen) = &mut self.seen {
+            hash_key::clear(&mut self.key);
+            for (value, item) in self.items.iter().zip(&self.plan.items) {
+                hash_key::append_of(value, &item.kind.column, Collation::Binary, context, &mut self.key)?;
+            }
+            if !seen.insert(&self.key) {
+                return Ok(Visit::Continue);
+            }
+            self.charge.add(self.key.len() + KEY_OVERHEAD)?;
+        }
+        if self.plan.order.is_empty() {
+            context.warnings.note_held(0);
+            return self.deliver();
+        }
+        let mut keys = Vec::with_capacity(self.plan.order.len());
+        for key in &self.plan.order {
+            let value = key.expr.eval(&row, context)?;
+            held.add(&value)?;
+            keys.push(value);
+        }
+        drop(held);
+        self.charge.add(row_bytes(&keys) + row_bytes(&self.items))?;
+        let next = Vec::with_capacity(self.plan.items.len());
+        self.sorted.push((keys, std::mem::replace(&mut self.items, next)));
+        context.warnings.note_held(0);
+        Ok(Visit::Continue)
+    }
+
+    /// How many of the sorted rows matter.
+    pub fn wanted(&self) -> u64 {
+        if self.plan.calc_found_rows { u64::MAX } else { self.left.saturating_add(self.skip) }
+    }
+
+    /// How many rows matter, if it is time to throw the others away: with a LIMIT about twice as many are kept.
+    pub fn wants_trim(&self) -> Option<usize> {
+        let wanted = self.wanted();
+        let trims = wanted < 100_000 && self.sorted.len() as u64 > wanted * 2 + 1000;
+        trims.then_some(wanted as usize)
+    }
+
+    /// Holds rows back again that were sorted and trimmed.
+    pub fn put_held(&mut self, mut held: Many<Keyed>, wanted: usize) {
+        let wanted = wanted.min(held.len());
+        for (keys, items) in held.drain(wanted..) {
+            self.charge.subtract(row_bytes(&keys) + row_bytes(&items));
+        }
+        self.sorted = held;
+    }
+
+    fn deliver(&mut self) -> SqlResult<Visit> {
+        self.found += 1;
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(Visit::Continue);
+        }
+        if self.left == 0 {
+            return Ok(if self.plan.calc_found_rows { Visit::Continue } else { Visit::Stop });
+        }
+        self.left -= 1;
+        let visit = self.out.row(&self.items)?;
+        Ok(if self.is_full() { Visit::Stop } else { visit })
+    }
+
+    /// Rows are held back until all have come.
+    pub fn sorts(&self) -> bool {
+        !self.plan.order.is_empty()
+    }
+
+    /// What was held back, to be sorted.
+    pub fn take_held(&mut self) -> Many<Keyed> {
+        std::mem::take(&mut self.sorted)
+    }
+
+    /// Passes on the next row in order.
+    pub fn deliver_sorted(&mut self, items: Vec<Value>) -> SqlResult<Visit> {
+        self.items = items;
+        self.deliver()
+    }
+
+    /// The client may be behind.
+    pub fn should_flush(&self) -> bool {
+        self.out.should_flush()
+    }
+
+    /// Waits for the client if it is behind.
+    pub async fn flush(&mut self) -> SqlResult<()> {
+        flush(self.out).await
+    }
+}
+
+impl Drop for Tail<'_, '_> {
+    fn drop(&mut self) {
+        let mut charge = std::mem::take(&mut self.charge);
+        let sorted = std::mem::take(&mut self.sorted);
+        let seen = self.seen.take().unwrap_or_default();
+        let mut count = sorted.len() + seen.len();
+        let groups = self.grouping.take().map(|mut grouping| {
+            count += grouping.index.len();
+            charge.absorb(std::mem::take(&mut grouping.charge));
+            (grouping.index, grouping.groups, grouping.closing)
+        });
+        discard((sorted, seen, groups), count, charge);
+    }
+}
+
+/// Waits for the client if it is behind.
+pub async fn flush(out: &mut dyn RowOut) -> SqlResult<()> {
+    if out.should_flush() { std::future::poll_fn(|context| out.poll_flush(context)).await } else { Ok(()) }
+}
+
+/// A row with the keys it is sorted by.
+pub type Keyed = (Vec<Value>, Vec<Value>);
+
+/// Sorts (keys, row) pairs; stable. For a few thousand at most: it does not give way.
+pub fn sort_rows(rows: &mut [Keyed], keys: &[OrderKey]) {
+    let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
+    rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
+}

@@ -1,0 +1,70 @@
+//! `SELECT * FROM information_schema.x` and its like: a computed table with nothing to test, group or sort. Its rows go
+//! from where they are made straight into the answer; no frame, no value for each field, no list of rows.
+
+use turnstile_engine::Visit;
+use turnstile_sys::aside;
+
+use super::Exec;
+use super::tail::RowOut;
+use turnstile_catalog::virtual_table::VirtualTable;
+use turnstile_expr::expr::Expr;
+use turnstile_observe::information_schema;
+use turnstile_plan::plan::query::{SelectPlan, Source};
+use turnstile_values::cell::Cell;
+use turnstile_values::error::SqlResult;
+
+/// More columns than any computed table has.
+const COLUMNS_MAX: usize = 64;
+
+/// The computed table that a block shows as it is, and which of its columns.
+fn shown_whole(plan: &SelectPlan) -> Option<(VirtualTable, Vec<usize>)> {
+    let [step] = plan.steps.as_slice() else { return None };
+    let Source::Virtual(table) = step.source else { return None };
+    let conditions = [&plan.preconditions, &plan.having, &step.matching, &step.filters];
+    let plain = conditions.iter().all(|filters| filters.is_empty())
+        && plan.subqueries.is_empty()
+        && plan.group.is_none()
+        && plan.order.is_empty()
+        && !plan.distinct
+        && plan.limit.count.is_none()
+        && plan.limit.offset.is_none();
+    let column = |item: &Expr| match item {
+        Expr::Column(at) if (step.base..step.base + step.columns).contains(at) => Some(*at - step.base),
+        _ => None,
+    };
+    let columns = plan.items.iter().map(|item| column(&item.expr)).collect::<Option<Vec<_>>>()?;
+    (plain && columns.len() <= COLUMNS_MAX).then_some((table, columns))
+}
+
+impl Exec<'_> {
+    /// Runs such a block; the number of its rows. None: it is another. The rows wait in the answer until the statement
+    /// has ended.
+    pub(super) async fn show_whole(&self, plan: &SelectPlan, out: &mut dyn RowOut) -> SqlResult<Option<u64>> {
+        let Some((table, columns)) = shown_whole(plan) else { return Ok(None) };
+        aside::step().await;
+        let found = self.write_whole(table, &columns, out)?;
+        self.interrupt.check()?;
+        Ok(Some(found))
+    }
+
+    fn write_whole(&self, table: VirtualTable, columns: &[usize], out: &mut dyn RowOut) -> SqlResult<u64> {
+        let (mut found, mut wanted) = (0, true);
+        let in_order = columns.iter().copied().eq(0..columns.len());
+        information_schema::write(table, self.db, self.session, &mut |line| {
+            if !wanted {
+                return Ok(());
+            }
+            found += 1;
+            let visit = if in_order && line.len() == columns.len() {
+                out.cells(line)?
+            } else {
+                let mut chosen = [Cell::Null; COLUMNS_MAX];
+                columns.iter().zip(&mut chosen).for_each(|(at, cell)| *cell = line[*at]);
+                out.cells(&chosen[..columns.len()])?
+            };
+            wanted = visit == Visit::Continue;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,360 @@
+//! The lock table as rows: data_locks and data_lock_waits of MySQL 8, INNODB_LOCKS and INNODB_LOCK_WAITS of 5.7, and
+//! the view of sys that people read.
+//!
+//! Engine keys are translated back: index numbers into names by the dictionary, key bytes into column values by the key
+//! codec. Strings are kept as collation weights, which cannot be turned back, so a key is shown as bytes from its first
+//! string on.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use turnstile_engine::ids::IndexId;
+use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, LockShape, LockSnapshot};
+use turnstile_sys::relief;
+
+use super::activity::{Activity, Moments, Transaction, age, transaction_of};
+use crate::observed::Observed;
+use crate::status::intentions::{self, IMPLIED};
+use crate::status::lock_text::LockNames;
+use turnstile_catalog::dictionary::Table;
+use turnstile_catalog::session_state::SessionState;
+use turnstile_values::cell::{Cell, Lines};
+use turnstile_values::error::SqlResult;
+use turnstile_values::memory::{Account, Charge};
+use turnstile_values::value::{Value, to_text};
+
+/// Longest text of a statement in a view of sys.
+const STATEMENT_CHARS_MAX: usize = 64;
+/// Bytes of a key that are shown.
+const KEY_BYTES_MAX: usize = 64;
+
+/// All locks and waits. There may be millions: while somebody looks at them they count as memory of all sessions.
+pub struct Picture {
+    copied: LockSnapshot,
+    _charge: Charge,
+}
+
+impl Picture {
+    /// Copies them out.
+    pub fn take(db: &Observed) -> SqlResult<Picture> {
+        let account = Arc::new(Account::new(db.memory().clone()));
+        let mut charge = Charge::on(Some(&account));
+        let copied = db.engine().locks().try_snapshot(|bytes| {
+            relief::worked();
+            charge.add(bytes)
+        })?;
+        Ok(Picture { copied, _charge: charge })
+    }
+}
+
+impl Deref for Picture {
+    type Target = LockSnapshot;
+    fn deref(&self) -> &LockSnapshot {
+        &self.copied
+    }
+}
+
+/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the
+/// lock, or the table of an intention.
+pub fn lock_id(id: LockId) -> String {
+    match id.shard {
+        IMPLIED => format!("{}:t{}", id.transaction, id.node),
+        shard => format!("{}:{shard}:{}", id.transaction, id.node),
+    }
+}
+
+fn instance(id: LockId) -> Cell<'static> {
+    Cell::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
+}
+
+/// What a lock is on.
+struct Target {
+    /// The table; none if it is the dictionary, or dropped.
+    table: Option<Arc<Table>>,
+    /// The index's name; none for a table lock.
+    index: Option<String>,
+    /// The row's key in words; none for a table lock.
+    data: Option<String>,
+}
+
+impl Target {
+    fn schema(&self) -> Cell<'_> {
+        Cell::optional(self.table.as_ref().map(|table| &*table.definition.schema))
+    }
+
+    fn name(&self) -> Cell<'_> {
+        Cell::optional(self.table.as_ref().map(|table| &*table.definition.name))
+    }
+}
+
+/// What a lock is on, in words.
+fn target(names: &LockNames, lock: &LockInfo) -> Target {
+    let of_index = |index: IndexId, data: &dyn Fn(&Table, Option<usize>) -> String| {
+        let found = names.key(index);
+        Target {
+            table: found.map(|(table, _)| table.clone()),
+            index: Some(names.index(index).1),
+            data: found.map(|(table, nth)| data(table, nth)),
+        }
+    };
+    match lock.name.name() {
+        name @ LockName::Table(_) => Target { table: names.table_of(name).cloned(), index: None, data: None },
+        LockName::Supremum(index) => of_index(index, &|_, _| "supremum pseudo-record".into()),
+        LockName::Row { index, key } => of_index(index, &|table, nth| key_text(table, nth, key)),
+    }
+}
+
+/// The values of a key, the primary key behind them if it is a secondary one.
+fn key_text(table: &Table, nth: Option<usize>, mut key: &[u8]) -> String {
+    let own = nth.map_or(&[][..], |nth| &table.key_parts[nth]);
+    let primary = table.primary().filter(|primary| nth != Some(*primary));
+    let behind = primary.map_or(&[][..], |primary| &table.key_parts[primary]);
+    let mut words = Vec::new();
+    for part in own.iter().chain(behind) {
+        match part.take(&mut key) {
+            Some(Value::Null) => words.push("NULL".into()),
+            Some(value @ (Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_))) => {
+                words.push(to_text(&value).to_string());
+            }
+            Some(value) => words.push(format!("'{}'", to_text(&value))),
+            None => break,
+        }
+    }
+    if !key.is_empty() {
+        let mut hex = String::from("0x");
+        for byte in key.iter().take(KEY_BYTES_MAX) {
+            let _ = write!(hex, "{byte:02X}");
+        }
+        words.push(hex);
+    }
+    words.join(", ")
+}
+
+/// LOCK_MODE as MySQL 8 spells it.
+pub fn mode_text(lock: &LockInfo, shape: LockShape) -> &'static str {
+    let supremum = matches!(lock.name.name(), LockName::Supremum(_));
+    match shape {
+        LockShape::Row(_, LockKind::InsertIntention) if !supremum => "X,GAP,INSERT_INTENTION",
+        LockShape::Row(_, LockKind::InsertIntention) => "X,INSERT_INTENTION",
+        // The supremum is no record, so a lock on it is on the gap, and says so by itself.
+        LockShape::Row(LockMode::S, _) if supremum => "S",
+        LockShape::Row(LockMode::X, _) if supremum => "X",
+        other => other.label(),
+    }
+}
+
+fn first_mode(lock: &LockInfo) -> &'static str {
+    lock.shapes.first().map_or("", |shape| mode_text(lock, *shape))
+}
+
+fn type_text(lock: &LockInfo) -> &'static str {
+    if matches!(lock.name.name(), LockName::Table(_)) { "TABLE" } else { "RECORD" }
+}
+
+/// Rows of performance_schema.data_locks.
+pub fn data_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+    let snapshot = Picture::take(db)?;
+    let names = LockNames::for_locks(db, &snapshot.locks);
+    let implied = intentions::implied(&snapshot.locks, &names);
+    for lock in implied.iter().chain(&snapshot.locks) {
+        let target = target(&names, lock);
+        let mut id = lock_id(lock.id);
+        let end = id.len();
+        for (nth, shape) in lock.shapes.iter().enumerate() {
+            id.truncate(end);
+            if nth > 0 {
+                let _ = write!(id, ":{nth}");
+            }
+            out(&[
+                Cell::Text("INNODB"),
+                Cell::Text(&id),
+                Cell::UInt(transaction_of(lock)),
+                Cell::UInt(lock.session),
+                Cell::UInt(0),
+                target.schema(),
+                target.name(),
+                Cell::Null,
+                Cell::Null,
+                Cell::optional(target.index.as_deref()),
+                instance(lock.id),
+                Cell::Text(type_text(lock)),
+                Cell::Text(mode_text(lock, *shape)),
+                Cell::Text(if lock.waited.is_some() { "WAITING" } else { "GRANTED" }),
+                Cell::optional(target.data.as_deref()),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits with both locks.
+fn pairs(picture: &LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)> {
+    let known = if picture.waits.is_empty() { &[][..] } else { &picture.locks };
+    let by_id: HashMap<LockId, &LockInfo> = known.iter().map(|lock| (lock.id, lock)).collect();
+    picture.waits.iter().filter_map(move |wait| {
+        // A lock on which somebody waited may have gone while the rest was copied.
+        Some((*by_id.get(&wait.requesting)?, *by_id.get(&wait.blocking)?))
+    })
+}
+
+/// Rows of performance_schema.data_lock_waits.
+pub fn data_lock_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+    let snapshot = Picture::take(db)?;
+    pairs(&snapshot).try_for_each(|(requesting, blocking)| {
+        let ids = [lock_id(requesting.id), lock_id(blocking.id)];
+        out(&[
+            Cell::Text("INNODB"),
+            Cell::Text(&ids[0]),
+            Cell::UInt(transaction_of(requesting)),
+            Cell::UInt(requesting.session),
+            Cell::UInt(0),
+            instance(requesting.id),
+            Cell::Text(&ids[1]),
+            Cell::UInt(transaction_of(blocking)),
+            Cell::UInt(blocking.session),
+            Cell::UInt(0),
+            instance(blocking.id),
+        ])
+    })
+}
+
+/// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
+pub fn old_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+    let snapshot = Picture::take(db)?;
+    let mut concerned: Vec<LockId> =
+        snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
+    if concerned.is_empty() {
+        return Ok(());
+    }
+    concerned.sort_unstable();
+    let names = LockNames::for_locks(db, &snapshot.locks);
+    let shown = snapshot.locks.iter().filter(|lock| concerned.binary_search(&lock.id).is_ok());
+    for lock in shown {
+        let target = target(&names, lock);
+        let table = target.table.as_ref().map(|table| quoted(table));
+        // 5.7 writes the mode without what kind of row lock it is, except that a gap is a gap.
+        let mode = first_mode(lock).replace(",REC_NOT_GAP", "").replace(",INSERT_INTENTION", "");
+        out(&[
+            Cell::Text(&lock_id(lock.id)),
+            Cell::Digits(transaction_of(lock)),
+            Cell::Text(&mode),
+            Cell::Text(type_text(lock)),
+            Cell::Text(table.as_deref().unwrap_or_default()),
+            Cell::optional(target.index.as_deref()),
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            Cell::optional(target.data.as_deref()),
+        ])?;
+    }
+    Ok(())
+}
+
+/// Rows of INNODB_LOCK_WAITS.
+pub fn old_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+    let snapshot = Picture::take(db)?;
+    pairs(&snapshot).try_for_each(|(requesting, blocking)| {
+        out(&[
+            Cell::Digits(transaction_of(requesting)),
+            Cell::Text(&lock_id(requesting.id)),
+            Cell::Digits(transaction_of(blocking)),
+            Cell::Text(&lock_id(blocking.id)),
+        ])
+    })
+}
+
+/// `schema`.`table`
+pub fn quoted(table: &Table) -> String {
+    use turnstile_syntax::ast::quote_name;
+    format!("{}.{}", quote_name(&table.definition.schema), quote_name(&table.definition.name))
+}
+
+/// A statement as sys shortens it: its two ends.
+fn shortened(statement: &str) -> String {
+    let statement = statement.replace('\n', " ");
+    let length = statement.chars().count();
+    if length <= STATEMENT_CHARS_MAX {
+        return statement;
+    }
+    let side = STATEMENT_CHARS_MAX / 2 - 2;
+    let head: String = statement.chars().take(side).collect();
+    let tail: String = statement.chars().skip(length - side).collect();
+    format!("{head} ... {tail}")
+}
+
+/// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
+pub fn lock_waits(db: &Observed, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
+    let locks = Picture::take(db)?;
+    if locks.waits.is_empty() {
+        return Ok(());
+    }
+    let picture = Activity::with_locks(db, Some(session.id), locks);
+    let mut found: Vec<_> = pairs(&picture.locks).collect();
+    found.sort_by_key(|(waiting, _)| std::cmp::Reverse(waiting.waited));
+    let (owners, mut moments) = (picture.owners(), Moments::of(session));
+    let owner = |lock: &LockInfo| owners.get(&lock.session).filter(|_| lock.session != 0);
+    found.into_iter().try_for_each(|(waiting, blocking)| match (owner(waiting), owner(blocking)) {
+        (Some(waiter), Some(blocker)) => {
+            let sides = [(waiting, *waiter), (blocking, *blocker)];
+            lock_wait(&picture, sides, short, &mut moments, out)
+        }
+        _ => Ok(()),
+    })
+}
+
+fn lock_wait(
+    picture: &Activity,
+    [(waiting, waiter), (blocking, blocker)]: [(&LockInfo, &Transaction); 2],
+    short: bool,
+    moments: &mut Moments,
+    out: &mut Lines<'_>,
+) -> SqlResult<()> {
+    let (target, now) = (target(&picture.names, waiting), picture.now_unix_us);
+    let since = picture.wait_started_unix_us(waiting).unwrap_or(now);
+    // A copy of each: whoever looks at two sessions holds the text of one at a time.
+    let statement = |one: &Transaction| {
+        picture.with_query(one, |query| {
+            query.map(|query| if short { shortened(query) } else { query.to_owned() })
+        })
+    };
+    let statements = [statement(waiter), statement(blocker)];
+    let began = [since, waiter.started_unix_us, blocker.started_unix_us];
+    let (moments, ages) = (began.map(|one| moments.at(one)), began.map(|one| age(one, now)));
+    let table = target.table.as_ref().map(|table| quoted(table));
+    let ids = [lock_id(waiting.id), lock_id(blocking.id)];
+    let kills = [format!("KILL QUERY {}", blocker.connection), format!("KILL {}", blocker.connection)];
+    out(&[
+        Cell::Value(&moments[0]),
+        Cell::Value(&ages[0]),
+        Cell::UInt(now.saturating_sub(since) / 1_000_000),
+        Cell::optional(table.as_deref()),
+        target.schema(),
+        target.name(),
+        Cell::Null,
+        Cell::Null,
+        Cell::optional(target.index.as_deref()),
+        Cell::Text(type_text(waiting)),
+        Cell::UInt(transaction_of(waiting)),
+        Cell::Value(&moments[1]),
+        Cell::Value(&ages[1]),
+        Cell::UInt(waiter.row_locks),
+        Cell::UInt(waiter.card.undo_records),
+        Cell::UInt(waiter.connection),
+        Cell::optional(statements[0].as_deref()),
+        Cell::Text(&ids[0]),
+        Cell::Text(first_mode(waiting)),
+        Cell::UInt(transaction_of(blocking)),
+        Cell::UInt(blocker.connection),
+        Cell::optional(statements[1].as_deref()),
+        Cell::Text(&ids[1]),
+        Cell::Text(first_mode(blocking)),
+        Cell::Value(&moments[2]),
+        Cell::Value(&ages[2]),
+        Cell::UInt(blocker.row_locks),
+        Cell::UInt(blocker.card.undo_records),
+        Cell::Text(&kills[0]),
+        Cell::Text(&kills[1]),
+    ])
+}

@@ -1,0 +1,7 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod information_schema;
+pub mod observed;
+pub mod query_log;
+pub mod status;

@@ -1,0 +1,262 @@
+//! The last pass over a planned block: which columns every table must deliver, whether an index has them all, and
+//! whether it can deliver the order.
+
+use std::collections::BTreeSet;
+
+use turnstile_catalog::dictionary::Table;
+use turnstile_expr::expr::Expr;
+use turnstile_values::key_codec::KeyPart;
+use turnstile_values::types::ColumnType;
+
+use super::query::{
+    Access, AggregateKind, Filter, KeyRange, OrderKey, SelectPlan, Source, Step, Subquery, TableSource,
+};
+
+/// Completes a plan.
+pub fn finish(plan: &mut SelectPlan) {
+    let used = used_columns(plan);
+    extreme_by_index(plan);
+    let order = wanted_order(plan);
+    if let Some(first) = plan.steps.first_mut()
+        && let Source::Table(source) = &mut first.source
+    {
+        let limited = plan.limit.count.is_some() && plan.group.is_none() && !plan.distinct;
+        if let Some(order) = order
+            && use_order(source, first.base, &order, limited, &used)
+        {
+            plan.order.clear();
+        }
+    }
+    deliver(&mut plan.steps, &used);
+}
+
+/// ORDER BY as it must come out of the first table: (frame position, descending).
+fn wanted_order(plan: &SelectPlan) -> Option<Vec<(usize, bool)>> {
+    if plan.order.is_empty() || plan.group.is_some() {
+        return None;
+    }
+    let column = |key: &OrderKey| match key.expr {
+        Expr::Column(at) | Expr::TimestampColumn(at) => Some((at, key.descending)),
+        _ => None,
+    };
+    plan.order.iter().map(column).collect()
+}
+
+fn note(expr: &Expr, into: &mut BTreeSet<usize>) {
+    into.extend(expr.columns());
+}
+
+fn note_filters(filters: &[Filter], into: &mut BTreeSet<usize>) {
+    filters.iter().for_each(|one| note(&one.expr, into));
+}
+
+/// Frame positions that anything reads.
+fn used_columns(plan: &SelectPlan) -> BTreeSet<usize> {
+    let mut used = BTreeSet::new();
+    plan.items.iter().for_each(|one| note(&one.expr, &mut used));
+    plan.order.iter().for_each(|one| note(&one.expr, &mut used));
+    note_filters(&plan.preconditions, &mut used);
+    note_filters(&plan.having, &mut used);
+    plan.subqueries.iter().for_each(|one| note_subquery(one, &mut used));
+    if let Some(group) = &plan.group {
+        group.keys.iter().for_each(|(expr, _)| note(expr, &mut used));
+        for aggregate in &group.aggregates {
+            aggregate.arguments.iter().for_each(|one| note(&one.expr, &mut used));
+            aggregate.order.iter().for_each(|one| note(&one.expr, &mut used));
+        }
+    }
+    note_steps(&plan.steps, &mut used);
+    used
+}
+
+/// Frame positions that conditions and access paths read.
+pub fn tested_columns(plan: &SelectPlan) -> BTreeSet<usize> {
+    let mut tested = BTreeSet::new();
+    note_filters(&plan.preconditions, &mut tested);
+    note_filters(&plan.having, &mut tested);
+    note_steps(&plan.steps, &mut tested);
+    tested
+}
+
+fn note_subquery(subquery: &Subquery, used: &mut BTreeSet<usize>) {
+    used.extend(&subquery.reads);
+    subquery.kind.operands().iter().for_each(|operand| note(operand, used));
+}
+
+fn note_steps(steps: &[Step], used: &mut BTreeSet<usize>) {
+    for step in steps {
+        note_filters(&step.matching, used);
+        note_filters(&step.filters, used);
+        step.hash.iter().for_each(|(expr, at, _)| {
+            note(expr, used);
+            used.insert(step.base + at);
+        });
+        match &step.source {
+            Source::Group(inner) => note_steps(inner, used),
+            Source::Table(source) => {
+                for range in &source.access.ranges {
+                    let bounds = range.lower.iter().chain(&range.upper).map(|(operand, _)| operand);
+                    range.equal.iter().chain(bounds).for_each(|operand| note(&operand.expr, used));
+                }
+            }
+            Source::Lateral(plan) | Source::Expanded(plan, _) => {
+                used.extend(plan.outer().iter().map(|(there, _)| there))
+            }
+            Source::Derived(_) | Source::Common(_) | Source::Virtual(_) => {}
+        }
+    }
+}
+
+fn deliver(steps: &mut [Step], used: &BTreeSet<usize>) {
+    for step in steps {
+        match &mut step.source {
+            Source::Group(inner) => deliver(inner, used),
+            Source::Table(source) => {
+                source.needed =
+                    used.range(step.base..step.base + step.columns).map(|at| at - step.base).collect();
+                if source.locking.is_none() {
+                    cover(source);
+                }
+            }
+            Source::Derived(_)
+            | Source::Lateral(_)
+            | Source::Expanded(..)
+            | Source::Common(_)
+            | Source::Virtual(_) => {}
+        }
+    }
+}
+
+/// Which columns entries of a key hold in a form that can be read back.
+pub fn readable_columns(table: &Table, key: usize) -> Vec<usize> {
+    let columns = |nth: usize| {
+        let parts = table.keys()[nth].parts.iter().zip(&table.key_parts[nth]);
+        // What lies behind an undecodable part cannot be reached.
+        parts.take_while(|(_, codec)| codec.is_decodable()).map(|(part, _)| part.column)
+    };
+    let whole = |nth: usize| table.key_parts[nth].iter().all(KeyPart::is_decodable);
+    let mut found: Vec<usize> = columns(key).collect();
+    if let Some(primary) = table.primary()
+        && primary != key
+        && whole(key)
+    {
+        found.extend(columns(primary));
+    }
+    found
+}
+
+fn cover(source: &mut TableSource) {
+    let table = &source.table;
+    let covers = |key: usize| {
+        let readable = readable_columns(table, key);
+        source.needed.iter().all(|column| readable.contains(column))
+    };
+    match source.access.key {
+        Some(key) if !table.keys()[key].primary => source.covering = covers(key),
+        Some(_) => {}
+        None => {
+            // The whole table is wanted: the smallest tree that has the columns will do.
+            let secondary = (0..table.keys().len())
+                .filter(|nth| !table.keys()[*nth].primary && table.keys()[*nth].visible);
+            let smallest =
+                secondary.filter(|nth| covers(*nth)).min_by_key(|nth| table.keys()[*nth].parts.len());
+            if let Some(key) = smallest
+                && source.access.ranges.len() == 1
+                && !source.access.reverse
+            {
+                source.access.key = Some(key);
+                source.covering = true;
+            }
+        }
+    }
+}
+
+/// Tries to read a table in an order; false leaves it as it was.
+fn use_order(
+    source: &mut TableSource,
+    base: usize,
+    order: &[(usize, bool)],
+    limited: bool,
+    used: &BTreeSet<usize>,
+) -> bool {
+    let columns = base..base + source.table.columns().len();
+    if !order.iter().all(|(at, _)| columns.contains(at)) {
+        return false;
+    }
+    let order: Vec<(usize, bool)> = order.iter().map(|(at, descending)| (at - base, *descending)).collect();
+    let table = source.table.clone();
+    if let Some(key) = source.access.key {
+        let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { return false };
+        source.access.reverse = reverse;
+        return true;
+    }
+    let needed: Vec<usize> = used.range(columns).map(|at| at - base).collect();
+    for key in 0..table.keys().len() {
+        let Some(reverse) = delivers(&table, key, &source.access.ranges, &order) else { continue };
+        let readable = readable_columns(&table, key);
+        let cheap = table.keys()[key].primary || needed.iter().all(|column| readable.contains(column));
+        if table.keys()[key].visible && (cheap || limited) {
+            source.access =
+                Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether reading a key's ranges one after another gives the order; Some(true) if read backwards. Behind a key's own
+/// parts its entries have the primary key's: a queue is read by `WHERE state = 0 ORDER BY id LIMIT 1 FOR UPDATE` with a
+/// key on `state`, and locks one row.
+fn delivers(table: &Table, key: usize, ranges: &[KeyRange], order: &[(usize, bool)]) -> Option<bool> {
+    let fixed = if ranges.len() == 1 { ranges[0].equal.len() } else { 0 };
+    let parts = &table.keys()[key].parts;
+    let is_fixed =
+        |column: usize| parts[..fixed].iter().any(|part| part.column == column && part.prefix.is_none());
+    let primary = table.primary().filter(|primary| *primary != key);
+    let behind = primary.map_or(&[][..], |primary| &table.keys()[primary].parts);
+    let mut rest = parts[fixed..].iter().chain(behind);
+    let mut direction = None;
+    for (column, descending) in order.iter().filter(|(column, _)| !is_fixed(*column)) {
+        let part = rest.next()?;
+        if part.column != *column || part.prefix.is_some() {
+            return None;
+        }
+        let reverse = part.descending != *descending;
+        if *direction.get_or_insert(reverse) != reverse {
+            return None;
+        }
+    }
+    Some(direction.unwrap_or(false))
+}
+
+/// `SELECT MAX(a) FROM t`: one entry from the end of a key on `a`.
+fn extreme_by_index(plan: &mut SelectPlan) {
+    let [step] = plan.steps.as_mut_slice() else { return };
+    let Source::Table(source) = &mut step.source else { return };
+    let Some(group) = plan.group.as_mut().filter(|group| group.implicit) else { return };
+    let [aggregate] = group.aggregates.as_slice() else { return };
+    let untouched = step.matching.is_empty() && step.filters.is_empty() && source.locking.is_none();
+    let Some(Expr::Column(at)) = aggregate.arguments.first().map(|one| &one.expr) else { return };
+    let column = at - step.base.min(*at);
+    let Some(of) = source.table.columns().get(column) else { return };
+    // A key has members of an ENUM in the order of their numbers, MIN and MAX go by their texts.
+    let numbered = matches!(of.kind, ColumnType::Enum { .. } | ColumnType::Set { .. });
+    if !untouched || of.nullable || numbered {
+        return;
+    }
+    let reverse = match aggregate.kind {
+        AggregateKind::Min => false,
+        AggregateKind::Max => true,
+        _ => return,
+    };
+    let table = &source.table;
+    let fits = |nth: &usize| {
+        let first = &table.keys()[*nth].parts[0];
+        first.column == column && first.prefix.is_none() && table.keys()[*nth].visible
+    };
+    if let Some(key) = (0..table.keys().len()).find(fits) {
+        let reverse = reverse != table.keys()[key].parts[0].descending;
+        source.access = Access { key: Some(key), ranges: vec![KeyRange::default()], reverse, unique: false };
+        group.first_row_only = true;
+    }
+}

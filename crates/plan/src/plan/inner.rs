@@ -1,0 +1,531 @@
+//! What a block does about the sub-queries and aggregates in its expressions: each gets a place in the frame, which is
+//! filled before what reads it is evaluated.
+
+use std::sync::Arc;
+
+use turnstile_expr::expr::{
+    AggregateKind, CompareOp, Expr, Typed, shown_as_type, shown_average, with_all_of_average,
+};
+use turnstile_syntax::ast::{self, FunctionCall, Quantifier};
+use turnstile_syntax::walk;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::mixing::{Meeting, Party, Purpose};
+use turnstile_values::sink::ColumnMeta;
+use turnstile_values::types::{ColumnType, ExprType, column_flag};
+
+use super::block::{Block, PlanContext, settled};
+use super::query::{LimitPlan, QueryPlan, Subquery, SubqueryKind, ValuesPlan};
+use super::scope::{AggregateUse, Outside, Reach, Resolved, Wanted};
+use super::{aggregate, varying};
+
+/// `SELECT * FROM t` as `SELECT 1 FROM t`: EXISTS reads no column for it, and asks for no privilege on one.
+fn without_star(query: &ast::Query) -> Option<ast::Query> {
+    let ast::QueryBody::Select(select) = &query.body else { return None };
+    let star = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Wildcard { table: None, .. });
+    let plain = select.group_by.is_empty() && select.having.is_none() && !select.distinct;
+    if !plain || select.from.is_empty() || !query.order_by.is_empty() || !select.items.iter().all(star) {
+        return None;
+    }
+    let one = ast::Expr::Literal(ast::Literal::Int(1));
+    let items = vec![ast::SelectItem::Expr { expr: one, name: "1".into(), aliased: false }];
+    let select = ast::Select { items, ..(**select).clone() };
+    Some(ast::Query { body: ast::QueryBody::Select(Box::new(select)), ..query.clone() })
+}
+
+/// A query without the values of its list, and the order of its rows, that give another value each time or wait:
+/// EXISTS works neither out.
+fn without_varying(query: &ast::Query) -> Option<ast::Query> {
+    let ast::QueryBody::Select(select) = &query.body else { return None };
+    let aggregates = |expr: &ast::Expr| {
+        walk::any(expr, &|one| matches!(one, ast::Expr::Function(call) if aggregate::is_aggregate(call)))
+    };
+    let unread = |expr: &ast::Expr| varying::varies(expr) && !aggregates(expr);
+    let mut left = (**select).clone();
+    for item in &mut left.items {
+        if let ast::SelectItem::Expr { expr, .. } = item
+            && unread(expr)
+        {
+            *expr = ast::Expr::Literal(ast::Literal::Int(1));
+        }
+    }
+    let mut order_by = query.order_by.clone();
+    order_by.retain(|key| !unread(&key.expr));
+    let same = left.items == select.items && order_by.len() == query.order_by.len();
+    if same || select.having.is_some() {
+        return None;
+    }
+    Some(ast::Query { body: ast::QueryBody::Select(Box::new(left)), order_by, ..query.clone() })
+}
+
+impl Block<'_, '_> {
+    /// An aggregate: of this block, or of one around it whose columns alone it reads.
+    pub(super) fn place_aggregate(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        if let ("count", true, [ast::Expr::Function(wait)]) =
+            (&*call.name, call.distinct, &call.arguments[..])
+            && (&*wait.name, wait.arguments.len()) == ("sleep", 1)
+        {
+            // All its values are one, and nobody waits for them. What it is given has to be right all the same.
+            let operand = Box::new(call.arguments[0].clone());
+            let arguments = vec![ast::Expr::Is { operand, test: ast::IsTest::Null, negated: false }];
+            return self.place_aggregate(&FunctionCall { arguments, ..call.clone() });
+        }
+        let before = (self.subqueries.len(), self.seen_subqueries.len());
+        let asks = |one: &ast::Expr| walk::any(one, &|part| part.is_query());
+        let level = match call.arguments.iter().any(asks) {
+            true => self.level_by_binding(call)?,
+            false => self.scope.aggregate_level(call),
+        };
+        // It belongs to the block of the innermost column it reads; if none may stand there, to the nearest one around
+        // this block that may have it, else to this block. COUNT(*) belongs to the nearest block that may have it.
+        let levels: Vec<usize> = match level {
+            Some(level) => (level > 0).then_some(level).into_iter().chain(1..level).collect(),
+            None if self.scope.aggregates.get() == AggregateUse::Refused => (1..=self.scope.level).collect(),
+            None => Vec::new(),
+        };
+        for level in levels {
+            if let Some(found) = self.scope.outer_aggregate(call, level)? {
+                let place = Typed { expr: Expr::Column(found.position), kind: found.kind };
+                return Ok(as_shown(place, AggregateKind::of(call)));
+            }
+        }
+        self.own_aggregate(call, before)
+    }
+
+    /// How many blocks out the innermost column is that an aggregate reads whose arguments have sub-queries. What
+    /// aggregates inside these read is theirs. None if it reads no column.
+    fn level_by_binding(&mut self, call: &FunctionCall) -> SqlResult<Option<usize>> {
+        let before = self.scope.aggregates.replace(AggregateUse::Nested);
+        let arguments = self.scope.arguments.replace(Some(None));
+        let (outer, subqueries) = (self.scope.outer_places().len(), self.subqueries.len());
+        let seen = self.seen_subqueries.len();
+        let built = aggregate::build(self, call);
+        self.scope.aggregates.set(before);
+        let level = self.scope.arguments.replace(arguments).flatten();
+        built?;
+        let level = level.map(|level| self.scope.level - level);
+        let own = level.map_or(before != AggregateUse::Refused, |level| level == 0);
+        if !own {
+            // This block reads nothing of it itself.
+            self.scope.forget_outer(outer);
+            self.subqueries.truncate(subqueries);
+            self.seen_subqueries.truncate(seen);
+        }
+        Ok(level)
+    }
+
+    /// An aggregate of this block. `before`: how many sub-queries there were, placed and seen, before its own.
+    fn own_aggregate(&mut self, call: &FunctionCall, before: (usize, usize)) -> SqlResult<Typed> {
+        if self.scope.aggregates.get() != AggregateUse::Allowed {
+            return Err(SqlError::invalid_group_function_use());
+        }
+        if let Some(place) = self.seen_aggregates.alike(call).next() {
+            return Ok(place.clone());
+        }
+        self.scope.aggregates.set(AggregateUse::Nested);
+        let arguments = self.scope.arguments.replace(Some(None));
+        let built = aggregate::build(self, call);
+        self.scope.arguments.set(arguments);
+        self.scope.aggregates.set(AggregateUse::Allowed);
+        let (mut built, kind) = built?;
+        if aggregate::counts_all(&mut built, &|at| self.scope.column_at(at).is_some()) {
+            // An alias keeps its place: others read it.
+            let mut nth = 0;
+            self.subqueries.retain(|one| {
+                nth += 1;
+                nth <= before.0 || matches!(one.kind, SubqueryKind::Value(_))
+            });
+            self.seen_subqueries.truncate(before.1);
+        }
+        let position = self.scope.reserve(1);
+        built.position = position;
+        let place = Typed { expr: Expr::Column(position), kind: kind.clone() };
+        let place = if built.own_digits { as_shown(place, Some(built.kind)) } else { place };
+        self.aggregates.push(built);
+        self.seen_aggregates.push(call.clone(), place.clone());
+        self.scope.known_aggregates.borrow_mut().push((call.clone(), Resolved { position, kind }));
+        Ok(place)
+    }
+
+    /// Plans a query inside this block. Each time it gives up for something that this block can compute, that gets a
+    /// place and the query is planned again.
+    pub(super) fn plan_inner(&mut self, query: &ast::Query, reach: Reach) -> SqlResult<QueryPlan> {
+        self.plan_inner_in(self.context, query, reach)
+    }
+
+    /// The same where other names of WITH are known.
+    pub(super) fn plan_inner_in(
+        &mut self,
+        context: &PlanContext<'_>,
+        query: &ast::Query,
+        reach: Reach,
+    ) -> SqlResult<QueryPlan> {
+        let clause = self.scope.clause.get();
+        loop {
+            let planned = super::plan_query(context, query, Some(Outside { scope: &self.scope, reach }));
+            self.scope.clause.set(clause);
+            let wanted = self.scope.take_wanted();
+            match (planned, wanted) {
+                (Err(_), Some(Wanted::Aggregate(call))) => {
+                    let before = (self.subqueries.len(), self.seen_subqueries.len());
+                    self.own_aggregate(&call, before)?;
+                }
+                (Err(_), Some(Wanted::Alias(at))) => self.place_alias(at)?,
+                (planned, _) => return planned,
+            }
+            self.scope.clause.set(clause);
+        }
+    }
+
+    /// Gives an alias of the select list a place for inner blocks.
+    fn place_alias(&mut self, at: usize) -> SqlResult<()> {
+        let expr = self.scope.aliases.borrow()[at].expr.clone();
+        let typed = self.bind(&expr, self.scope.clause.get())?;
+        let place = match typed.expr {
+            Expr::Column(position) | Expr::TimestampColumn(position) => {
+                Resolved { position, kind: typed.kind }
+            }
+            computed => {
+                let position = self.scope.reserve(1);
+                self.push_subquery(position, 1, SubqueryKind::Value(computed), no_query());
+                Resolved { position, kind: ExprType { column: settled(&typed.kind.column), ..typed.kind } }
+            }
+        };
+        self.scope.aliases.borrow_mut()[at].place = Some(place);
+        Ok(())
+    }
+
+    pub(super) fn place_subquery(&mut self, expr: &ast::Expr) -> SqlResult<Typed> {
+        if let Some(comparison) = with_value(expr) {
+            return self.bind(&comparison, self.scope.clause.get());
+        }
+        let mut places = self.place(expr, false)?;
+        Ok(places.swap_remove(0))
+    }
+
+    /// The values of a sub-query that stands for a row; one of them if it has one column.
+    pub(super) fn place_row(&mut self, expr: &ast::Expr) -> SqlResult<Vec<Typed>> {
+        self.place(expr, true)
+    }
+
+    /// A statement's columns whose table such a sub-query of the select list reads are announced as nullable, as MySQL
+    /// does.
+    fn note_loosened(&self, plan: &QueryPlan) {
+        let QueryPlan::Select(inner) = plan else { return };
+        if self.context.depth > 1 || self.scope.clause.get() != "field list" || inner.group.is_none() {
+            return;
+        }
+        let mut read = super::finish::tested_columns(inner);
+        read.extend(inner.items.iter().flat_map(|item| item.expr.columns()));
+        let outer = inner.outer.iter().filter(|(_, here)| read.contains(here)).map(|(there, _)| *there);
+        self.scope.loosened.borrow_mut().extend(outer);
+    }
+
+    /// Plans a sub-query; of one that is asked for rows only, no more than that.
+    fn plan_asked(&mut self, query: &ast::Query, exists: bool) -> SqlResult<QueryPlan> {
+        if let Some(query) = exists.then(|| without_star(query)).flatten() {
+            return self.plan_inner(&query, Reach::Inside);
+        }
+        let leaves_out = exists && !self.context.as_written;
+        let Some(left) = leaves_out.then(|| without_varying(query)).flatten() else {
+            return self.plan_inner(query, Reach::Inside);
+        };
+        // What is left out has to be right. Queries within are planned once for that: each level would
+        // double the work.
+        let written = PlanContext { as_written: true, ..*self.context };
+        self.plan_inner_in(&written, query, Reach::Inside)?;
+        self.plan_inner(&left, Reach::Inside)
+    }
+
+    fn place(&mut self, expr: &ast::Expr, row: bool) -> SqlResult<Vec<Typed>> {
+        let sight = (self.scope.clause.get(), self.scope.sight.get());
+        let varies = varying::varies(expr);
+        let known = self.seen_subqueries.alike(expr).find(|(from, _)| *from == sight);
+        if let Some((_, places)) = known.filter(|_| !varies) {
+            let fits = row || places.len() == 1;
+            return if fits { Ok(places.clone()) } else { Err(SqlError::operand_columns(1)) };
+        }
+        let (mut kind, query, operands) = self.kind_of_subquery(expr)?;
+        let whole = matches!(expr, ast::Expr::InSubquery { .. } | ast::Expr::Quantified { .. });
+        if whole && query.limit.is_some() {
+            return Err(SqlError::limit_in_subquery());
+        }
+        let mut plan = self.plan_asked(query, matches!(kind, SubqueryKind::Exists))?;
+        match is_value(query) {
+            true => plan.keep_digits_but_of_parameters(),
+            false => plan.keep_all_digits(),
+        }
+        if matches!(kind, SubqueryKind::Scalar) {
+            self.note_loosened(&plan);
+        }
+        let width = plan.columns().len();
+        let wanted = match &kind {
+            SubqueryKind::In { operand, .. } => operand.len(),
+            SubqueryKind::Exists => width,
+            SubqueryKind::Scalar if row => width,
+            _ => 1,
+        };
+        if width != wanted {
+            return Err(SqlError::operand_columns(wanted));
+        }
+        let columns = plan.columns().clone();
+        self.agree(&mut kind, &operands, &columns)?;
+        compare_documents(&mut kind, &operands, &mut plan);
+        let truth = |nullable| vec![turnstile_expr::expr::truth_type(nullable)];
+        let kinds = match &kind {
+            SubqueryKind::Scalar if is_value(query) => {
+                let nullable = |one: &ColumnMeta| one.flags & column_flag::NOT_NULL == 0;
+                columns.iter().map(|one| ExprType { nullable: nullable(one), ..value_type(one) }).collect()
+            }
+            SubqueryKind::Scalar => columns.iter().map(value_type).collect(),
+            SubqueryKind::Exists => truth(false),
+            SubqueryKind::In { .. } if is_value(query) => {
+                let found = columns.iter().any(|one| one.flags & column_flag::NOT_NULL == 0);
+                truth(found || operands.iter().any(|operand| operand.nullable))
+            }
+            _ => truth(true),
+        };
+        let position = self.scope.reserve(kinds.len());
+        let own_digits = plan.take_own_digits();
+        let typed = |(nth, kind)| {
+            let place = Typed { expr: Expr::Column(position + nth), kind };
+            if own_digits.contains(&nth) { shown_as_type(place) } else { place }
+        };
+        let places: Vec<Typed> = kinds.into_iter().enumerate().map(typed).collect();
+        self.push_subquery(position, places.len(), kind, plan);
+        if varies && let Some(placed) = self.subqueries.last_mut() {
+            placed.correlated = true;
+            let exists = matches!(placed.kind, SubqueryKind::Exists);
+            let left = exists.then(|| without_varying(query)).flatten();
+            placed.varies = varying::query_varies(left.as_ref().unwrap_or(query));
+        }
+        self.seen_subqueries.push(expr.clone(), (sight, places.clone()));
+        Ok(places)
+    }
+
+    /// What is asked of a sub-query, its operand bound.
+    fn kind_of_subquery<'q>(
+        &mut self,
+        expr: &'q ast::Expr,
+    ) -> SqlResult<(SubqueryKind, &'q ast::Query, Vec<ExprType>)> {
+        Ok(match expr {
+            ast::Expr::Subquery(query) => (SubqueryKind::Scalar, query, Vec::new()),
+            ast::Expr::Exists(query) => (SubqueryKind::Exists, query, Vec::new()),
+            ast::Expr::InSubquery { operand, query, negated } => {
+                let (operand, kinds) = self.operand(operand)?;
+                (SubqueryKind::In { operand, negated: *negated }, query, kinds)
+            }
+            ast::Expr::Quantified { operand, op, quantifier, query } => {
+                let op = compare_op(*op)?;
+                let all = *quantifier == Quantifier::All;
+                let (mut operand, kinds) = self.operand(operand)?;
+                let kind = match (operand.len(), op, all) {
+                    (1, ..) => {
+                        let (operand, collation) = operand.swap_remove(0);
+                        SubqueryKind::Quantified { collation, operand, op, all }
+                    }
+                    (_, CompareOp::Equal, false) => SubqueryKind::In { operand, negated: false },
+                    (_, CompareOp::NotEqual, true) => SubqueryKind::In { operand, negated: true },
+                    _ => return Err(SqlError::operand_columns(1)),
+                };
+                (kind, query, kinds)
+            }
+            _ => return Err(SqlError::not_supported_yet("this kind of sub-query")),
+        })
+    }
+
+    /// What a sub-query's rows are compared with.
+    fn operand(&mut self, operand: &ast::Expr) -> SqlResult<(Operands, Vec<ExprType>)> {
+        let clause = self.scope.clause.get();
+        let bound = match operand {
+            ast::Expr::Row(parts) => {
+                parts.iter().map(|part| self.bind(part, clause)).collect::<SqlResult<Vec<_>>>()?
+            }
+            ast::Expr::Subquery(_) => self.place_row(operand)?,
+            one => vec![self.bind(one, clause)?],
+        };
+        let otherwise = self.context.collation;
+        let part = |typed: Typed| {
+            let typed = with_all_of_average(typed);
+            let collation = typed.kind.column.collation().unwrap_or(otherwise);
+            ((typed.expr, collation), typed.kind)
+        };
+        Ok(bound.into_iter().map(part).unzip())
+    }
+
+    /// Texts and the columns of the sub-query that they are compared with agree on collations.
+    fn agree(&self, kind: &mut SubqueryKind, operands: &[ExprType], columns: &[ColumnMeta]) -> SqlResult<()> {
+        let (operation, collations): (_, Vec<&mut Collation>) = match kind {
+            SubqueryKind::In { operand, .. } => ("=", operand.iter_mut().map(|(_, own)| own).collect()),
+            // ALL is refuted by what does not hold.
+            SubqueryKind::Quantified { collation, op, all, .. } => {
+                ((if *all { op.opposite() } else { *op }).symbol(), vec![collation])
+            }
+            _ => return Ok(()),
+        };
+        let connection = self.context.eval.settings.connection_collation;
+        let meeting = Meeting { operation, purpose: Purpose::Operator, connection };
+        for ((own, operand), column) in collations.into_iter().zip(operands).zip(columns) {
+            if operand.column.is_string() && column.column_type.is_string() {
+                *own = meeting.agree(&[Party::of(operand), Party::of(&value_type(column))])?.collation;
+            }
+        }
+        Ok(())
+    }
+
+    /// An item of the select list that rows are ordered by as well: where it varies, it gets a place that is filled
+    /// once for both.
+    pub(super) fn place_item(&mut self, item: &mut Typed, written: &ast::Expr) {
+        if matches!(item.expr, Expr::Column(_))
+            || item.kind.column == ColumnType::Json
+            || !varying::varies(written)
+        {
+            return;
+        }
+        let position = self.scope.reserve(1);
+        let value = std::mem::replace(&mut item.expr, Expr::Column(position));
+        self.push_subquery(position, 1, SubqueryKind::Value(value), no_query());
+        if let Some(placed) = self.subqueries.last_mut() {
+            placed.correlated = true;
+        }
+    }
+
+    /// A function that waits gets a place that is filled for each row after the wait.
+    pub(super) fn place_wait(&mut self, call: &FunctionCall) -> SqlResult<Typed> {
+        let count = if &*call.name == "sleep" { 1 } else { 2 };
+        if call.arguments.len() != count {
+            return Err(SqlError::wrong_parameter_count(call.written()));
+        }
+        let clause = self.scope.clause.get();
+        let mut arguments = Vec::with_capacity(count);
+        let mut nullable = false;
+        for (nth, argument) in call.arguments.iter().enumerate() {
+            self.settle_argument(&call.name, nth, argument);
+            let argument = self.bind(argument, clause)?;
+            nullable = argument.kind.nullable;
+            arguments.push(argument.expr);
+        }
+        let position = self.scope.reserve(1);
+        let last = arguments.pop().expect("they were counted above");
+        let (kind, nullable) = match arguments.pop() {
+            None => (SubqueryKind::Sleep(last), nullable),
+            Some(name) => (SubqueryKind::GetLock { name, seconds: last }, true),
+        };
+        self.push_subquery(position, 1, kind, no_query());
+        if let Some(waiting) = self.subqueries.last_mut() {
+            waiting.correlated = true;
+        }
+        let kind = ExprType::new(ColumnType::BIGINT, nullable);
+        Ok(Typed { expr: Expr::Column(position), kind })
+    }
+
+    fn push_subquery(&mut self, position: usize, width: usize, kind: SubqueryKind, plan: QueryPlan) {
+        let mut inputs: Vec<usize> = plan.outer().iter().map(|(there, _)| *there).collect();
+        kind.operands().iter().for_each(|operand| inputs.extend(operand.columns()));
+        inputs.sort_unstable();
+        inputs.dedup();
+        let reads = self.reads_of(inputs.clone());
+        // A value that changes from row to row without reading the row is computed for each of them, too.
+        let changes = matches!(&kind, SubqueryKind::Value(value) if !value.is_constant());
+        let correlated = changes || !reads.is_empty();
+        debug_assert!(self.subqueries.last().is_none_or(|last| last.places().end <= position), "in order");
+        self.subqueries.push(Subquery {
+            position,
+            width,
+            correlated,
+            varies: false,
+            kind,
+            plan,
+            reads,
+            inputs,
+            guards: Vec::new(),
+        });
+    }
+}
+
+/// What a sub-query's rows are compared with, and by which collations.
+type Operands = Vec<(Expr, Collation)>;
+
+/// Whether a query is nothing but values: it has one row, whatever the tables hold.
+fn is_value(query: &ast::Query) -> bool {
+    let ast::QueryBody::Select(select) = &query.body else { return false };
+    let grouped = !select.group_by.is_empty() || select.having.is_some();
+    query.limit.is_none() && select.from.is_empty() && select.condition.is_none() && !grouped
+}
+
+/// `a IN (SELECT b)` and `a > ANY (SELECT b)`, where nothing is read and there is one row, as what they are:
+/// comparisons of two values. What a `?` is does not follow from a comparison outside its query.
+fn with_value(expr: &ast::Expr) -> Option<ast::Expr> {
+    let (operand, op, query) = match expr {
+        ast::Expr::InSubquery { operand, query, negated: false } => (operand, ast::BinaryOp::Equal, query),
+        ast::Expr::InSubquery { operand, query, .. } => (operand, ast::BinaryOp::NotEqual, query),
+        ast::Expr::Quantified { operand, op, query, .. } => (operand, *op, query),
+        _ => return None,
+    };
+    let ast::QueryBody::Select(select) = &query.body else { return None };
+    let [ast::SelectItem::Expr { expr: value, .. }] = &select.items[..] else { return None };
+    let row = |one: &ast::Expr| matches!(one, ast::Expr::Row(_) | ast::Expr::Subquery(_));
+    let more = walk::any(value, &|one| match one {
+        ast::Expr::Function(call) => super::is_aggregate(call),
+        one => one.is_query() || matches!(one, ast::Expr::Row(_) | ast::Expr::Parameter(_)),
+    });
+    let plain = is_value(query) && query.with.is_none() && query.order_by.is_empty() && !more;
+    let plain = plain && !row(operand) && !varying::varies(value);
+    plain.then(|| ast::Expr::Binary { op, left: operand.clone(), right: Box::new(value.clone()) })
+}
+
+/// The type of a value that a sub-query gives.
+fn value_type(column: &ColumnMeta) -> ExprType {
+    ExprType::nullable(settled(&column.column_type)).with_traits(column.traits)
+}
+
+/// A document and what it is compared with, each as what documents are ordered by.
+fn compare_documents(kind: &mut SubqueryKind, operands: &[ExprType], plan: &mut QueryPlan) {
+    let columns = plan.columns().clone();
+    let documents =
+        |at: usize| operands[at].column == ColumnType::Json || columns[at].column_type == ColumnType::Json;
+    let mut order = |operand: &mut Expr, collation: &mut Collation, at: usize| {
+        if documents(at) && plan.order_as_document(at) {
+            let typed = Typed { expr: operand.clone(), kind: operands[at].clone() };
+            (*operand, *collation) = (turnstile_expr::functions::as_order(typed).expr, Collation::Binary);
+        }
+    };
+    match kind {
+        SubqueryKind::Quantified { operand, collation, .. } => order(operand, collation, 0),
+        SubqueryKind::In { operand, .. } => {
+            let parts = operand.iter_mut().enumerate();
+            parts.for_each(|(at, (operand, collation))| order(operand, collation, at));
+        }
+        _ => {}
+    }
+}
+
+/// The value of an aggregate that may have other digits than its type.
+fn as_shown(place: Typed, kind: Option<AggregateKind>) -> Typed {
+    if kind == Some(AggregateKind::Average) { shown_average(place) } else { shown_as_type(place) }
+}
+
+/// In the place of a query, where there is none.
+fn no_query() -> QueryPlan {
+    let limit = LimitPlan { count: None, offset: None };
+    QueryPlan::Values(Box::new(ValuesPlan {
+        rows: Vec::new(),
+        kinds: Vec::new(),
+        columns: Arc::from([]),
+        order: Vec::new(),
+        limit,
+    }))
+}
+
+fn compare_op(op: ast::BinaryOp) -> SqlResult<CompareOp> {
+    Ok(match op {
+        ast::BinaryOp::Equal => CompareOp::Equal,
+        ast::BinaryOp::NullSafeEqual => CompareOp::NullSafeEqual,
+        ast::BinaryOp::NotEqual => CompareOp::NotEqual,
+        ast::BinaryOp::Less => CompareOp::Less,
+        ast::BinaryOp::LessOrEqual => CompareOp::LessOrEqual,
+        ast::BinaryOp::Greater => CompareOp::Greater,
+        ast::BinaryOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
+        _ => return Err(SqlError::not_supported_yet("this quantified comparison")),
+    })
+}

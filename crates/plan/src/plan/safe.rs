@@ -1,0 +1,101 @@
+//! What `sql_safe_updates` lets through beyond the rows that a key finds here. MySQL makes ranges of conditions that
+//! leave out next to nothing (`<>`, NOT IN, IS NOT NULL) and calls the change safe; here they are tested row by row.
+
+use turnstile_catalog::dictionary::{Part, Table};
+use turnstile_expr::expr::{CompareOp, Expr};
+use turnstile_syntax::ast::IsTest;
+use turnstile_values::value::Value;
+
+use super::query::{Source, Step};
+
+/// Longest list whose NOT IN is made ranges.
+const LIST_MAX: usize = 1000;
+
+/// Whether what is tested on a table's rows makes a range of one of its keys.
+pub(super) fn makes_range(step: &Step) -> bool {
+    let Source::Table(source) = &step.source else { return false };
+    let finder = Finder { table: &source.table, base: step.base };
+    let tested = step.filters.iter().chain(&step.matching);
+    tested.into_iter().any(|filter| !finder.bounded(&filter.expr, true).is_empty())
+}
+
+struct Finder<'a> {
+    table: &'a Table,
+    base: usize,
+}
+
+impl Finder<'_> {
+    /// Columns that begin a key and are in a range if a condition holds (or, if not `holds`, fails).
+    fn bounded(&self, condition: &Expr, holds: bool) -> Vec<usize> {
+        match (condition, holds) {
+            (Expr::And(list), true) | (Expr::Or(list), false) => {
+                list.iter().flat_map(|one| self.bounded(one, holds)).collect()
+            }
+            (Expr::And(list), false) | (Expr::Or(list), true) => self.in_each(list, holds),
+            (Expr::Not(operand), _) => self.bounded(operand, !holds),
+            (Expr::Compare { op: CompareOp::NullSafeEqual, .. }, false) => Vec::new(),
+            (Expr::Compare { left, right, .. }, _) => {
+                let one = self.compared(left, std::slice::from_ref(&**right));
+                one.or_else(|| self.compared(right, std::slice::from_ref(&**left))).into_iter().collect()
+            }
+            (Expr::Between { operand, low, high, .. }, _) => {
+                let ends = [(**low).clone(), (**high).clone()];
+                self.compared(operand, &ends).into_iter().collect()
+            }
+            (Expr::InList { operand, list, negated, .. }, _) => {
+                let short = *negated != holds || list.len() <= LIST_MAX;
+                self.compared(operand, list).filter(|_| short).into_iter().collect()
+            }
+            (Expr::InRows { operand, list, negated, .. }, _) if *negated != holds => operand
+                .iter()
+                .enumerate()
+                .filter_map(|(at, one)| {
+                    self.compared(one, &list.iter().map(|row| row[at].clone()).collect::<Vec<_>>())
+                })
+                .collect(),
+            (Expr::Is { operand, test: IsTest::Null, negated }, _) => {
+                let nullable = |column: &usize| *negated != holds || self.table.columns()[*column].nullable;
+                self.column(operand).filter(nullable).into_iter().collect()
+            }
+            // It differs from 0, or is 0.
+            (Expr::Column(_), _) => {
+                self.column(condition).filter(|at| !self.is_text(*at)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The columns that all of several conditions bound.
+    fn in_each(&self, list: &[Expr], holds: bool) -> Vec<usize> {
+        let mut all = list.iter().map(|one| self.bounded(one, holds));
+        let first = all.next().unwrap_or_default();
+        all.fold(first, |common, next| common.into_iter().filter(|one| next.contains(one)).collect())
+    }
+
+    /// The column, if it begins a key and is compared with constants that its order applies to.
+    fn compared(&self, column: &Expr, with: &[Expr]) -> Option<usize> {
+        let column = self.column(column)?;
+        let kind = &self.table.columns()[column].kind;
+        let fits = |one: &Expr| match one {
+            Expr::Literal(Value::Null) => true,
+            Expr::Literal(Value::Str(_)) if kind.is_string() => true,
+            // An integer differs from every number that is none.
+            Expr::Literal(Value::Decimal(_) | Value::Double(_)) if kind.is_integer() => false,
+            other => !kind.is_string() && other.is_constant(),
+        };
+        with.iter().all(fits).then_some(column)
+    }
+
+    fn is_text(&self, column: usize) -> bool {
+        self.table.columns()[column].kind.is_string()
+    }
+
+    /// The column, if it begins a key.
+    fn column(&self, expr: &Expr) -> Option<usize> {
+        let (Expr::Column(at) | Expr::TimestampColumn(at)) = expr else { return None };
+        let column = at.checked_sub(self.base).filter(|at| *at < self.table.columns().len())?;
+        let begins = |part: &Part| part.column == column;
+        let keys = self.table.keys();
+        keys.iter().any(|key| key.visible && key.parts.first().is_some_and(begins)).then_some(column)
+    }
+}

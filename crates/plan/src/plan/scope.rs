@@ -1,0 +1,649 @@
+//! Names in a query block, and the frame they point into.
+//!
+//! Every query block computes with one *frame*: a flat row of values. The tables of FROM have their columns there, side
+//! by side; behind them come places for what is computed along the way, given out as the planner meets it:
+//!
+//! ```text
+//! | t1.a t1.b | t2.x t2.y z | SUM(x) | (SELECT ..) | outer.a |
+//!   table       table         aggregate  sub-query    column of the query around this one
+//! ```
+//!
+//! A name that is not found in the block is looked up in the block around it; if it is there, the frame gets a place
+//! for it that is filled before the inner block runs. Which names of the block around are seen is its [`Reach`]: a
+//! derived table does not see its neighbours.
+//!
+//! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer block's
+//! rows, or an alias of its select list. It then notes what it wants and gives up; the outer block makes a place for it
+//! and plans the inner one again ([`Block::plan_inner`](super::block::Block::plan_inner)).
+
+use std::cell::{Cell, RefCell};
+
+use turnstile_catalog::accounts::Privileges;
+use turnstile_catalog::dictionary::Table;
+use turnstile_syntax::ast::quote_name;
+use turnstile_syntax::ast::{self, ColumnName, FunctionCall};
+use turnstile_values::error::{SqlError, SqlResult};
+use turnstile_values::mixing::Traits;
+use turnstile_values::types::{ColumnType, ExprType, column_flag};
+
+use super::grouping::Facts;
+use super::uses::Uses;
+
+/// A column that names can mean.
+#[derive(Debug, Clone)]
+pub struct ScopeColumn {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub kind: ColumnType,
+    /// It can be NULL.
+    pub nullable: bool,
+    /// What it has besides its collation where it meets other texts.
+    pub traits: Traits,
+    /// Flags for the client.
+    pub flags: u16,
+    /// Left out of `*`.
+    pub hidden: bool,
+}
+
+/// A table of FROM.
+#[derive(Debug, Clone, Default)]
+pub struct ScopeTable {
+    /// Its database; empty for a derived table.
+    pub schema: Box<str>,
+    /// Its alias, else its name.
+    pub alias: Box<str>,
+    /// Its name; empty for a derived table.
+    pub name: Box<str>,
+    /// Its columns.
+    pub columns: Vec<ScopeColumn>,
+    /// Frame position of its first column.
+    pub base: usize,
+    /// The column that `_rowid` means.
+    pub row_id: Option<usize>,
+    /// A table without a primary key has a place behind its columns, for the number that the engine knows its row by.
+    pub numbered: bool,
+    /// What is known of the rows of a derived table.
+    pub facts: Facts,
+    /// Its columns' own names, where they go by others: the new row of INSERT under an alias.
+    pub own_names: Vec<Box<str>>,
+    /// Its columns go by these names in a result, however a statement spells them: a view, or a derived table that is
+    /// one.
+    pub keeps_names: bool,
+    /// An outer join may fill its columns with NULL, as the query is written.
+    pub optional: bool,
+}
+
+/// The column that `_rowid` means: the integer that is alone in the primary key, or without one in a unique key.
+fn row_id(table: &Table) -> Option<usize> {
+    let alone = |key: &turnstile_catalog::dictionary::Key| match key.parts.as_slice() {
+        [part] if table.columns()[part.column].kind.is_integer() => Some(part.column),
+        _ => None,
+    };
+    match table.primary() {
+        Some(primary) => alone(&table.keys()[primary]),
+        None => {
+            let sure = |key: &&turnstile_catalog::dictionary::Key| {
+                key.unique && key.parts.iter().all(|part| !table.columns()[part.column].nullable)
+            };
+            table.keys().iter().find(sure).and_then(alone)
+        }
+    }
+}
+
+impl ScopeTable {
+    /// A base table at a frame position.
+    pub fn of(table: &Table, alias: &str, base: usize) -> ScopeTable {
+        let columns = table.columns().iter().enumerate().map(|(at, column)| ScopeColumn {
+            name: column.name.clone(),
+            kind: column.kind.clone(),
+            nullable: column.nullable,
+            traits: Traits::of(&column.kind),
+            flags: column_flags(table, at),
+            hidden: column.invisible,
+        });
+        ScopeTable {
+            schema: table.definition.schema.clone(),
+            alias: alias.into(),
+            name: table.definition.name.clone(),
+            columns: columns.collect(),
+            base,
+            row_id: row_id(table),
+            numbered: table.primary().is_none(),
+            facts: Facts::default(),
+            own_names: Vec::new(),
+            keeps_names: false,
+            optional: false,
+        }
+    }
+
+    /// Values in a frame.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        self.base..self.base + self.columns.len() + usize::from(self.numbered)
+    }
+
+    fn goes_by(&self, schema: Option<&str>, table: &str) -> bool {
+        *self.alias == *table && schema.is_none_or(|schema| *self.schema == *schema)
+    }
+
+    fn find(&self, column: &str) -> Option<usize> {
+        let named = self.columns.iter().position(|one| one.name.eq_ignore_ascii_case(column));
+        named.or_else(|| self.row_id.filter(|_| column.eq_ignore_ascii_case("_rowid")))
+    }
+}
+
+/// What the definition of a table adds to a column's flags.
+pub fn column_flags(table: &Table, at: usize) -> u16 {
+    let column = &table.columns()[at];
+    let mut flags = 0;
+    if !column.nullable {
+        flags |= column_flag::NOT_NULL;
+        if column.default == turnstile_catalog::dictionary::DefaultValue::None && !column.auto_increment {
+            flags |= column_flag::NO_DEFAULT_VALUE;
+        }
+    }
+    if column.auto_increment {
+        flags |= column_flag::AUTO_INCREMENT;
+    }
+    if column.on_update.is_some() {
+        flags |= column_flag::ON_UPDATE_NOW;
+    }
+    for key in table.keys() {
+        let first = key.parts.first().is_some_and(|part| part.column == at);
+        if key.primary && key.parts.iter().any(|part| part.column == at) {
+            flags |= column_flag::PRIMARY_KEY;
+        } else if key.unique && key.parts.len() == 1 && first {
+            flags |= column_flag::UNIQUE_KEY;
+        } else if first {
+            flags |= column_flag::MULTIPLE_KEY;
+        }
+    }
+    flags
+}
+
+/// What a name means.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// Frame position.
+    pub position: usize,
+    /// Type.
+    pub kind: ExprType,
+}
+
+/// A block around another one.
+#[derive(Clone, Copy)]
+pub struct Outside<'p> {
+    /// Its names.
+    pub scope: &'p Scope<'p>,
+    /// Which of them are seen.
+    pub reach: Reach,
+}
+
+impl Outside<'_> {
+    /// The level of the innermost block that is seen.
+    pub fn level(&self) -> usize {
+        match self.reach {
+            Reach::Inside => self.scope.level,
+            Reach::Beyond => self.scope.level.saturating_sub(1),
+            Reach::From(level) => level,
+        }
+    }
+}
+
+/// Which names of the blocks around are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All: a sub-query.
+    Inside,
+    /// Those of the blocks around the next one: a derived table.
+    Beyond,
+    /// Those of blocks of this level and further out: a query of WITH, which is read somewhere below the block it
+    /// stands in.
+    From(usize),
+}
+
+/// Whether the clause that is being bound may have aggregates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AggregateUse {
+    /// It comes before grouping.
+    #[default]
+    Refused,
+    /// It comes behind grouping.
+    Allowed,
+    /// It is an aggregate's argument.
+    Nested,
+}
+
+/// An entry of the select list that has a name of its own.
+pub struct Alias {
+    /// The name.
+    pub name: Box<str>,
+    /// What it stands for.
+    pub expr: ast::Expr,
+    /// Its place in the frame, once an inner block has asked for it.
+    pub place: Option<Resolved>,
+    /// Position in the select list.
+    pub nth: usize,
+}
+
+/// What an inner block wants of an outer one.
+pub enum Wanted {
+    /// An aggregate over its rows.
+    Aggregate(FunctionCall),
+    /// An alias of its select list, by position in [`Scope::aliases`].
+    Alias(usize),
+}
+
+/// The names of one block.
+#[derive(Default)]
+pub struct Scope<'p> {
+    /// Tables in order of FROM.
+    pub tables: Vec<ScopeTable>,
+    /// Columns joined by USING or NATURAL: (hidden right column, its left twin), as frame positions.
+    pub merged: Vec<(usize, usize)>,
+    /// If there are any such: what a bare `*` stands for, as frame positions.
+    pub star: Vec<usize>,
+    /// The block around this one.
+    pub parent: Option<Outside<'p>>,
+    /// Blocks around.
+    pub level: usize,
+    /// For error messages: which clause is being bound.
+    pub clause: Cell<&'static str>,
+    /// Tables (from, to) that are seen, where not all are: ON sees the operands of its join.
+    pub sight: Cell<Option<(usize, usize)>>,
+    /// Whether aggregates are allowed now.
+    pub aggregates: Cell<AggregateUse>,
+    /// While an aggregate's arguments are bound: the level of the innermost block whose columns they have been seen to
+    /// read.
+    pub arguments: Cell<Option<Option<usize>>>,
+    /// Aliases that inner blocks may read.
+    pub aliases: RefCell<Vec<Alias>>,
+    /// Entries of the select list that are bound.
+    pub items_bound: Cell<usize>,
+    /// Aggregates that have a place, for inner blocks.
+    pub known_aggregates: RefCell<Vec<(FunctionCall, Resolved)>>,
+    /// Columns that an aggregating sub-query of the select list reads beside its aggregates: their tables' columns are
+    /// announced as nullable.
+    pub loosened: RefCell<Vec<usize>>,
+    wanted: RefCell<Option<Wanted>>,
+    width: Cell<usize>,
+    outer: RefCell<Vec<(usize, usize)>>,
+    /// Where it is noted which columns are used.
+    uses: Option<&'p Uses>,
+}
+
+impl<'p> Scope<'p> {
+    /// An empty scope inside `parent`.
+    pub fn new(parent: Option<Outside<'p>>, uses: &'p Uses) -> Scope<'p> {
+        let level = parent.map_or(0, |outside| outside.scope.level + 1);
+        let scope = Scope { parent, level, uses: Some(uses), ..Scope::default() };
+        scope.clause.set("field list");
+        scope
+    }
+
+    /// Values in a frame so far.
+    pub fn width(&self) -> usize {
+        self.width.get()
+    }
+
+    /// Room for `count` values; returns the first position.
+    pub fn reserve(&self, count: usize) -> usize {
+        let base = self.width.get();
+        self.width.set(base + count);
+        base
+    }
+
+    /// Places to be filled from the frame around: (position there, position here).
+    pub fn outer_places(&self) -> Vec<(usize, usize)> {
+        self.outer.borrow().clone()
+    }
+
+    /// Takes back all places for columns of the block around but the first `count`.
+    pub fn forget_outer(&self, count: usize) {
+        self.outer.borrow_mut().truncate(count);
+    }
+
+    /// An error here may only mean that a block around has to make a place first.
+    pub fn is_awaited(&self) -> bool {
+        self.wanted.borrow().is_some() || self.parent.is_some_and(|outside| outside.scope.is_awaited())
+    }
+
+    /// What an inner block has given up for.
+    pub fn take_wanted(&self) -> Option<Wanted> {
+        self.wanted.borrow_mut().take()
+    }
+
+    /// Adds a table; fails if its alias is taken.
+    pub fn add(&mut self, table: ScopeTable) -> SqlResult<()> {
+        if self.tables.iter().any(|one| one.alias == table.alias && one.schema == table.schema) {
+            return Err(SqlError::non_unique_table(&table.alias));
+        }
+        self.tables.push(table);
+        Ok(())
+    }
+
+    /// What a column name means.
+    pub fn resolve(&self, name: &ColumnName) -> SqlResult<Resolved> {
+        let found = match self.read_here(name)? {
+            Some(found) => found,
+            None => self.resolve_outside(name, None).inspect_err(|error| self.note_unknown(name, error))?,
+        };
+        self.note_argument(found.position);
+        Ok(found)
+    }
+
+    /// Tells the aggregate around, if there is one, of a column that it reads. Columns of blocks inside it are not its
+    /// own.
+    fn note_argument(&self, position: usize) {
+        let mut scope = self;
+        while scope.arguments.get().is_none() {
+            let Some(outside) = scope.parent else { return };
+            scope = outside.scope;
+        }
+        let level = self.level_of_place(position).map(|out| self.level - out);
+        if let (Some(level), Some(known)) = (level, scope.arguments.get())
+            && level <= scope.level
+        {
+            scope.arguments.set(Some(known.max(Some(level))));
+        }
+    }
+
+    /// What a column name means in the blocks around; `reach`: if it is not this block's own to say.
+    fn resolve_outside(&self, name: &ColumnName, reach: Option<Reach>) -> SqlResult<Resolved> {
+        let Some(outside) = self.parent else { return Err(self.unknown(name)) };
+        let found = outside
+            .scope
+            .resolve_for_inner(name, reach.unwrap_or(outside.reach))
+            .map_err(|error| if error.code == 1054 { self.unknown(name) } else { error })?;
+        Ok(self.import(found))
+    }
+
+    fn resolve_for_inner(&self, name: &ColumnName, reach: Reach) -> SqlResult<Resolved> {
+        if self.is_within(reach) {
+            if let Some(found) = self.read_here(name)? {
+                return Ok(found);
+            }
+            if let Some(found) = self.find_alias(name)? {
+                return Ok(found);
+            }
+            return self.resolve_outside(name, None);
+        }
+        self.resolve_outside(name, matches!(reach, Reach::From(_)).then_some(reach))
+    }
+
+    fn is_within(&self, reach: Reach) -> bool {
+        match reach {
+            Reach::Inside => true,
+            Reach::Beyond => false,
+            Reach::From(level) => self.level <= level,
+        }
+    }
+
+    /// A place here for what has one in the block around.
+    fn import(&self, outside: Resolved) -> Resolved {
+        let known = self.outer.borrow().iter().find(|(there, _)| *there == outside.position).copied();
+        let position = known.map_or_else(
+            || {
+                let here = self.reserve(1);
+                self.outer.borrow_mut().push((outside.position, here));
+                here
+            },
+            |(_, here)| here,
+        );
+        Resolved { position, ..outside }
+    }
+
+    /// An alias of the select list, as a sub-query in the list, GROUP BY, HAVING or ORDER BY sees it.
+    fn find_alias(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
+        let clause = self.clause.get();
+        let sees = matches!(clause, "field list" | "group statement" | "having clause" | "order clause");
+        if !sees || name.table.is_some() {
+            return Ok(None);
+        }
+        let aliases = self.aliases.borrow();
+        let Some(at) = aliases.iter().position(|one| one.name.eq_ignore_ascii_case(&name.column)) else {
+            return Ok(None);
+        };
+        let alias = &aliases[at];
+        if is_aggregated(&alias.expr) {
+            return Err(SqlError::reference_not_supported(&alias.name, "reference to group function"));
+        }
+        if clause == "field list" && alias.nth >= self.items_bound.get() {
+            return Err(SqlError::reference_not_supported(&alias.name, "forward reference in item list"));
+        }
+        match &alias.place {
+            Some(place) => Ok(Some(place.clone())),
+            None => {
+                *self.wanted.borrow_mut() = Some(Wanted::Alias(at));
+                Err(self.unknown(name))
+            }
+        }
+    }
+
+    /// How many blocks out an aggregate's rows are found: those of the innermost block whose columns it reads.
+    /// None if it reads no column.
+    pub fn aggregate_level(&self, call: &FunctionCall) -> Option<usize> {
+        let mut level = None;
+        let mut visit = |one: &ast::Expr| {
+            let found = match one {
+                ast::Expr::Column(name) => self.level_of(name, Reach::Inside),
+                one if one.is_query() => Some(0),
+                _ => None,
+            };
+            if let Some(found) = found {
+                level = Some(level.map_or(found, |least: usize| least.min(found)));
+            }
+        };
+        for argument in call.arguments.iter().chain(call.order_by.iter().map(|item| &item.expr)) {
+            turnstile_syntax::walk::each(argument, &mut visit);
+        }
+        level
+    }
+
+    fn level_of(&self, name: &ColumnName, reach: Reach) -> Option<usize> {
+        let within = self.is_within(reach);
+        if within && !matches!(self.find_here(name), Ok(None)) {
+            return Some(0);
+        }
+        let outside = self.parent?;
+        let passed = if !within && matches!(reach, Reach::From(_)) { reach } else { outside.reach };
+        outside.scope.level_of(name, passed).map(|level| level + 1)
+    }
+
+    /// How many blocks out the column is that a place of the frame holds.
+    pub fn level_of_place(&self, position: usize) -> Option<usize> {
+        if self.column_at(position).is_some() {
+            return Some(0);
+        }
+        let (there, _) = self.outer.borrow().iter().find(|(_, here)| *here == position).copied()?;
+        self.parent?.scope.level_of_place(there).map(|level| level + 1)
+    }
+
+    /// The place of an aggregate over the rows of the block that is `level` blocks out; None if none may stand there
+    /// now.
+    pub fn outer_aggregate(&self, call: &FunctionCall, level: usize) -> SqlResult<Option<Resolved>> {
+        if let Some(further) = level.checked_sub(1) {
+            let Some(outside) = self.parent else { return Ok(None) };
+            return Ok(outside.scope.outer_aggregate(call, further)?.map(|found| self.import(found)));
+        }
+        match self.aggregates.get() {
+            AggregateUse::Refused => Ok(None),
+            AggregateUse::Nested => Err(SqlError::invalid_group_function_use()),
+            AggregateUse::Allowed => {
+                let known = self.known_aggregates.borrow();
+                if let Some((_, place)) = known.iter().find(|(seen, _)| seen == call) {
+                    return Ok(Some(place.clone()));
+                }
+                *self.wanted.borrow_mut() = Some(Wanted::Aggregate(call.clone()));
+                Err(SqlError::invalid_group_function_use())
+            }
+        }
+    }
+
+    fn unknown(&self, name: &ColumnName) -> SqlError {
+        let table = name.table.as_deref();
+        let parts = [name.schema.as_deref(), table, Some(&*name.column)];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(".");
+        SqlError::unknown_column(text, self.clause.get())
+    }
+
+    /// What the name of a column means that is assigned to, which is no reading of it.
+    pub fn resolve_assigned(&self, name: &ColumnName) -> SqlResult<Resolved> {
+        let (nth, at) = self.look_here(name)?.ok_or_else(|| self.unknown(name))?;
+        self.note_use(nth, at, Privileges::UPDATE, false);
+        Ok(resolved(&self.tables[nth], at))
+    }
+
+    /// A column of a table is used.
+    pub fn note_use(&self, nth: usize, column: usize, wanted: Privileges, unnamed: bool) {
+        let (table, Some(uses)) = (&self.tables[nth], self.uses) else { return };
+        let name = table.own_names.get(column).unwrap_or(&table.columns[column].name);
+        uses.note((&table.schema, &table.name), name, wanted, unnamed);
+    }
+
+    /// A name that means nothing: who may read some columns of a table only is not told that it has none of this name.
+    fn note_unknown(&self, name: &ColumnName, error: &SqlError) {
+        let meant = name.table.as_deref().is_none_or(|wanted| {
+            self.tables.iter().any(|table| table.goes_by(name.schema.as_deref(), wanted))
+        });
+        if let (Some(first), Some(uses), true) = (self.tables.first(), self.uses, error.code == 1054 && meant)
+            && self.parent.is_none()
+            && self.clause.get() != "having clause"
+        {
+            uses.note_sought((&first.schema, &first.name), &name.column);
+        }
+    }
+
+    /// What a column name means among the tables of this block, for who does not read it.
+    pub fn find_here(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
+        Ok(self.look_here(name)?.map(|(nth, at)| resolved(&self.tables[nth], at)))
+    }
+
+    /// The same for who reads it.
+    fn read_here(&self, name: &ColumnName) -> SqlResult<Option<Resolved>> {
+        let found = self.look_here(name)?;
+        Ok(found.map(|(nth, at)| {
+            self.note_use(nth, at, Privileges::SELECT, false);
+            resolved(&self.tables[nth], at)
+        }))
+    }
+
+    /// A column as messages write it. A name that is no column of a table stands for itself.
+    pub fn named(&self, name: &ColumnName) -> String {
+        match self.look_here(name) {
+            Ok(Some((nth, at))) => {
+                let table = &self.tables[nth];
+                if let Some(own) = table.own_names.get(at) {
+                    let parts = [&table.schema, &table.name, own].map(|part| quote_name(part));
+                    return format!("values({})", parts.join("."));
+                }
+                let parts = [&table.schema, &table.alias, &table.columns[at].name];
+                let parts = parts.into_iter().filter(|part| !part.is_empty());
+                parts.map(|part| quote_name(part)).collect::<Vec<_>>().join(".")
+            }
+            Err(_) => quote_name(&name.column),
+            Ok(None) => match self.parent {
+                Some(outside) => outside.scope.named(name),
+                None => quote_name(&name.column),
+            },
+        }
+    }
+
+    fn look_here(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {
+        let mut found = None;
+        let (from, to) = self.sight.get().unwrap_or((0, self.tables.len()));
+        for (nth, table) in self.tables.iter().enumerate().take(to).skip(from) {
+            if name.table.as_deref().is_some_and(|wanted| !table.goes_by(name.schema.as_deref(), wanted)) {
+                continue;
+            }
+            let Some(at) = table.find(&name.column) else { continue };
+            let position = table.base + at;
+            if name.table.is_none() && self.merged.iter().any(|(hidden, _)| *hidden == position) {
+                continue;
+            }
+            if found.is_some() {
+                return Err(SqlError::ambiguous_column(&name.column, self.clause.get()));
+            }
+            found = Some((nth, at));
+        }
+        Ok(found)
+    }
+
+    /// Table and column of a frame position.
+    pub fn column_at(&self, position: usize) -> Option<(&ScopeTable, &ScopeColumn)> {
+        let (nth, at) = self.place_of(position)?;
+        Some((&self.tables[nth], &self.tables[nth].columns[at]))
+    }
+
+    fn place_of(&self, position: usize) -> Option<(usize, usize)> {
+        let holds = |t: &ScopeTable| (t.base..t.base + t.columns.len()).contains(&position);
+        let nth = self.tables.iter().position(holds)?;
+        Some((nth, position - self.tables[nth].base))
+    }
+
+    /// The columns `*` (or `t.*`) stands for, as (table, column) positions.
+    pub fn wildcard(&self, schema: Option<&str>, table: Option<&str>) -> SqlResult<Vec<(usize, usize)>> {
+        if table.is_none() && !self.star.is_empty() {
+            return Ok(self.star.iter().filter_map(|position| self.place_of(*position)).collect());
+        }
+        let mut found = Vec::new();
+        let mut any = false;
+        for (nth, one) in self.tables.iter().enumerate() {
+            if table.is_some_and(|wanted| !one.goes_by(schema, wanted)) {
+                continue;
+            }
+            any = true;
+            let shown = (0..one.columns.len()).filter(|at| !one.columns[*at].hidden);
+            found.extend(shown.map(|at| (nth, at)));
+        }
+        match (any, table) {
+            (true, _) => Ok(found),
+            (false, Some(table)) => Err(SqlError::bad_table(table)),
+            (false, None) => Err(SqlError::no_tables_used()),
+        }
+    }
+}
+
+/// Whether an expression has an aggregate of its own.
+pub fn is_aggregated(expr: &ast::Expr) -> bool {
+    turnstile_syntax::walk::any(
+        expr,
+        &|one| matches!(one, ast::Expr::Function(call) if super::aggregate::is_aggregate(call)),
+    )
+}
+
+fn resolved(table: &ScopeTable, at: usize) -> Resolved {
+    let column = &table.columns[at];
+    Resolved {
+        position: table.base + at,
+        kind: ExprType {
+            column: column.kind.clone(),
+            nullable: column.nullable || table.optional,
+            traits: column.traits,
+        },
+    }
+}
+
+impl Scope<'_> {
+    /// Makes the columns of a result visible as a nameless table at the next position.
+    pub fn add_columns(&mut self, columns: &[turnstile_values::sink::ColumnMeta]) {
+        let base = self.reserve(columns.len());
+        let shown = columns.iter().map(|column| ScopeColumn {
+            name: column.name.clone(),
+            kind: column.column_type.clone(),
+            nullable: true,
+            traits: column.traits,
+            flags: 0,
+            hidden: false,
+        });
+        let columns = shown.collect();
+        self.tables.push(ScopeTable {
+            schema: "".into(),
+            alias: "".into(),
+            name: "".into(),
+            columns,
+            base,
+            ..ScopeTable::default()
+        });
+    }
+}
