@@ -2,8 +2,12 @@
 #![forbid(unsafe_code)]
 
 pub mod database;
+mod kept_statement;
+mod reads_lock;
+mod row_plan;
 pub mod session;
 pub mod statement_cache;
+mod used_tables;
 
 pub use turnstile_catalog::{
     accounts, catalog, definition, dictionary, expression_text, fuzz, mdl, rank, registry, row_codec,

@@ -46,13 +46,12 @@ mod show_absent;
 mod show_live;
 mod show_mutex;
 mod statement;
-mod tables;
 mod text;
 mod time_limit;
 mod transaction;
 
+pub use crate::kept_statement::Statement as CachedStatement;
 pub use crate::session_state::{Identity, SessionState};
-pub use prepared::Statement as CachedStatement;
 
 /// What an answer waits for.
 type BeforeAnswer<'a> = Pin<Box<dyn Future<Output = SqlResult<()>> + Send + 'a>>;
@@ -107,8 +106,8 @@ pub struct Session {
     defining: Vec<Hold>,
     next_txn: transaction::NextTxn,
     /// By ids that are given one after the other: nobody else chooses the keys.
-    prepared: FxHashMap<u32, Arc<prepared::Statement>>,
-    named: HashMap<Box<str>, Arc<prepared::Statement>>,
+    prepared: FxHashMap<u32, Arc<CachedStatement>>,
+    named: HashMap<Box<str>, Arc<CachedStatement>>,
     next_prepared: u32,
     multi_statements: bool,
     /// Memory for taking texts apart.

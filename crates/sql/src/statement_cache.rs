@@ -18,8 +18,8 @@ use rustc_hash::FxHasher;
 use turnstile_sys::ranked::RankedMutex;
 
 use crate::expr::SqlMode;
+use crate::kept_statement::Statement as CachedStatement;
 use crate::rank;
-use crate::session::CachedStatement;
 use crate::template::{Signs, Template};
 
 /// Longest text that is kept, in bytes.

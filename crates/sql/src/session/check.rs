@@ -18,7 +18,6 @@ use super::Session;
 use super::maintain::Said;
 use super::show;
 use super::statement::Outcome;
-use super::tables::{Asked, Used};
 use crate::accounts::Privileges;
 use crate::ast::{TableMaintenance, TableName};
 use crate::dictionary::Table;
@@ -27,6 +26,7 @@ use crate::expr::WarningLevel;
 use crate::functions::crc32;
 use crate::row_codec::RowView;
 use crate::sink::ResultSink;
+use crate::used_tables::{Asked, Used};
 use crate::value::Value;
 use turnstile_engine::give_way::Slice;
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::Session;
 use super::explain_forms;
-use super::reads::ReadsLock;
 use super::show::Table;
-use super::statement::{Outcome, PlanKind};
+use super::statement::Outcome;
 use crate::ast::{Explain, ExplainFormat, ExplainTarget};
 use crate::error::{SqlError, SqlResult};
 use crate::plan::change::InsertSource;
@@ -15,6 +14,8 @@ use crate::plan::parameters::{Parameters, actual};
 use crate::plan::query::{
     CommonBody, CommonPlan, CommonRows, QueryPlan, SelectPlan, Source, Step, TableSource,
 };
+use crate::reads_lock::ReadsLock;
+use crate::row_plan::PlanKind;
 use crate::sink::ResultSink;
 use crate::value::Value;
 
@@ -46,7 +47,7 @@ impl Session {
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(SqlError::not_supported_yet("EXPLAIN FOR CONNECTION"));
         };
-        self.enter_for(&super::tables::of_statement(statement)).await?;
+        self.enter_for(&crate::used_tables::of_statement(statement)).await?;
         let parameters = Parameters::of_kinds(actual(params));
         let plan = match self.plan_rows((statement, ReadsLock::of(statement)), params, &parameters) {
             Ok(plan) => plan,

@@ -11,10 +11,10 @@
 use turnstile_engine::session_card::WaitingFor;
 
 use super::Session;
-use super::statement::{PlanKind, RowPlan};
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::Mode;
 use crate::plan::foreign_key::ForeignPlan;
+use crate::row_plan::{PlanKind, RowPlan};
 
 impl RowPlan {
     /// Whether foreign keys take part.

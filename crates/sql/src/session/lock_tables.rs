@@ -22,12 +22,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Session;
-use super::tables::Used;
 use crate::ast::{FlushTarget, LockedTable, TableName};
 use crate::dictionary::{Table, TableName as FullName};
 use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Hold, Mode};
 use crate::plan::foreign_key;
+use crate::used_tables::Used;
 use crate::virtual_table::VirtualTable;
 use turnstile_engine::give_way::Slice;
 use turnstile_engine::session_card::WaitingFor;

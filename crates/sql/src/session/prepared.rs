@@ -4,122 +4,23 @@
 //! dictionary, the current database and the settings that plans depend on stay the same.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
-use smallvec::SmallVec;
-
-use super::reads::ReadsLock;
-use super::statement::{Outcome, PlanKind, RowPlan, selecting};
-use super::tables::{Used, of_statement};
+use super::statement::{Outcome, selecting};
 use super::{Prepared, Session, preparable};
 use crate::ast::{self, PrepareSource};
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{ParameterKind, SessionView, VariableKind};
+use crate::kept_statement::{Kept, PlanKey, Statement};
 use crate::memory::Announced;
 use crate::parser::Aside;
-use crate::plan::derived::{AllDerived, Deriving, Kinds, TEXT_COMMAND, check_counts, expected, given};
+use crate::plan::derived::{Deriving, Kinds, TEXT_COMMAND, check_counts, expected, given};
 use crate::plan::parameters::{Parameters, serves};
 use crate::registry::Command;
 use crate::registry::commands::Command as Com;
+use crate::row_plan::{PlanKind, RowPlan};
 use crate::sink::{ColumnMeta, ResultSink};
 use crate::value::{Value, to_bytes};
-
-/// A prepared statement.
-pub struct Statement {
-    /// What its text, its tree and its plan hold of the session's memory; dropped before them.
-    _charge: Announced,
-    /// Its tree.
-    pub statement: ast::Statement,
-    /// Its `?`, or the literals of a template.
-    pub params: usize,
-    /// Its parameters have the types of their values: they stand for literals.
-    literals: bool,
-    /// When its plain reads lock.
-    reads: ReadsLock,
-    /// The tables it uses, if it reads or changes rows.
-    tables: Box<[Used]>,
-    /// Its text, for SHOW PROCESSLIST; nothing if the statement cache keeps it.
-    text: Option<Arc<[u8]>>,
-    /// What it says beside its tree.
-    aside: Option<Box<Aside>>,
-    /// What it counts by among the prepared statements of all sessions.
-    _place: Option<Arc<()>>,
-    /// Its plans, and what its parameters are by where they stand.
-    plans: Mutex<Plans>,
-    /// What its literals say decides what is compared: each text is planned with its own.
-    by_value: AtomicBool,
-}
-
-impl Statement {
-    /// A statement without a plan yet.
-    pub fn new(statement: ast::Statement, params: usize) -> Statement {
-        let tables = of_statement(&statement).into();
-        Statement {
-            reads: ReadsLock::of(&statement),
-            statement,
-            params,
-            literals: false,
-            tables,
-            text: None,
-            aside: None,
-            _place: None,
-            _charge: Announced::default(),
-            plans: Mutex::default(),
-            by_value: AtomicBool::new(false),
-        }
-    }
-
-    fn parameters(&self, kinds: &Kinds) -> Parameters {
-        match self.literals {
-            true if self.by_value.load(Ordering::Relaxed) => Parameters::values(),
-            true => Parameters::literals(),
-            false => Parameters::of_kinds(kinds.clone()),
-        }
-    }
-
-    /// The same of a text that says this beside its tree.
-    pub fn with_aside(self, aside: Option<&Aside>) -> Statement {
-        Statement { aside: aside.map(|aside| Box::new(aside.clone())), ..self }
-    }
-
-    /// The statement of a template: its parameters stand for literals.
-    pub fn of_template(tree: ast::Statement, literals: usize, aside: Option<Box<Aside>>) -> Statement {
-        Statement { literals: true, aside, ..Statement::new(tree, literals) }
-    }
-}
-
-/// What a plan depends on besides the statement.
-#[derive(PartialEq)]
-struct PlanKey {
-    version: u64,
-    schema: Option<Arc<str>>,
-    mode: crate::expr::SqlMode,
-    collation: crate::collation::Collation,
-    /// For TIMESTAMP literals with an offset.
-    time_zone: crate::datetime::TimeZone,
-    locks_reads: bool,
-}
-
-struct Kept {
-    key: PlanKey,
-    /// Of the parameters it was made for.
-    kinds: Kinds,
-    /// User variables that it reads, and the kinds it was made for.
-    variables: Box<[(Box<str>, VariableKind)]>,
-    plan: Arc<RowPlan>,
-}
-
-/// What is known of a statement that comes again.
-#[derive(Default)]
-struct Plans {
-    /// The dictionary's version that its parameters were looked at with, if they were.
-    version: Option<u64>,
-    /// What its parameters are by where they stand.
-    derived: AllDerived,
-    /// Its plans for the kinds of parameters it was run with, the youngest last.
-    kept: SmallVec<[Kept; 1]>,
-}
 
 /// A plan, and the values to run it with where these are not those that came.
 type Planned = (Arc<RowPlan>, Option<Vec<Value>>);

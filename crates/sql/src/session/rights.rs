@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use super::Session;
 use super::needs::{self, Need};
-use super::tables::{Asked, Used};
 use crate::accounts::{AccountName, KnownRights, Privileges as P, Rights, TableRights};
 use crate::ast::Statement;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::WarningLevel;
 use crate::plan::uses::{TableUse, UseList, Uses};
 use crate::registry::Entry;
+use crate::used_tables::{Asked, Used};
 use crate::variables::right;
 use crate::virtual_table::VirtualTable;
 

@@ -9,7 +9,6 @@ use std::path::Path;
 
 use super::Session;
 use super::persist;
-use super::reads::ReadsLock;
 use super::statement::{Outcome, selecting};
 use crate::accounts::{AccountName, roles_named};
 use crate::ast::{self, SetItem, VariableScope};
@@ -17,6 +16,7 @@ use crate::collation::Collation;
 use crate::error::{SqlError, SqlResult};
 use crate::expr::{SessionView, SqlMode, VariableKind, WarningLevel};
 use crate::query_log::place_of;
+use crate::reads_lock::ReadsLock;
 use crate::session_state::check_read;
 use crate::status::metrics;
 use crate::types::ColumnType;

@@ -8,29 +8,27 @@
 
 use turnstile_engine::Savepoint;
 use turnstile_engine::ids::Lsn;
-use turnstile_engine::session_card::Operation;
 
 use super::Session;
-use super::reads::ReadsLock;
-use super::tables::{Used, of_statement};
 use super::time_limit::TimeLimit;
 use crate::ast::{self, Statement};
 use crate::error::{SqlError, SqlResult};
 use crate::exec::access;
 use crate::exec::change::{Changed, PointDraft};
 use crate::exec::{ClientOut, Exec};
-use crate::expr::{
-    ComparedConstant, EvalContext, EvalSettings, NoRow, VariableKind, WarningLevel, Warnings, with_own_digits,
-};
+use crate::expr::{EvalContext, EvalSettings, NoRow, VariableKind, WarningLevel, Warnings, with_own_digits};
 use crate::parser::Aside;
 use crate::plan::change::{ChangePlan, InsertPlan, InsertSource, plan_delete, plan_insert, plan_update};
 use crate::plan::parameters::{Parameters, actual};
-use crate::plan::uses::{UseList, Uses};
+use crate::plan::uses::Uses;
 use crate::plan::{PlanContext, QueryPlan, plan_shown};
 use crate::pulse;
+use crate::reads_lock::ReadsLock;
+use crate::row_plan::{PlanKind, RowPlan};
 use crate::session_state::SessionState;
 use crate::sink::ResultSink;
 use crate::types::ColumnType;
+use crate::used_tables::{Used, of_statement};
 use crate::value::Value;
 
 /// What a statement told the client so far, and what its terminator says.
@@ -46,70 +44,6 @@ pub struct Outcome {
     pub info: String,
     /// It shows the warnings of the statement before and has none of its own.
     pub shows_warnings: bool,
-}
-
-/// A statement that reads or changes rows, planned, with the columns that it uses.
-pub struct RowPlan {
-    /// What is done.
-    pub kind: PlanKind,
-    /// Columns whose privileges are asked for besides those of the tables.
-    pub uses: UseList,
-    /// Constants that a strict change checks before it begins.
-    pub constants: Box<[ComparedConstant]>,
-    /// Steps that planning took, where each row goes through as many and they are more than [`ROW_STEPS_MIN`]; else 0.
-    pub row_steps: u32,
-}
-
-/// An expression is walked some five times while it is planned; a thousand of them take longer than reading a row.
-const ROW_STEPS_MIN: u32 = 8 << 10;
-
-/// What a planned statement does.
-pub enum PlanKind {
-    /// SELECT
-    Query(QueryPlan),
-    /// INSERT, REPLACE
-    Insert(Box<InsertPlan>),
-    /// UPDATE, DELETE; true for UPDATE
-    Change(Box<ChangePlan>, bool),
-}
-
-impl RowPlan {
-    /// A plan, and how much work its rows are.
-    fn new(kind: PlanKind, uses: UseList, constants: Box<[ComparedConstant]>, steps: u32) -> RowPlan {
-        let row_steps = match &kind {
-            // The steps are those of many rows.
-            PlanKind::Insert(plan) if !matches!(plan.source, InsertSource::Query(_)) => 0,
-            _ if steps < ROW_STEPS_MIN => 0,
-            _ => steps,
-        };
-        RowPlan { kind, uses, constants, row_steps }
-    }
-
-    /// The table that it changes, or the first of them.
-    fn changed_table(&self) -> Option<&str> {
-        match &self.kind {
-            PlanKind::Query(_) => None,
-            PlanKind::Insert(insert) => Some(insert.table.name()),
-            PlanKind::Change(change, _) => change.targets.first().map(|target| target.table.name()),
-        }
-    }
-
-    /// Of a disk without room the table is told.
-    fn naming_table<T>(&self, result: SqlResult<T>) -> SqlResult<T> {
-        result.map_err(|error| match self.changed_table() {
-            Some(table) => error.of_table(table),
-            None => error,
-        })
-    }
-
-    /// What the statement does, for those who look.
-    fn operation(&self) -> Operation {
-        match &self.kind {
-            PlanKind::Query(_) => Operation::FetchingRows,
-            PlanKind::Insert(_) => Operation::Inserting,
-            PlanKind::Change(..) => Operation::UpdatingOrDeleting,
-        }
-    }
 }
 
 /// Settings of expressions for the statement that begins now.
@@ -659,7 +593,7 @@ pub(super) fn selecting(exprs: &[ast::Expr]) -> Statement {
 /// The settings of expressions in a plan that begins now.
 fn change_settings(plan: &RowPlan, settings: &crate::variables::SessionSettings) -> EvalSettings {
     let mut settings = eval_settings(settings);
-    settings.strict_change = changes_strictly(plan) && settings.sql_mode.is_strict();
+    settings.strict_change = plan.changes_strictly() && settings.sql_mode.is_strict();
     settings
 }
 
@@ -775,28 +709,6 @@ fn info_of_update(done: Changed, warnings: u64) -> String {
         }
     }
     info
-}
-
-impl RowPlan {
-    /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one.
-    fn changes_or_may(&self) -> bool {
-        !matches!(&self.kind, PlanKind::Query(query) if !query.locks_exclusively())
-    }
-}
-
-impl RowPlan {
-    /// Whether `sql_safe_updates` refuses it.
-    fn changes_without_key(&self) -> bool {
-        matches!(&self.kind, PlanKind::Change(plan, _) if !plan.is_bounded())
-    }
-}
-
-fn changes_strictly(plan: &RowPlan) -> bool {
-    match &plan.kind {
-        PlanKind::Query(_) => false,
-        PlanKind::Insert(plan) => !plan.ignore,
-        PlanKind::Change(plan, _) => !plan.ignore,
-    }
 }
 
 /// SHOW WARNINGS and the like look at what the statement before left.

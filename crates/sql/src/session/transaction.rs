@@ -9,7 +9,6 @@ use turnstile_engine::session_card::{Operation, WaitingFor};
 use turnstile_engine::{Isolation, Savepoint, Txn, TxnOptions};
 
 use super::Session;
-use super::tables::Used;
 use crate::ast::{Begin, Completion, TransactionScope};
 use crate::catalog::Refusal;
 use crate::dictionary::Table;
@@ -17,6 +16,7 @@ use crate::error::{SqlError, SqlResult};
 use crate::mdl::{Gate, Hold, Mode, Patience};
 use crate::memory::{Charge, Many};
 use crate::timeout::Deadline;
+use crate::used_tables::Used;
 use crate::value::Value;
 use crate::variables;
 

@@ -10,10 +10,8 @@ use std::sync::Arc;
 use turnstile_engine::ids::IndexId;
 
 use super::super::Session;
-use super::super::reads::ReadsLock;
 use super::super::show::Collected;
-use super::super::statement::{Outcome, PlanKind, RowPlan};
-use super::super::tables::of_statement;
+use super::super::statement::Outcome;
 use super::columns_read;
 use crate::ast::{ColumnName, CreateTable, Expr, OnDuplicate, Query, QueryBody, SelectItem, Statement};
 use crate::definition;
@@ -26,8 +24,11 @@ use crate::plan::QueryPlan;
 use crate::plan::change::{InsertPlan, InsertSource};
 use crate::plan::parameters::{Kinds, Parameters};
 use crate::plan::uses::Uses;
+use crate::reads_lock::ReadsLock;
+use crate::row_plan::{PlanKind, RowPlan};
 use crate::sink::ColumnMeta;
 use crate::types::{BlobSize, ColumnType, IntWidth, column_flag};
+use crate::used_tables::of_statement;
 use crate::value::{StoreContext, Value, store};
 
 /// Longest VARCHAR, in characters, that an expression becomes; a longer one becomes a TEXT.

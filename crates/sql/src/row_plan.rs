@@ -1,0 +1,92 @@
+//! The plan of a statement that reads or changes rows, with what is asked before it runs.
+
+use turnstile_engine::session_card::Operation;
+
+use crate::error::SqlResult;
+use crate::expr::ComparedConstant;
+use crate::plan::change::{ChangePlan, InsertPlan, InsertSource};
+use crate::plan::query::QueryPlan;
+use crate::plan::uses::UseList;
+
+/// A statement that reads or changes rows, planned, with the columns that it uses.
+pub struct RowPlan {
+    /// What is done.
+    pub kind: PlanKind,
+    /// Columns whose privileges are asked for besides those of the tables.
+    pub uses: UseList,
+    /// Constants that a strict change checks before it begins.
+    pub constants: Box<[ComparedConstant]>,
+    /// Steps that planning took, where each row goes through as many and they are more than [`ROW_STEPS_MIN`]; else 0.
+    pub row_steps: u32,
+}
+
+/// An expression is walked some five times while it is planned; a thousand of them take longer than reading a row.
+const ROW_STEPS_MIN: u32 = 8 << 10;
+
+/// What a planned statement does.
+pub enum PlanKind {
+    /// SELECT
+    Query(QueryPlan),
+    /// INSERT, REPLACE
+    Insert(Box<InsertPlan>),
+    /// UPDATE, DELETE; true for UPDATE
+    Change(Box<ChangePlan>, bool),
+}
+
+impl RowPlan {
+    /// A plan, and how much work its rows are.
+    pub fn new(kind: PlanKind, uses: UseList, constants: Box<[ComparedConstant]>, steps: u32) -> RowPlan {
+        let row_steps = match &kind {
+            // The steps are those of many rows.
+            PlanKind::Insert(plan) if !matches!(plan.source, InsertSource::Query(_)) => 0,
+            _ if steps < ROW_STEPS_MIN => 0,
+            _ => steps,
+        };
+        RowPlan { kind, uses, constants, row_steps }
+    }
+
+    /// The table that it changes, or the first of them.
+    pub fn changed_table(&self) -> Option<&str> {
+        match &self.kind {
+            PlanKind::Query(_) => None,
+            PlanKind::Insert(insert) => Some(insert.table.name()),
+            PlanKind::Change(change, _) => change.targets.first().map(|target| target.table.name()),
+        }
+    }
+
+    /// Of a disk without room the table is told.
+    pub fn naming_table<T>(&self, result: SqlResult<T>) -> SqlResult<T> {
+        result.map_err(|error| match self.changed_table() {
+            Some(table) => error.of_table(table),
+            None => error,
+        })
+    }
+
+    /// What the statement does, for those who look.
+    pub fn operation(&self) -> Operation {
+        match &self.kind {
+            PlanKind::Query(_) => Operation::FetchingRows,
+            PlanKind::Insert(_) => Operation::Inserting,
+            PlanKind::Change(..) => Operation::UpdatingOrDeleting,
+        }
+    }
+
+    /// Whether a READ ONLY transaction refuses it: changes, and FOR UPDATE, which announces one.
+    pub fn changes_or_may(&self) -> bool {
+        !matches!(&self.kind, PlanKind::Query(query) if !query.locks_exclusively())
+    }
+
+    /// Whether `sql_safe_updates` refuses it.
+    pub fn changes_without_key(&self) -> bool {
+        matches!(&self.kind, PlanKind::Change(plan, _) if !plan.is_bounded())
+    }
+
+    /// Whether values that do not fit end the statement, as far as its own words go.
+    pub fn changes_strictly(&self) -> bool {
+        match &self.kind {
+            PlanKind::Query(_) => false,
+            PlanKind::Insert(plan) => !plan.ignore,
+            PlanKind::Change(plan, _) => !plan.ignore,
+        }
+    }
+}
