@@ -2,6 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod information_schema;
-pub mod observed;
+pub mod picture;
 pub mod query_log;
 pub mod status;

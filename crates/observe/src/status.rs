@@ -3,18 +3,18 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::observed::Observed;
 use turnstile_catalog::registry::commands;
 use turnstile_catalog::registry::counts::Totals;
 
 pub mod deadlock;
 mod engine;
 pub mod foreign_key;
-pub mod intentions;
-pub mod lock_text;
 pub mod metrics;
 pub mod monitor;
+mod observed;
 pub mod sample;
+
+pub use observed::Observed;
 
 /// Counters of the SQL layer that belong to no session; those of sessions are [`counts`].
 #[derive(Debug, Default)]

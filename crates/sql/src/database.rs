@@ -7,8 +7,8 @@ use turnstile_engine::Engine;
 
 use crate::catalog::Catalog;
 use crate::error::SqlError;
-use crate::observed::Observed;
 use crate::statement_cache::StatementCache;
+use crate::status::Observed;
 use crate::variables::Globals;
 
 /// One open database server. Whatever is [`Observed`], and with it the [`Catalog`], is reached through it.

@@ -15,7 +15,7 @@ pub use turnstile_catalog::{
 };
 pub use turnstile_exec::exec;
 pub use turnstile_expr::{expr, functions};
-pub use turnstile_observe::{information_schema, observed, query_log, status};
+pub use turnstile_observe::{information_schema, query_log, status};
 pub use turnstile_plan::plan;
 use turnstile_syntax::walk;
 pub use turnstile_syntax::{ast, digest, lexer, parser, template};

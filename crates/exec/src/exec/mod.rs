@@ -14,7 +14,7 @@ use turnstile_catalog::session_state::SessionState;
 use turnstile_catalog::virtual_table::VirtualTable;
 use turnstile_expr::expr::{EvalContext, Lookup};
 use turnstile_observe::information_schema;
-use turnstile_observe::observed::Observed;
+use turnstile_observe::status::Observed;
 use turnstile_plan::plan::query::Subquery;
 use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::memory::{Charge, Rows};

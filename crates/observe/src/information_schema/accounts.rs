@@ -4,9 +4,9 @@
 //! written: accounts change by CREATE USER, GRANT and their like.
 
 use super::{row, text};
-use crate::observed::Observed;
 use turnstile_catalog::accounts::privileges::PRIVILEGES_LIST;
 use turnstile_catalog::accounts::{Account, Privileges};
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::virtual_table::VirtualTable;
 use turnstile_values::value::Value;
 
@@ -32,7 +32,7 @@ fn yes(truth: bool) -> Value {
 }
 
 /// Rows of `mysql.user`.
-pub(super) fn users(db: &Observed) -> Vec<Vec<Value>> {
+pub(super) fn users(db: &Catalog) -> Vec<Vec<Value>> {
     let accounts = db.accounts().list();
     let line = |account: &Account| {
         VirtualTable::MysqlUser.column_names().map(|name| user_cell(account, name)).collect()
@@ -58,7 +58,7 @@ fn user_cell(account: &Account, column: &str) -> Value {
 }
 
 /// Rows of `mysql.db`.
-pub(super) fn databases(db: &Observed) -> Vec<Vec<Value>> {
+pub(super) fn databases(db: &Catalog) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for account in db.accounts().list() {
         for (schema, held) in &account.databases {
@@ -75,7 +75,7 @@ pub(super) fn databases(db: &Observed) -> Vec<Vec<Value>> {
 }
 
 /// Rows of `mysql.global_grants`.
-pub(super) fn global_grants(db: &Observed) -> Vec<Vec<Value>> {
+pub(super) fn global_grants(db: &Catalog) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for account in db.accounts().list() {
         let dynamic = |one: Privileges| Privileges::DYNAMIC.has(one) && account.global.has(one);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{count, row, text};
-use crate::observed::Observed;
 use turnstile_catalog::accounts::{Privileges, Rights};
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::definition::{default_text, escaped_text};
 use turnstile_catalog::dictionary::{Check, Column, DefaultValue, Key, Table};
 use turnstile_catalog::expression_text::expression_text;
@@ -20,7 +20,7 @@ type Rows = Vec<Vec<Value>>;
 /// Names of the databases a session may see, the computed ones included. `sys`, and `mysql` while no tables are stored
 /// in it, can be used but are not shown: tools that copy every database that they are shown would copy views, and
 /// tables of MySQL's, that are not there.
-pub fn schema_names(db: &Observed, session: &SessionState) -> Vec<Box<str>> {
+pub fn schema_names(db: &Catalog, session: &SessionState) -> Vec<Box<str>> {
     let shown = turnstile_catalog::virtual_table::VIRTUAL_SCHEMAS.iter().filter(|name| **name != "sys");
     let mut names: Vec<Box<str>> = shown.map(|name| (*name).into()).collect();
     let stored = db.dictionary().schema_names().into_iter();
@@ -30,7 +30,7 @@ pub fn schema_names(db: &Observed, session: &SessionState) -> Vec<Box<str>> {
 }
 
 /// Rows of SCHEMATA.
-pub fn schemata(db: &Observed, session: &SessionState) -> Rows {
+pub fn schemata(db: &Catalog, session: &SessionState) -> Rows {
     let line = |name: Box<str>| {
         let collation = db.collation_of(&name);
         row([
@@ -46,7 +46,7 @@ pub fn schemata(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// The tables that a session may see.
-pub fn all_tables(db: &Observed, session: &SessionState) -> Vec<Arc<Table>> {
+pub fn all_tables(db: &Catalog, session: &SessionState) -> Vec<Arc<Table>> {
     let rights = session.rights();
     let names = db.dictionary().schema_names().into_iter().filter(|name| rights.may_see(name));
     let tables = names.flat_map(|name| db.dictionary().tables(&name));
@@ -58,7 +58,7 @@ fn moment(seconds: u64) -> Value {
 }
 
 /// Rows of TABLES.
-pub fn tables(db: &Observed, session: &SessionState) -> Rows {
+pub fn tables(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows: Rows = all_tables(db, session).iter().map(|table| table_row(db, table)).collect();
     for one in VirtualTable::all_visible(session.rights()) {
         let mut line = vec![text("def"), text(one.schema()), text(one.name()), text(one.table_type())];
@@ -80,7 +80,7 @@ struct Size {
     index_bytes: u64,
 }
 
-fn size_of(db: &Observed, table: &Table) -> Size {
+fn size_of(db: &Catalog, table: &Table) -> Size {
     // A table that is dropped meanwhile, or cannot be read, has no size to tell.
     let measured = |tree| db.engine().measure_index(tree).unwrap_or_default();
     let clustered = measured(table.definition.clustered);
@@ -93,7 +93,7 @@ fn size_of(db: &Observed, table: &Table) -> Size {
 }
 
 /// A line of information_schema.TABLES.
-fn table_row(db: &Observed, table: &Table) -> Vec<Value> {
+fn table_row(db: &Catalog, table: &Table) -> Vec<Value> {
     let definition = &table.definition;
     let size = size_of(db, table);
     let next = table.counters.auto_increment.load(Ordering::Relaxed).max(definition.auto_increment);
@@ -124,7 +124,7 @@ fn table_row(db: &Observed, table: &Table) -> Vec<Value> {
 }
 
 /// Rows of PARTITIONS: no table is divided, so each has the one row of an undivided one.
-pub fn partitions(db: &Observed, session: &SessionState) -> Rows {
+pub fn partitions(db: &Catalog, session: &SessionState) -> Rows {
     let line = |table: &Arc<Table>| {
         let size = size_of(db, table);
         let mut line = vec![text("def"), text(&table.definition.schema), text(table.name())];
@@ -240,7 +240,7 @@ fn lengths(kind: &ColumnType) -> [Value; 5] {
 }
 
 /// Rows of COLUMNS.
-pub fn columns(db: &Observed, session: &SessionState) -> Rows {
+pub fn columns(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     let rights = session.rights();
     for table in all_tables(db, session) {
@@ -326,13 +326,13 @@ fn each_part(tables: &[Arc<Table>]) -> impl Iterator<Item = (&Arc<Table>, &Key, 
 }
 
 /// Rows of STATISTICS.
-pub fn statistics(db: &Observed, session: &SessionState) -> Rows {
+pub fn statistics(db: &Catalog, session: &SessionState) -> Rows {
     statistics_of(db, &all_tables(db, session))
 }
 
 /// Those of some tables. The values of a unique key are as many as the rows; how many those of other keys, or of the
 /// first columns of a key, are is not known, unless there is one row at most.
-pub fn statistics_of(db: &Observed, tables: &[Arc<Table>]) -> Rows {
+pub fn statistics_of(db: &Catalog, tables: &[Arc<Table>]) -> Rows {
     let measured = |table: &Arc<Table>| {
         let records = |tree| db.engine().measure_index(tree).map(|size| size.records);
         // A tree that cannot be read has no number to tell.
@@ -375,7 +375,7 @@ fn statistics_of_table(table: &Arc<Table>, records: Option<u64>) -> Rows {
 }
 
 /// Rows of KEY_COLUMN_USAGE.
-pub fn key_column_usage(db: &Observed, session: &SessionState) -> Rows {
+pub fn key_column_usage(db: &Catalog, session: &SessionState) -> Rows {
     let (tables, rights) = (all_tables(db, session), session.rights());
     let line = |(table, key, nth): (&Arc<Table>, &Key, usize)| {
         let schema = || text(&table.definition.schema);
@@ -403,7 +403,7 @@ pub fn key_column_usage(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// Rows of TABLE_CONSTRAINTS.
-pub fn table_constraints(db: &Observed, session: &SessionState) -> Rows {
+pub fn table_constraints(db: &Catalog, session: &SessionState) -> Rows {
     let tables = all_tables(db, session);
     let keys = tables.iter().flat_map(|table| table.keys().iter().map(move |key| (table, key)));
     let line = |(table, key): (&Arc<Table>, &Key)| {
@@ -432,7 +432,7 @@ pub fn table_constraints(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// Rows of CHECK_CONSTRAINTS. As in MySQL, the text is escaped as in a string.
-pub fn check_constraints(db: &Observed, session: &SessionState) -> Rows {
+pub fn check_constraints(db: &Catalog, session: &SessionState) -> Rows {
     let line = |table: &Table, check: &Check| {
         let clause = expression_text(&check.expr).replace('\\', "\\\\").replace('\'', "\\'");
         row([text("def"), text(&table.definition.schema), text(&check.name), text(clause)])

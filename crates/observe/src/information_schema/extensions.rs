@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::catalog::all_tables;
 use super::text;
-use crate::observed::Observed;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::value::Value;
@@ -19,25 +19,25 @@ fn bare<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<Value> {
 }
 
 /// Rows of USER_ATTRIBUTES: COMMENT and ATTRIBUTE are refused, so no account has any.
-pub(super) fn users(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn users(db: &Catalog, session: &SessionState) -> Rows {
     let accounts = super::server::accounts_seen(db, session).into_iter();
     accounts.map(|one| vec![text(&one.name.user), text(&one.name.host), Value::Null]).collect()
 }
 
 /// Rows of SCHEMATA_EXTENSIONS.
-pub(super) fn schemata(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn schemata(db: &Catalog, session: &SessionState) -> Rows {
     let names = super::catalog::schema_names(db, session);
     names.into_iter().map(|name| vec![text("def"), text(&name), text("")]).collect()
 }
 
 /// Rows of TABLES_EXTENSIONS.
-pub(super) fn tables(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn tables(db: &Catalog, session: &SessionState) -> Rows {
     let line = |table: Arc<Table>| bare([&*table.definition.schema, table.name()]);
     all_tables(db, session).into_iter().map(line).collect()
 }
 
 /// Rows of COLUMNS_EXTENSIONS.
-pub(super) fn columns(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn columns(db: &Catalog, session: &SessionState) -> Rows {
     let rights = session.rights();
     let mut rows = Vec::new();
     for table in all_tables(db, session) {
@@ -51,7 +51,7 @@ pub(super) fn columns(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// Rows of TABLE_CONSTRAINTS_EXTENSIONS.
-pub(super) fn constraints(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn constraints(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for table in all_tables(db, session) {
         rows.extend(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::catalog::may_see_column;
 use super::{count, row, text};
-use crate::observed::Observed;
 use turnstile_catalog::accounts::Rights;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::{Action, ForeignKey, Table};
 use turnstile_values::value::Value;
 
@@ -17,7 +17,7 @@ fn each(tables: &[Arc<Table>]) -> impl Iterator<Item = (&Arc<Table>, &ForeignKey
 }
 
 /// Rows of REFERENTIAL_CONSTRAINTS.
-pub(super) fn referential_constraints(db: &Observed, tables: &[Arc<Table>]) -> Rows {
+pub(super) fn referential_constraints(db: &Catalog, tables: &[Arc<Table>]) -> Rows {
     let line = |(table, key): (&Arc<Table>, &ForeignKey)| {
         let parent = db.dictionary().find(&key.parent_schema, &key.parent);
         let unique = parent.and_then(|parent| {

@@ -7,63 +7,26 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use turnstile_engine::ids::IndexId;
 use turnstile_engine::lock::{LockId, LockInfo, LockKind, LockMode, LockName, LockShape, LockSnapshot};
-use turnstile_sys::relief;
 
-use super::activity::{Activity, Moments, Transaction, age, transaction_of};
-use crate::observed::Observed;
-use crate::status::intentions::{self, IMPLIED};
-use crate::status::lock_text::LockNames;
+use crate::picture::activity::{Activity, Moments, Transaction, age, transaction_of};
+use crate::picture::intentions;
+use crate::picture::lock_text::LockNames;
+use crate::picture::{Picture, lock_id};
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::SqlResult;
-use turnstile_values::memory::{Account, Charge};
 use turnstile_values::value::{Value, to_text};
 
 /// Longest text of a statement in a view of sys.
 const STATEMENT_CHARS_MAX: usize = 64;
 /// Bytes of a key that are shown.
 const KEY_BYTES_MAX: usize = 64;
-
-/// All locks and waits. There may be millions: while somebody looks at them they count as memory of all sessions.
-pub struct Picture {
-    copied: LockSnapshot,
-    _charge: Charge,
-}
-
-impl Picture {
-    /// Copies them out.
-    pub fn take(db: &Observed) -> SqlResult<Picture> {
-        let account = Arc::new(Account::new(db.memory().clone()));
-        let mut charge = Charge::on(Some(&account));
-        let copied = db.engine().locks().try_snapshot(|bytes| {
-            relief::worked();
-            charge.add(bytes)
-        })?;
-        Ok(Picture { copied, _charge: charge })
-    }
-}
-
-impl Deref for Picture {
-    type Target = LockSnapshot;
-    fn deref(&self) -> &LockSnapshot {
-        &self.copied
-    }
-}
-
-/// A lock's id in all views: the transaction's place in the order of beginnings, and where the lock table keeps the
-/// lock, or the table of an intention.
-pub fn lock_id(id: LockId) -> String {
-    match id.shard {
-        IMPLIED => format!("{}:t{}", id.transaction, id.node),
-        shard => format!("{}:{shard}:{}", id.transaction, id.node),
-    }
-}
 
 fn instance(id: LockId) -> Cell<'static> {
     Cell::UInt(u64::from(id.shard) << 32 | u64::from(id.node))
@@ -154,7 +117,7 @@ fn type_text(lock: &LockInfo) -> &'static str {
 }
 
 /// Rows of performance_schema.data_locks.
-pub fn data_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn data_locks(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     let names = LockNames::for_locks(db, &snapshot.locks);
     let implied = intentions::implied(&snapshot.locks, &names);
@@ -200,7 +163,7 @@ fn pairs(picture: &LockSnapshot) -> impl Iterator<Item = (&LockInfo, &LockInfo)>
 }
 
 /// Rows of performance_schema.data_lock_waits.
-pub fn data_lock_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn data_lock_waits(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         let ids = [lock_id(requesting.id), lock_id(blocking.id)];
@@ -221,7 +184,7 @@ pub fn data_lock_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// Rows of INNODB_LOCKS: as in MySQL 5.7 only locks that are waited for or wait.
-pub fn old_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn old_locks(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     let mut concerned: Vec<LockId> =
         snapshot.waits.iter().flat_map(|wait| [wait.requesting, wait.blocking]).collect();
@@ -253,7 +216,7 @@ pub fn old_locks(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// Rows of INNODB_LOCK_WAITS.
-pub fn old_waits(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn old_waits(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let snapshot = Picture::take(db)?;
     pairs(&snapshot).try_for_each(|(requesting, blocking)| {
         out(&[
@@ -285,7 +248,7 @@ fn shortened(statement: &str) -> String {
 }
 
 /// Rows of sys.innodb_lock_waits, the longest wait first; `short`: statements are shortened.
-pub fn lock_waits(db: &Observed, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn lock_waits(db: &Catalog, session: &SessionState, short: bool, out: &mut Lines<'_>) -> SqlResult<()> {
     let locks = Picture::take(db)?;
     if locks.waits.is_empty() {
         return Ok(());

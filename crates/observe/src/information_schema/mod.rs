@@ -4,8 +4,9 @@
 //! What monitoring tools ask for again and again (sessions, transactions, locks, counters, the thread pool) is written
 //! line by line from where it lies ([`write()`], [`turnstile_values::cell`]); catalogs and the like are lists of values.
 
-use crate::observed::Observed;
+use crate::status::Observed;
 use turnstile_catalog::accounts::Privileges;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_catalog::virtual_table::VirtualTable;
 use turnstile_expr::expr::SessionView;
@@ -15,7 +16,6 @@ use turnstile_values::memory::Charge;
 use turnstile_values::value::Value;
 
 mod accounts;
-pub mod activity;
 pub mod catalog;
 mod extensions;
 mod foreign_keys;
@@ -26,7 +26,7 @@ mod server;
 mod thread_pool;
 mod zones;
 
-pub use server::{doing, processlist, statement_state};
+pub use server::processlist;
 
 /// A row under construction.
 pub fn row<const N: usize>(values: [Value; N]) -> Vec<Value> {
@@ -80,7 +80,7 @@ pub fn write(
         // In MySQL they do not have the statements' counters.
         V::PerformanceGlobalStatus => server::status(db, None, false, out),
         V::PerformanceSessionStatus => server::status(db, Some(session.counted()), false, out),
-        V::InnodbTrx => activity::transactions(db, session, out),
+        V::InnodbTrx => crate::picture::activity::transactions(db, session, out),
         V::InnodbLocks => locks::old_locks(db, out),
         V::InnodbLockWaits => locks::old_waits(db, out),
         V::InnodbMetrics => crate::status::metrics::write(db, session, out),
@@ -102,7 +102,7 @@ pub fn write(
 }
 
 /// Rows of the tables that are made as lists of values.
-fn listed(table: VirtualTable, db: &Observed, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
+fn listed(table: VirtualTable, db: &Catalog, session: &SessionState) -> SqlResult<Vec<Vec<Value>>> {
     use VirtualTable as V;
     Ok(match table {
         V::Schemata => catalog::schemata(db, session),

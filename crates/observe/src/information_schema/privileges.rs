@@ -3,9 +3,9 @@
 
 use super::server::accounts_seen;
 use super::text;
-use crate::observed::Observed;
 use turnstile_catalog::accounts::privileges::PRIVILEGES_LIST;
 use turnstile_catalog::accounts::{Account, Privileges, TableRights};
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::datetime::DateTime;
 use turnstile_values::value::Value;
@@ -59,7 +59,7 @@ pub(super) fn place(schema: &str, table: &str, column: Option<&str>) -> impl Ite
 }
 
 /// Rows of `mysql.tables_priv`.
-pub(super) fn of_tables(db: &Observed) -> Rows {
+pub(super) fn of_tables(db: &Catalog) -> Rows {
     let line = |(account, schema, table, rights): (&Account, &str, &str, &TableRights)| {
         let granted = [text(&rights.grantor), moment(rights)];
         let held = [set_text(rights.whole), set_text(rights.on_some_column())];
@@ -69,7 +69,7 @@ pub(super) fn of_tables(db: &Observed) -> Rows {
 }
 
 /// Rows of `mysql.columns_priv`.
-pub(super) fn of_columns(db: &Observed) -> Rows {
+pub(super) fn of_columns(db: &Catalog) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&db.accounts().list()) {
         rows.extend(rights.columns().map(|column| {
@@ -104,7 +104,7 @@ fn privilege_line(
 }
 
 /// Rows of TABLE_PRIVILEGES.
-pub(super) fn table_privileges(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn table_privileges(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&accounts_seen(db, session)) {
         let held: Vec<&str> = names(rights.whole).collect();
@@ -121,7 +121,7 @@ pub(super) fn table_privileges(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// Rows of COLUMN_PRIVILEGES.
-pub(super) fn column_privileges(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn column_privileges(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Rows::new();
     for (account, schema, table, rights) in each(&accounts_seen(db, session)) {
         for name in names(rights.on_some_column()) {

@@ -4,8 +4,8 @@
 
 use super::privileges::{grantable, place, set_text};
 use super::{row, text};
-use crate::observed::Observed;
 use turnstile_catalog::accounts::{Account, AccountName, Edge, Privileges, TableRights};
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::value::{Value, to_text};
 
@@ -16,7 +16,7 @@ fn yes(truth: bool) -> Value {
 }
 
 /// Rows of `mysql.role_edges`.
-pub(super) fn edges(db: &Observed) -> Rows {
+pub(super) fn edges(db: &Catalog) -> Rows {
     let mut rows = Rows::new();
     for account in db.accounts().list() {
         rows.extend(account.roles.iter().map(|(role, admin)| {
@@ -35,7 +35,7 @@ pub(super) fn edges(db: &Observed) -> Rows {
 }
 
 /// Rows of `mysql.default_roles`.
-pub(super) fn defaults(db: &Observed) -> Rows {
+pub(super) fn defaults(db: &Catalog) -> Rows {
     let mut rows = Rows::new();
     for account in db.accounts().list() {
         let AccountName { user, host } = &account.name;
@@ -47,13 +47,13 @@ pub(super) fn defaults(db: &Observed) -> Rows {
 
 /// The account, the roles that are active, whether a role is a default role, whether it is mandatory.
 struct Own<'s> {
-    db: &'s Observed,
+    db: &'s Catalog,
     name: AccountName,
     active: std::sync::Arc<[AccountName]>,
 }
 
 impl Own<'_> {
-    fn of<'s>(db: &'s Observed, session: &SessionState) -> Own<'s> {
+    fn of<'s>(db: &'s Catalog, session: &SessionState) -> Own<'s> {
         let identity = session.identity.lock();
         Own { db, name: identity.account.clone(), active: identity.active.clone() }
     }
@@ -95,20 +95,20 @@ impl Own<'_> {
 }
 
 /// Rows of APPLICABLE_ROLES.
-pub(super) fn applicable(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn applicable(db: &Catalog, session: &SessionState) -> Rows {
     let own = Own::of(db, session);
     db.accounts().edges_from(&own.name).iter().map(|edge| own.line(edge)).collect()
 }
 
 /// Rows of ADMINISTRABLE_ROLE_AUTHORIZATIONS.
-pub(super) fn administrable(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn administrable(db: &Catalog, session: &SessionState) -> Rows {
     let own = Own::of(db, session);
     let edges = db.accounts().edges_from(&own.name);
     edges.iter().filter(|edge| edge.admin).map(|edge| own.line(edge)).collect()
 }
 
 /// Rows of ENABLED_ROLES.
-pub(super) fn enabled(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn enabled(db: &Catalog, session: &SessionState) -> Rows {
     let own = Own::of(db, session);
     let line = |role: &AccountName| {
         row([text(&role.user), text(&role.host), own.is_default(role), own.is_mandatory(role)])
@@ -134,7 +134,7 @@ fn grant_line(
 }
 
 /// Rows of ROLE_TABLE_GRANTS.
-pub(super) fn table_grants(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn table_grants(db: &Catalog, session: &SessionState) -> Rows {
     let accounts = db.accounts().list();
     let own = Own::of(db, session);
     let on_tables = own.on_tables(&accounts).filter(|(.., held)| held.whole != Privileges::NONE);
@@ -142,7 +142,7 @@ pub(super) fn table_grants(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// Rows of ROLE_COLUMN_GRANTS.
-pub(super) fn column_grants(db: &Observed, session: &SessionState) -> Rows {
+pub(super) fn column_grants(db: &Catalog, session: &SessionState) -> Rows {
     let accounts = db.accounts().list();
     let own = Own::of(db, session);
     let of = |one: (&Account, &str, &str, &TableRights)| -> Rows {

@@ -1,16 +1,15 @@
 //! What the server is and does, as tables.
 
-use turnstile_engine::admission::Place;
-use turnstile_engine::session_card::WaitingFor;
-
 use super::{row, text};
 use turnstile_sys::latch::{ClassKind, LatchClass, classes};
 
-use crate::observed::Observed;
+use crate::picture::doing;
+use crate::status::Observed;
 use turnstile_catalog::accounts::Privileges;
 use turnstile_catalog::accounts::privileges::PRIVILEGES_LIST;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::registry::counts::Totals;
-use turnstile_catalog::registry::{Command, Entry, Listed, ahead};
+use turnstile_catalog::registry::{Entry, Listed, ahead};
 use turnstile_catalog::session_state::SessionState;
 use turnstile_catalog::variables::{Scope, VARIABLES};
 use turnstile_syntax::ast::VariableScope;
@@ -26,7 +25,7 @@ type Rows = Vec<Vec<Value>>;
 /// Sessions: all of them with PROCESS, else one's own. Of a statement's text at most `info_chars_max` characters are
 /// shown.
 pub fn processlist(
-    db: &Observed,
+    db: &Catalog,
     session: &SessionState,
     info_chars_max: usize,
     out: &mut Lines<'_>,
@@ -70,47 +69,6 @@ fn command(entry: &Entry) -> &'static str {
     if entry.interrupt.is_connection_killed() { "Killed" } else { entry.command().name() }
 }
 
-/// STATE: what a session waits for, or what its statement does; nothing between statements.
-pub fn doing(entry: &Entry, statement: Option<&[u8]>) -> &'static str {
-    if entry.command() == Command::Sleep {
-        return "";
-    }
-    match (entry.card.waiting_for(), entry.card.standing().place()) {
-        (_, Place::Queued) => "waiting in InnoDB queue",
-        (_, Place::Sleeping) => "sleeping before joining InnoDB queue",
-        (WaitingFor::RowLock, _) => "Waiting for row lock",
-        (WaitingFor::TableLock, _) => "Waiting for table lock",
-        (WaitingFor::Definition, _) => "Waiting for table metadata lock",
-        (WaitingFor::UserLock, _) => "User lock",
-        (WaitingFor::Nothing, _) if entry.card.waits_for_log() => "waiting for handler commit",
-        (WaitingFor::Nothing, _) => statement.map_or("", statement_state),
-    }
-}
-
-/// The stage of a running statement by its first word, in MySQL's words.
-pub fn statement_state(text: &[u8]) -> &'static str {
-    let mut rest = text.trim_ascii_start();
-    while let Some(inside) = rest.strip_prefix(b"/*") {
-        let Some(end) = inside.windows(2).position(|two| two == b"*/") else { break };
-        rest = inside[end + 2..].trim_ascii_start();
-    }
-    while let Some(inside) = rest.strip_prefix(b"(") {
-        rest = inside;
-    }
-    let end = rest.iter().position(|letter| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
-    let stages = [
-        ("update", "updating"),
-        ("delete", "updating"),
-        ("insert", "update"),
-        ("replace", "update"),
-        ("alter", "altering table"),
-        ("create", "creating table"),
-        ("rollback", "Rolling back"),
-    ];
-    let found = stages.iter().find(|(word, _)| rest[..end].eq_ignore_ascii_case(word.as_bytes()));
-    found.map_or("executing", |(_, stage)| stage)
-}
-
 /// Rows of performance_schema.events_waits_summary_global_by_event_name: what threads have slept for latches and
 /// mutexes, in picoseconds. Who enters at once or after a few looks is not timed, so it is not counted here either.
 pub fn latch_waits() -> Rows {
@@ -136,13 +94,13 @@ pub fn latch_waits() -> Rows {
 }
 
 /// Rows of performance_schema.persisted_variables: what SET PERSIST has kept for the next start.
-pub fn persisted_variables(db: &Observed) -> Rows {
+pub fn persisted_variables(db: &Catalog) -> Rows {
     let entries = db.globals().persisted().map(|persisted| persisted.entries()).unwrap_or_default();
     entries.into_iter().map(|(name, entry)| row([text(name), text(entry.value)])).collect()
 }
 
 /// Rows of performance_schema.threads: the sessions. A session's thread id is its connection id.
-pub fn threads(db: &Observed) -> Rows {
+pub fn threads(db: &Catalog) -> Rows {
     let now = db.registry().now_us();
     let name = |name: &[u8]| text(String::from_utf8_lossy(name));
     let line = |entry: &Listed| {
@@ -289,7 +247,7 @@ fn yes(set: Privileges) -> Value {
 }
 
 /// Rows of USER_PRIVILEGES.
-pub fn user_privileges(db: &Observed, session: &SessionState) -> Rows {
+pub fn user_privileges(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {
         let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
@@ -311,7 +269,7 @@ pub fn user_privileges(db: &Observed, session: &SessionState) -> Rows {
 }
 
 /// Rows of SCHEMA_PRIVILEGES.
-pub fn schema_privileges(db: &Observed, session: &SessionState) -> Rows {
+pub fn schema_privileges(db: &Catalog, session: &SessionState) -> Rows {
     let mut rows = Vec::new();
     for account in accounts_seen(db, session) {
         let grantee = format!("'{}'@'{}'", account.name.user, account.name.host);
@@ -324,7 +282,7 @@ pub fn schema_privileges(db: &Observed, session: &SessionState) -> Rows {
 }
 
 pub(super) fn accounts_seen(
-    db: &Observed,
+    db: &Catalog,
     session: &SessionState,
 ) -> Vec<std::sync::Arc<turnstile_catalog::accounts::Account>> {
     let rights = session.rights();

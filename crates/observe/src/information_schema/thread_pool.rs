@@ -1,17 +1,18 @@
 //! The thread pool's tables, with MariaDB's columns. A group is a worker with its standby threads; a group has no
 //! listener thread, the thread that holds the baton looks for events itself.
 
-use crate::observed::Observed;
+use crate::status::Observed;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::thread_pool::PoolGroup;
 use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::SqlResult;
 
-fn groups_of(db: &Observed) -> Vec<PoolGroup> {
+fn groups_of(db: &Catalog) -> Vec<PoolGroup> {
     db.thread_pool().map_or(Vec::new(), |pool| pool.groups())
 }
 
 /// THREAD_POOL_GROUPS
-pub fn groups(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn groups(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let n = Cell::UInt;
     let lengths = db.thread_pool().map_or(Vec::new(), |pool| pool.queue_lengths());
     groups_of(db).into_iter().zip(lengths).try_for_each(|(one, length)| {
@@ -29,7 +30,7 @@ pub fn groups(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// THREAD_POOL_QUEUES
-pub fn queues(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn queues(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let n = Cell::UInt;
     let queued = db.thread_pool().map_or(Vec::new(), |pool| pool.queued());
     queued.into_iter().try_for_each(|one| {
@@ -38,7 +39,7 @@ pub fn queues(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
 }
 
 /// THREAD_POOL_STATS
-pub fn stats(db: &Observed, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn stats(db: &Catalog, out: &mut Lines<'_>) -> SqlResult<()> {
     let n = Cell::UInt;
     groups_of(db).into_iter().try_for_each(|one| {
         out(&[

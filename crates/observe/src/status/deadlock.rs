@@ -11,11 +11,11 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use turnstile_engine::lock::{DeadlockMember, DeadlockRecord};
 
-use super::lock_text::{
+use super::Observed;
+use crate::picture::lock_text::{
     LockNames, ThreadLine, TransactionHead, operation_of, shown_id, write_lock, write_transaction,
 };
-use crate::information_schema::statement_state;
-use crate::observed::Observed;
+use crate::picture::statement_state;
 use turnstile_catalog::registry::Shown;
 use turnstile_values::datetime::DateTime;
 use turnstile_values::value::Value;

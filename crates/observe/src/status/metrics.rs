@@ -7,9 +7,9 @@
 
 use parking_lot::Mutex;
 
+use super::Observed;
 use super::sample::Sample;
-use crate::information_schema::activity::Moments;
-use crate::observed::Observed;
+use crate::picture::activity::Moments;
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::cell::{Cell, Lines};
 use turnstile_values::error::{SqlError, SqlResult};

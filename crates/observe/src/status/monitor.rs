@@ -10,9 +10,9 @@ use std::fmt::Write;
 use parking_lot::Mutex;
 use turnstile_engine::Engine;
 
+use super::Observed;
 use super::sample::Sample;
-use crate::information_schema::activity::Activity;
-use crate::observed::Observed;
+use crate::picture::activity::Activity;
 use turnstile_values::datetime::DateTime;
 use turnstile_values::error::SqlResult;
 

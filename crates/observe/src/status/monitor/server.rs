@@ -5,7 +5,7 @@ use std::fmt::Write;
 use turnstile_sys::latch::{ClassKind, WaitStats, classes, wait_array, waiting_now};
 
 use super::{Span, heading};
-use crate::observed::Observed;
+use turnstile_catalog::catalog::Catalog;
 
 /// BACKGROUND THREAD: rounds of purge that found work count as active loops of the master thread.
 pub fn background_thread(out: &mut String, span: &Span) {
@@ -60,7 +60,7 @@ pub fn semaphores(out: &mut String) {
 }
 
 /// ROW OPERATIONS
-pub fn row_operations(out: &mut String, db: &Observed, span: &Span) {
+pub fn row_operations(out: &mut String, db: &Catalog, span: &Span) {
     heading(out, "ROW OPERATIONS");
     let now = &span.now;
     let gate = db.engine().gate().counts();

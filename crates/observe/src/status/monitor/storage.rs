@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::sample::Sample;
 use super::{Span, heading};
-use crate::observed::Observed;
+use turnstile_catalog::catalog::Catalog;
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 16384;
@@ -44,7 +44,7 @@ pub fn file_io(out: &mut String, log_waits: bool, span: &Span) {
 }
 
 /// INSERT BUFFER AND ADAPTIVE HASH INDEX. There is no insert buffer.
-pub fn adaptive_hash(out: &mut String, db: &Observed, span: &Span) {
+pub fn adaptive_hash(out: &mut String, db: &Catalog, span: &Span) {
     heading(out, "INSERT BUFFER AND ADAPTIVE HASH INDEX");
     out.push_str("Ibuf: size 1, free list len 0, seg size 2, 0 merges\n");
     for group in ["merged", "discarded"] {

@@ -5,18 +5,18 @@ use std::fmt::Write;
 use turnstile_engine::admission::Place;
 use turnstile_engine::lock::LockInfo;
 
-use super::super::lock_text::{
+use super::{Span, heading};
+use crate::picture::activity::{Activity, Transaction, UNWRITTEN_ID};
+use crate::picture::doing;
+use crate::picture::lock_text::{
     ThreadLine, TransactionHead, operation_of, put_thread, write_lock, write_transaction,
 };
-use super::{Span, heading};
-use crate::information_schema::activity::{Activity, Transaction, UNWRITTEN_ID};
-use crate::information_schema::doing;
-use crate::observed::Observed;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::registry::{Listed, ahead};
 use turnstile_values::cell::Digits;
 
 /// The heading and the counters.
-pub fn section(out: &mut String, db: &Observed, span: &Span) {
+pub fn section(out: &mut String, db: &Catalog, span: &Span) {
     heading(out, "TRANSACTIONS");
     let (next, now) = (db.engine().next_txn_id().0, &span.now);
     let state = match (now.purge.stopped, now.purge.running) {

@@ -1,7 +1,7 @@
 //! The lines, word for word.
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::information_schema::statement_state;
+use crate::picture::statement_state;
 use std::time::Duration;
 use turnstile_engine::lock::{LockId, OwnedName};
 

@@ -12,10 +12,10 @@ use turnstile_engine::admission::Place;
 use turnstile_engine::lock::{LockInfo, LockShape};
 use turnstile_engine::session_card::{Operation, TxnPicture, WaitingFor};
 
-use super::locks::{Picture, lock_id};
-use crate::observed::Observed;
-use crate::status::intentions;
-use crate::status::lock_text::{LockNames, shown_id};
+use super::{Picture, lock_id};
+use crate::picture::intentions;
+use crate::picture::lock_text::{LockNames, shown_id};
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::registry::{Command, Listed};
 use turnstile_catalog::session_state::SessionState;
 use turnstile_values::cell::{Cell, Lines};
@@ -104,12 +104,12 @@ struct Held {
 
 impl Activity {
     /// Takes the picture. A session that only looks (`reader`) and holds nothing is not in it.
-    pub fn of(db: &Observed, reader: Option<u64>) -> SqlResult<Activity> {
+    pub fn of(db: &Catalog, reader: Option<u64>) -> SqlResult<Activity> {
         Ok(Activity::with_locks(db, reader, Picture::take(db)?))
     }
 
     /// The same with locks that were copied before.
-    pub fn with_locks(db: &Observed, reader: Option<u64>, locks: Picture) -> Activity {
+    pub fn with_locks(db: &Catalog, reader: Option<u64>, locks: Picture) -> Activity {
         let mut held: HashMap<u64, Held> = HashMap::new();
         for (at, lock) in locks.locks.iter().enumerate() {
             let of_session = held.entry(lock.session).or_default();
@@ -256,7 +256,7 @@ pub fn isolation_name(isolation: Isolation) -> &'static str {
 }
 
 /// Rows of INNODB_TRX.
-pub fn transactions(db: &Observed, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
+pub fn transactions(db: &Catalog, session: &SessionState, out: &mut Lines<'_>) -> SqlResult<()> {
     let picture = Activity::of(db, Some(session.id))?;
     let mut moments = Moments::of(session);
     picture.transactions.iter().try_for_each(|one| line(&picture, one, &mut moments, out))

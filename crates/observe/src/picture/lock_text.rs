@@ -12,7 +12,7 @@ use turnstile_engine::TableLock;
 use turnstile_engine::ids::{IndexId, TableId, TxnId};
 use turnstile_engine::lock::{LockInfo, LockKind, LockMode, LockName, LockShape};
 
-use crate::observed::Observed;
+use turnstile_catalog::catalog::Catalog;
 use turnstile_catalog::dictionary::Table;
 use turnstile_values::cell::Digits;
 
@@ -38,7 +38,7 @@ pub struct LockNames {
 
 impl LockNames {
     /// Reads the dictionary.
-    pub fn of(db: &Observed) -> LockNames {
+    pub fn of(db: &Catalog) -> LockNames {
         let mut names = LockNames::default();
         let dictionary = db.dictionary();
         for table in dictionary.schema_names().iter().flat_map(|schema| dictionary.tables(schema)) {
@@ -53,7 +53,7 @@ impl LockNames {
     }
 
     /// What these locks need: nothing is read if there are none.
-    pub fn for_locks(db: &Observed, locks: &[LockInfo]) -> LockNames {
+    pub fn for_locks(db: &Catalog, locks: &[LockInfo]) -> LockNames {
         if locks.is_empty() { LockNames::default() } else { LockNames::of(db) }
     }
 
