@@ -14,12 +14,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use turnstile_engine::{Config, Engine};
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::database::Database;
-use turnstile_sql::error::SqlError;
-use turnstile_sql::session::{Session, SessionInit};
-use turnstile_sql::sink::{ColumnMeta, ResultSink};
-use turnstile_sql::value::Value;
+use turnstile_session::accounts::AccountName;
+use turnstile_session::database::Database;
+use turnstile_session::error::SqlError;
+use turnstile_session::session::{Session, SessionInit};
+use turnstile_session::sink::{ColumnMeta, ResultSink};
+use turnstile_session::value::Value;
 use turnstile_sys::disk::RealDisk;
 
 const THREADS: u64 = 4;

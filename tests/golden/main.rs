@@ -36,10 +36,10 @@ use turnstile_engine::admission::{Place, Standing, Ticket};
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::SessionCard;
 use turnstile_engine::{Config, Engine};
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::value::to_text;
-use turnstile_sql::variables::Globals;
-use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
+use turnstile_session::accounts::AccountName;
+use turnstile_session::value::to_text;
+use turnstile_session::variables::Globals;
+use turnstile_session::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 use turnstile_sys::fault_disk::FaultDisk;
 
 /// Longest time a statement may need whose wait ends by the clock.

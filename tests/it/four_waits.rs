@@ -17,7 +17,7 @@ use turnstile_lab::client::{Client, Target};
 use turnstile_lab::process::free_port;
 use turnstile_server::hosts::ThreadHandling;
 use turnstile_server::server::{Keys, Options, Server};
-use turnstile_sql::database::Database;
+use turnstile_session::database::Database;
 use turnstile_sys::fault_disk::FaultDisk;
 use turnstile_sys::standing_disk::{Standing, StandingDisk};
 

@@ -131,7 +131,7 @@ fn limits_bite() {
     assert!(!rooms::ranks(&Source::new("crates/engine/src/new.rs", "//! x\n")).is_empty());
     let greedy = Source::new("crates/expr/src/functions/x.rs", "//! x\nfn f() { g.repeat(n) }\n");
     assert!(!rules::bounded_results(&greedy).is_empty());
-    let hasty = Source::new("crates/sql/src/x.rs", "//! x\nfn f() { g().unwrap() }\n");
+    let hasty = Source::new("crates/session/src/x.rs", "//! x\nfn f() { g().unwrap() }\n");
     assert!(!rules::no_unwrap(&hasty).is_empty());
     let hopeful =
         Source::new("crates/engine/src/buffer/x.rs", "//! x\nif e.kind() == StorageFull { again() }\n");
@@ -140,9 +140,9 @@ fn limits_bite() {
         rules::manifest_lacks(r#"{"date": "1", "manifest": {"date": "1"}}"#),
         ["commit", "cores", "command"]
     );
-    let bare = Source::new("crates/sql/src/x.rs", "fn f() { unsafe { g() } }\n");
+    let bare = Source::new("crates/session/src/x.rs", "fn f() { unsafe { g() } }\n");
     assert!(!rules::header(&bare).is_empty());
     assert!(!rules::unsafe_list(&bare).is_empty());
-    let kept = Source::new("crates/sql/src/exec/x.rs", "//! x\nfn f(rows: Vec<Vec<Value>>) {}\n");
+    let kept = Source::new("crates/exec/src/exec/x.rs", "//! x\nfn f(rows: Vec<Vec<Value>>) {}\n");
     assert!(!rules::held_rows(&kept).is_empty());
 }

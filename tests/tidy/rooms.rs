@@ -48,15 +48,23 @@ const LAYERS: &[(&str, &[&str])] = &[
     // A picture: a call is an expression, and its arguments are expressions.
     ("expr", &["expr+functions"]),
     (
-        "sql",
+        "catalog",
         &[
-            "rank row_codec thread_pool timeout",
+            "expression_text rank row_codec thread_pool timeout version",
             "fuzz mdl",
-            "user_locks",
-            // To be taken apart, crate by crate: docs/decisions/0007.
-            "accounts+database+definition+dictionary+exec+information_schema+plan+query_log+registry+session\
-             +statement_cache+status+variables",
+            "dictionary user_locks",
+            "accounts definition",
+            "registry variables virtual_table",
+            "catalog",
+            "session_state",
         ],
+    ),
+    ("plan", &["plan"]),
+    ("observe", &["picture query_log", "status", "information_schema"]),
+    ("exec", &["exec"]),
+    (
+        "session",
+        &["reads_lock row_plan used_tables", "kept_statement", "statement_cache", "database", "session"],
     ),
     (
         "server",

@@ -98,7 +98,8 @@ impl RowLayout {
         &self.columns[column].kind
     }
 
-    /// Appends the row of these values (one per column, already converted by [`turnstile_values::value::store`]) to `out`.
+    /// Appends the row of these values (one per column, already converted by [`turnstile_values::value::store`]) to
+    /// `out`.
     pub fn encode(&self, values: &[Value], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.columns.len());
         let count = self.columns.len();

@@ -1,5 +1,5 @@
-//! Who does what now, and who waits for whom: sessions, transactions and locks, copied out and put together. Reports and
-//! computed tables are written from it.
+//! Who does what now, and who waits for whom: sessions, transactions and locks, copied out and put together. Reports
+//! and computed tables are written from it.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -10,8 +10,8 @@
 
 use std::sync::Arc;
 
-use turnstile_sql::accounts::{Account, AccountName, Plugin};
-use turnstile_sql::error::SqlError;
+use turnstile_session::accounts::{Account, AccountName, Plugin};
+use turnstile_session::error::SqlError;
 
 use crate::peer::Peer;
 use crate::shared::Shared;

@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_sql::collation::Collation;
-use turnstile_sql::error::SqlError;
-use turnstile_sql::memory::Charge;
-use turnstile_sql::session::{Session, SessionInit};
-use turnstile_sql::sink::{ColumnMeta, ResultSink};
-use turnstile_sql::value::Value;
-use turnstile_sql::variables::SessionSettings;
+use turnstile_session::collation::Collation;
+use turnstile_session::error::SqlError;
+use turnstile_session::memory::Charge;
+use turnstile_session::session::{Session, SessionInit};
+use turnstile_session::sink::{ColumnMeta, ResultSink};
+use turnstile_session::value::Value;
+use turnstile_session::variables::SessionSettings;
 use turnstile_sys::relief;
 
 use crate::auth;
@@ -180,7 +180,7 @@ async fn log_in(
     }
     let offered = OFFERED | if shared.keys.tls.is_some() { client::SSL } else { 0 };
     let greeting = handshake::Greeting {
-        version: turnstile_sql::version::VERSION,
+        version: turnstile_session::version::VERSION,
         connection_id: arrival.id as u32,
         scramble,
         capabilities: offered,
@@ -231,7 +231,7 @@ fn open_session(
     shared: &Arc<Shared>,
     peer: &Peer,
     response: &Response,
-    account: turnstile_sql::accounts::AccountName,
+    account: turnstile_session::accounts::AccountName,
     arrival: Arrival,
 ) -> Result<Session, SqlError> {
     let init = session_init(arrival.id, peer, response, account);
@@ -265,7 +265,7 @@ fn session_init(
     id: u64,
     peer: &Peer,
     response: &Response,
-    account: turnstile_sql::accounts::AccountName,
+    account: turnstile_session::accounts::AccountName,
 ) -> SessionInit {
     SessionInit {
         connection_id: id,
@@ -313,7 +313,7 @@ impl Connection {
 
     /// Runs `init_connect`, for all but administrators. If it fails the client is told so in answer to its first command.
     async fn run_init_connect(&mut self) -> Result<(), SqlError> {
-        let turnstile_sql::value::Value::Str(text) = self.shared.database.globals().named("init_connect")
+        let turnstile_session::value::Value::Str(text) = self.shared.database.globals().named("init_connect")
         else {
             return Ok(());
         };

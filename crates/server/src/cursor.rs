@@ -6,13 +6,13 @@
 //! to the session's memory, until they have been fetched, the statement is executed again, reset or closed, or the
 //! session begins anew.
 
-use turnstile_sql::charset::Charset;
-use turnstile_sql::collation::Collation;
-use turnstile_sql::error::SqlError;
-use turnstile_sql::memory::Charge;
-use turnstile_sql::sink::{ColumnMeta, ResultSink};
-use turnstile_sql::types::ColumnType;
-use turnstile_sql::value::Value;
+use turnstile_session::charset::Charset;
+use turnstile_session::collation::Collation;
+use turnstile_session::error::SqlError;
+use turnstile_session::memory::Charge;
+use turnstile_session::sink::{ColumnMeta, ResultSink};
+use turnstile_session::types::ColumnType;
+use turnstile_session::value::Value;
 
 use crate::stream::Stream;
 use crate::wire::capability::status;

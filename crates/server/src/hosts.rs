@@ -5,9 +5,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnstile_sql::database::Database;
-use turnstile_sql::thread_pool::{PoolGroup, QueuedSession, ServingThreads, ThreadPoolView};
-use turnstile_sql::value::Value;
+use turnstile_session::database::Database;
+use turnstile_session::thread_pool::{PoolGroup, QueuedSession, ServingThreads, ThreadPoolView};
+use turnstile_session::value::Value;
 
 use crate::scheduler::{Host, Pool, Readiness, Session, Settings, Solo};
 

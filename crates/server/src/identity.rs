@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::Path;
 
-use turnstile_sql::datetime::adopt_system_zone;
-use turnstile_sql::value::Value;
-use turnstile_sql::variables::{Globals, find};
+use turnstile_session::datetime::adopt_system_zone;
+use turnstile_session::value::Value;
+use turnstile_session::variables::{Globals, find};
 use turnstile_sys::disk::make_directory;
 
 use crate::log;

@@ -14,8 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use turnstile_sql::database::Database;
-use turnstile_sql::value::Value;
+use turnstile_session::database::Database;
+use turnstile_session::value::Value;
 use turnstile_sys::heap;
 
 use crate::log;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::SystemTime;
 
-use turnstile_sql::datetime::DateTime;
+use turnstile_session::datetime::DateTime;
 
 /// How urgent a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turnstile_sql::variables::{Configured, Globals, Kind, VARIABLES, find};
+use turnstile_session::variables::{Configured, Globals, Kind, VARIABLES, find};
 
 /// Option files that are read unless the command line says otherwise.
 const FILES: [&str; 1] = ["/etc/turnstile/my.cnf"];

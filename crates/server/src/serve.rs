@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use turnstile_engine::{Config, Engine};
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::database::Database;
-use turnstile_sql::session::{Session, SessionInit};
-use turnstile_sql::value::Value;
-use turnstile_sql::variables::{Globals, reference};
-use turnstile_sql::version::VERSION;
+use turnstile_session::accounts::AccountName;
+use turnstile_session::database::Database;
+use turnstile_session::session::{Session, SessionInit};
+use turnstile_session::value::Value;
+use turnstile_session::variables::{Globals, reference};
+use turnstile_session::version::VERSION;
 use turnstile_sys::block_on::block_on;
 use turnstile_sys::disk::{RealDisk, make_directory};
 

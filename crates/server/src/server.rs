@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use turnstile_sql::database::Database;
+use turnstile_session::database::Database;
 
 use crate::hosts::Hosts;
 use crate::janitor::Janitor;

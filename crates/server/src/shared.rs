@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use turnstile_sql::database::Database;
-use turnstile_sql::error::SqlError;
+use turnstile_session::database::Database;
+use turnstile_session::error::SqlError;
 
 use crate::hosts::ThreadHandling;
 use crate::password_key::PasswordKey;
@@ -68,8 +68,8 @@ impl Shared {
     /// A global variable that is a count or a size, as it stands now; 0 if there is no such variable.
     pub fn limit(&self, name: &str) -> u64 {
         match self.database.globals().named(name) {
-            turnstile_sql::value::Value::Int(limit) => limit.max(0) as u64,
-            turnstile_sql::value::Value::UInt(limit) => limit,
+            turnstile_session::value::Value::Int(limit) => limit.max(0) as u64,
+            turnstile_session::value::Value::UInt(limit) => limit,
             _ => 0,
         }
     }

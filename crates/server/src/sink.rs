@@ -3,13 +3,13 @@
 use std::task::{Context, Poll};
 
 use smallvec::SmallVec;
-use turnstile_sql::cell::Cell;
-use turnstile_sql::charset::Charset;
-use turnstile_sql::collation::Collation;
-use turnstile_sql::error::SqlError;
-use turnstile_sql::sink::{ColumnMeta, ResultSink};
-use turnstile_sql::types::ColumnType;
-use turnstile_sql::value::Value;
+use turnstile_session::cell::Cell;
+use turnstile_session::charset::Charset;
+use turnstile_session::collation::Collation;
+use turnstile_session::error::SqlError;
+use turnstile_session::sink::{ColumnMeta, ResultSink};
+use turnstile_session::types::ColumnType;
+use turnstile_session::value::Value;
 
 use crate::stream::Stream;
 use crate::wire::result::{

@@ -15,9 +15,9 @@ use std::time::Duration;
 use rustix::net::{RecvFlags, SendFlags};
 use turnstile_engine::give_way::give_way;
 use turnstile_engine::interrupt::Interrupt;
-use turnstile_sql::error::{SqlError, SqlResult};
-use turnstile_sql::memory::Charge;
-use turnstile_sql::session::Session;
+use turnstile_session::error::{SqlError, SqlResult};
+use turnstile_session::memory::Charge;
+use turnstile_session::session::Session;
 use turnstile_sys::relief;
 
 use crate::deadline::Deadline;

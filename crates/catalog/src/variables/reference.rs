@@ -1,7 +1,7 @@
 //! The reference of system variables, written from the table: the page `docs/variables.md` and the list of `--help`.
 //!
-//! A test compares the page with what would be written now; `UPDATE_DOCS=1 cargo test -p turnstile-catalog --lib reference`
-//! writes it.
+//! A test compares the page with what would be written now;
+//! `UPDATE_DOCS=1 cargo test -p turnstile-catalog --lib reference` writes it.
 
 use std::fmt::Write;
 

@@ -101,7 +101,7 @@ macro_rules! variables {
 /// All of them, by name.
 #[rustfmt::skip]
 pub const VARIABLES: &[Definition] = variables! {
-    "activate_all_roles_on_login" Global admin Kind::Bool, "OFF", live("sql/src/session/accounts/role_statements.rs"), "All roles that an account holds become active when it connects, not its default roles alone.";
+    "activate_all_roles_on_login" Global admin Kind::Bool, "OFF", live("session/src/session/accounts/role_statements.rs"), "All roles that an account holds become active when it connects, not its default roles alone.";
     "auto_generate_certs" Global admin Kind::Bool, "ON", start("server/src/serve.rs"), "Make a TLS certificate at first start.";
     "auto_increment_increment" Both own uint(1, 65535), "1", live("catalog/src/variables/settings.rs"), "Step between AUTO_INCREMENT values.";
     "auto_increment_offset" Both own uint(1, 65535), "1", live("catalog/src/variables/settings.rs"), "First AUTO_INCREMENT value of the series.";
@@ -119,18 +119,18 @@ pub const VARIABLES: &[Definition] = variables! {
     "caching_sha2_password_auto_generate_rsa_keys" Global admin Kind::Bool, "ON", start("server/src/serve.rs"), "Make the RSA keys for passwords without TLS at first start.";
     "caching_sha2_password_private_key_path" Global admin Kind::Text, "private_key.pem", start("server/src/serve.rs"), "File of the private key for passwords without TLS.";
     "caching_sha2_password_public_key_path" Global admin Kind::Text, "public_key.pem", start("server/src/serve.rs"), "File of its public key, for clients that are given it; made with the private one.";
-    "character_set_client" Both own Kind::Charset, "utf8mb4", live("sql/src/session/set.rs"), "Character set of statements.";
-    "character_set_connection" Both own Kind::Charset, "utf8mb4", live("sql/src/session/set.rs"), "Character set of literals.";
+    "character_set_client" Both own Kind::Charset, "utf8mb4", live("session/src/session/set.rs"), "Character set of statements.";
+    "character_set_connection" Both own Kind::Charset, "utf8mb4", live("session/src/session/set.rs"), "Character set of literals.";
     "character_set_database" Both guarded_first Kind::Charset, "utf8mb4", inert, "Character set of the current database.";
     "character_set_filesystem" Both guarded_first Kind::Charset, "binary", inert, "No effect.";
-    "character_set_results" Both own Kind::CharsetOrNull, "utf8mb4", live("sql/src/session/set.rs"), "Character set of results.";
-    "character_set_server" Both own Kind::Charset, "utf8mb4", live("sql/src/session/set.rs"), "Character set of new databases that name none.";
+    "character_set_results" Both own Kind::CharsetOrNull, "utf8mb4", live("session/src/session/set.rs"), "Character set of results.";
+    "character_set_server" Both own Kind::Charset, "utf8mb4", live("session/src/session/set.rs"), "Character set of new databases that name none.";
     "character_set_system" Global admin Kind::Text, "utf8mb3", fixed, "Reported only.";
     "character_sets_dir" Global admin Kind::Text, "", fixed, "Reported only.";
     "check_proxy_users" Global admin Kind::Bool, "OFF", fixed, "Proxy users do not exist here.";
     "collation_connection" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("catalog/src/variables/settings.rs"), "Collation of literals.";
     "collation_database" Both own Kind::Collation, "utf8mb4_0900_ai_ci", inert, "Collation of the current database.";
-    "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("sql/src/session/definition.rs"), "Collation of new databases that name none.";
+    "collation_server" Both own Kind::Collation, "utf8mb4_0900_ai_ci", live("session/src/session/definition.rs"), "Collation of new databases that name none.";
     "completion_type" Both own Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", live("catalog/src/variables/settings.rs"), "What COMMIT does besides.";
     "connection_memory_limit" Both guarded uint(2 << 20, u64::MAX), "18446744073709551615", live("catalog/src/variables/settings.rs"), "Bytes that the statements of a session may hold for sorts, groups, joins, buffered rows and large values, its user variables and its row locks included. A statement that needs more ends with error 4082 and is undone. With the default the server sets half of global_connection_memory_limit when it starts.";
     "connect_timeout" Global admin uint(2, 31536000), "10", live("server/src/connection.rs"), "Seconds a client may take to log in before it is sent away. For clients that are in, see wait_timeout.";
@@ -211,7 +211,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_read_io_threads" Global admin uint(1, 64), "4", fixed, "Reported only.";
     "innodb_read_only" Global admin Kind::Bool, "OFF", only, "Reported only.";
     "innodb_redo_log_capacity" Global admin uint(8 << 20, 1 << 39), "104857600", start("server/src/serve.rs"), "Bytes of redo kept at most.";
-    "innodb_rollback_on_timeout" Global admin Kind::Bool, "OFF", start("sql/src/session/transaction.rs"), "ON: a lock wait that times out (1205) rolls back the whole transaction, as a deadlock does; OFF: only the statement. Set it for applications that do not expect half a transaction after 1205. Timeouts of metadata locks undo nothing either way.";
+    "innodb_rollback_on_timeout" Global admin Kind::Bool, "OFF", start("session/src/session/transaction.rs"), "ON: a lock wait that times out (1205) rolls back the whole transaction, as a deadlock does; OFF: only the statement. Set it for applications that do not expect half a transaction after 1205. Timeouts of metadata locks undo nothing either way.";
     "innodb_spin_wait_delay" Global admin uint(0, 1000), "6", live("catalog/src/catalog/applied.rs"), "Longest pause between two looks at a latch that is held, in units of innodb_spin_wait_pause_multiplier. Raise it on machines with many cores whose threads disturb each other by looking; 0 looks without a pause. How often a thread looks is innodb_sync_spin_loops.";
     "innodb_spin_wait_pause_multiplier" Global admin uint(0, 100), "50", live("catalog/src/catalog/applied.rs"), "Processor pauses per unit of innodb_spin_wait_delay. Lower it where the processor's pause instruction is long.";
     "innodb_stats_auto_recalc" Global admin Kind::Bool, "ON", inert, "No effect.";
@@ -229,7 +229,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "innodb_write_io_threads" Global admin uint(1, 64), "4", fixed, "Reported only.";
     "innodb_version" Global admin Kind::Text, "8.4.0", fixed, "Reported only.";
     "insert_id" Session own uint(0, u64::MAX), "0", live("catalog/src/session_state.rs"), "Next AUTO_INCREMENT value of this session.";
-    "interactive_timeout" Both own uint(1, 31536000), "28800", live("sql/src/session.rs"), "What wait_timeout begins as for clients that say they are a person at a terminal.";
+    "interactive_timeout" Both own uint(1, 31536000), "28800", live("session/src/session.rs"), "What wait_timeout begins as for clients that say they are a person at a terminal.";
     "internal_tmp_mem_storage_engine" Both not_super Kind::Enum(&["MEMORY", "TempTable"]), "TempTable", inert, "No effect: intermediate results are kept in the statement's memory.";
     "join_buffer_size" Both own uint(128, u64::MAX), "262144", inert, "No effect.";
     "key_buffer_size" Global admin uint(0, u64::MAX), "8388608", inert, "No effect.";
@@ -282,7 +282,7 @@ pub const VARIABLES: &[Definition] = variables! {
     "pid_file" Global admin Kind::Text, "", start("server/src/serve.rs"), "Where the process id is written; empty for nowhere. Relative to datadir.";
     "port" Global admin uint(0, 65535), "3306", start("server/src/serve.rs"), "TCP port.";
     "preload_buffer_size" Both not_super uint(1024, 1 << 30), "32768", inert, "No effect.";
-    "print_identified_with_as_hex" Both own Kind::Bool, "OFF", live("sql/src/session/show.rs"), "SHOW CREATE USER writes hashes with unprintable bytes in hexadecimal.";
+    "print_identified_with_as_hex" Both own Kind::Bool, "OFF", live("session/src/session/show.rs"), "SHOW CREATE USER writes hashes with unprintable bytes in hexadecimal.";
     "profiling" Both own Kind::Bool, "OFF", inert, "No effect.";
     "protocol_version" Global admin int(10, 10), "10", fixed, "Version of the protocol.";
     "pseudo_thread_id" Session guarded uint(0, u64::MAX), "0", inert, "Connection id.";

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use turnstile_sql::value::Value;
-use turnstile_sql::variables::Globals;
+use turnstile_session::value::Value;
+use turnstile_session::variables::Globals;
 
 use super::{read, unquote};
 

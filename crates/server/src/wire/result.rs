@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
-use turnstile_sql::cell::Cell;
-use turnstile_sql::charset::Charset;
-use turnstile_sql::collation::Collation;
-use turnstile_sql::datetime::{
+use turnstile_session::cell::Cell;
+use turnstile_session::charset::Charset;
+use turnstile_session::collation::Collation;
+use turnstile_session::datetime::{
     Date, DateRules, DateTime, SECOND_US, TIME_MAX_US, Time, parse_date_time, parse_time as parse_clock,
 };
-use turnstile_sql::decimal::Decimal;
-use turnstile_sql::sink::ColumnMeta;
-use turnstile_sql::types::{ColumnType, wire_type};
-use turnstile_sql::value::{Value, parse_double_prefix, to_text, write_text};
+use turnstile_session::decimal::Decimal;
+use turnstile_session::sink::ColumnMeta;
+use turnstile_session::types::{ColumnType, wire_type};
+use turnstile_session::value::{Value, parse_double_prefix, to_text, write_text};
 
 use super::read::{Cursor, Malformed};
 use super::write::{put_lenenc, put_lenenc_bytes, put_lenenc_digits};

@@ -10,10 +10,10 @@ use super::read::{Cursor, Malformed};
 use super::result::{WrongParameter, parse_parameters, put_text_cells, put_text_row};
 use super::write::{PacketWriter, put_lenenc, put_lenenc_bytes};
 use super::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
-use turnstile_sql::cell::Cell;
-use turnstile_sql::datetime::DateTime;
-use turnstile_sql::types::ColumnType;
-use turnstile_sql::value::Value;
+use turnstile_session::cell::Cell;
+use turnstile_session::datetime::DateTime;
+use turnstile_session::types::ColumnType;
+use turnstile_session::value::Value;
 
 #[test]
 fn length_encoded_integers_return() {

@@ -244,7 +244,7 @@ fn bytes_in_strings_need_not_be_utf8() {
     assert!(parse(b"SELECT `\xFF\xFE`", ParseOptions::default()).is_err());
 }
 
-/// Run in release: `cargo test --release -p turnstile-sql --lib parse_speed -- --ignored --nocapture`.
+/// Run in release: `cargo test --release -p turnstile-session --lib parse_speed -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn parse_speed() {

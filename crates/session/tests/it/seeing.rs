@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use turnstile_sql::{Database, Session};
+use turnstile_session::{Database, Session};
 
 use super::{block_on, database, run, session};
 

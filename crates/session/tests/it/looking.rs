@@ -1,7 +1,7 @@
 //! Computed tables go to the client by a short way (`exec/whole.rs`) when a SELECT shows them as they are, and through
 //! frames and values otherwise. Both ways show the same.
 
-use turnstile_sql::virtual_table::VirtualTable;
+use turnstile_session::virtual_table::VirtualTable;
 
 use super::*;
 

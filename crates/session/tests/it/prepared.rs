@@ -1,7 +1,7 @@
 //! Prepared statements through the session's own calls.
 
-use turnstile_sql::datetime::{Date, DateTime, Time};
-use turnstile_sql::{Session, Value};
+use turnstile_session::datetime::{Date, DateTime, Time};
+use turnstile_session::{Session, Value};
 
 use super::{Text, block_on, database, run, session};
 
@@ -101,7 +101,7 @@ fn exact_numbers_stay_exact_beside_parameters() {
         "CREATE TABLE m (id INT PRIMARY KEY, price DECIMAL(10,2), tax DECIMAL(10,2), big DECIMAL(30,10), n BIGINT)",
     );
     run(&mut session, "INSERT INTO m VALUES (1, 1.15, 0, 12345678901234567890.1234567890, 9007199254740993)");
-    let decimal = |text| Value::Decimal(turnstile_sql::decimal::Decimal::parse(text).unwrap());
+    let decimal = |text| Value::Decimal(turnstile_session::decimal::Decimal::parse(text).unwrap());
     for (tenth, tiny) in
         [(decimal("0.1"), decimal("0.0000000001")), (Value::text("0.1"), Value::text("0.0000000001"))]
     {

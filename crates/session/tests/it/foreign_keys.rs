@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnstile_sql::{Database, Session};
+use turnstile_session::{Database, Session};
 use turnstile_sys::rng::Rng;
 
 use super::{database, run, session};

@@ -1,7 +1,7 @@
 //! SET PERSIST and its relatives through SQL: what the next start finds, what is refused, and that a refusal changes
 //! nothing.
 
-use turnstile_sql::variables::Globals;
+use turnstile_session::variables::Globals;
 use turnstile_sys::fault_disk::{FaultDisk, FaultKind};
 
 use super::*;

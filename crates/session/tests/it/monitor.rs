@@ -1,8 +1,8 @@
 //! The lines and columns that monitoring tools parse: SHOW ENGINE INNODB STATUS line by line, INNODB_METRICS as
 //! mysqld_exporter reads it, SHOW STATUS, and who may look.
 
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::{Session, SessionInit};
+use turnstile_session::accounts::AccountName;
+use turnstile_session::{Session, SessionInit};
 use turnstile_sys::latch::{Latch, LatchClass, waiting_now};
 
 use super::{database, run, session};

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use turnstile_engine::{Config, Engine};
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
+use turnstile_session::accounts::AccountName;
+use turnstile_session::{ColumnMeta, Database, ResultSink, Session, SessionInit, SqlError, Value};
 
 use rights::as_user;
 
@@ -83,7 +83,7 @@ fn shown(value: &Value) -> String {
         Value::Bytes(bytes) => {
             format!("x'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
         }
-        other => turnstile_sql::value::to_text(other).to_string(),
+        other => turnstile_session::value::to_text(other).to_string(),
     }
 }
 

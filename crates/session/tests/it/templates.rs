@@ -8,10 +8,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use turnstile_sql::expr::SqlMode;
-use turnstile_sql::lexer::LexOptions;
-use turnstile_sql::template::Scan;
-use turnstile_sql::{ColumnMeta, Database, ResultSink, Session, SqlError, Value};
+use turnstile_session::expr::SqlMode;
+use turnstile_session::lexer::LexOptions;
+use turnstile_session::template::Scan;
+use turnstile_session::{ColumnMeta, Database, ResultSink, Session, SqlError, Value};
 
 use super::{block_on, database, run, session};
 

@@ -20,7 +20,7 @@ pub fn worked() -> i64 {
 
 /// Runs a statement that has to give way at least once, and once in [`EVERY_MS`] of its work on an average: neither a
 /// fast machine, which ends it in fewer slices, nor a slow one changes the verdict. What it gave.
-fn run_in_slices(session: &mut turnstile_sql::Session, statement: &str) -> String {
+fn run_in_slices(session: &mut turnstile_session::Session, statement: &str) -> String {
     let mut out = Text::default();
     let (mut pauses, begun) = (0, worked());
     {

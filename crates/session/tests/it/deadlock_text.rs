@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use turnstile_sql::{Database, Session};
+use turnstile_session::{Database, Session};
 
 use super::{database, run, session};
 

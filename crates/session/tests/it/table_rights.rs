@@ -3,7 +3,7 @@
 
 use super::rights::{as_user, expect, set_up};
 /// What is answered, without the end of its last line.
-fn run(session: &mut turnstile_sql::Session, text: &str) -> String {
+fn run(session: &mut turnstile_session::Session, text: &str) -> String {
     super::run(session, text).trim_end_matches('\n').to_string()
 }
 

@@ -1,9 +1,9 @@
 //! Every system variable keeps the promise that its entry in the table makes, and those that refuse or allow statements
 //! do.
 
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::session::{Session, SessionInit};
-use turnstile_sql::variables::{Definition, Effect, Kind, Scope, VARIABLES};
+use turnstile_session::accounts::AccountName;
+use turnstile_session::session::{Session, SessionInit};
+use turnstile_session::variables::{Definition, Effect, Kind, Scope, VARIABLES};
 
 use super::{database, run, session};
 
@@ -81,7 +81,7 @@ fn every_variable_that_can_be_set_does_something_or_says_that_it_does_not() {
     }
 }
 
-fn session_of(db: &std::sync::Arc<turnstile_sql::database::Database>, user: &str) -> Session {
+fn session_of(db: &std::sync::Arc<turnstile_session::database::Database>, user: &str) -> Session {
     let init = SessionInit {
         connection_id: db.registry().next_id(),
         user: user.into(),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use turnstile_sql::Session;
+use turnstile_session::Session;
 
 use super::{database, run, session};
 

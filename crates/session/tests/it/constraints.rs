@@ -1,7 +1,7 @@
 //! Expressions of definitions over a restart: what the dictionary keeps means the same to who reads it.
 
 use turnstile_engine::{Config, Engine};
-use turnstile_sql::Database;
+use turnstile_session::Database;
 
 use super::{block_on, run, session};
 

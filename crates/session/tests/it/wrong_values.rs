@@ -1,8 +1,8 @@
 //! Every system variable refuses wrong values with MySQL's error, and a refused SET changes nothing: driven by the
 //! table of variables, so a new one is tested from its first day.
 
-use turnstile_sql::Session;
-use turnstile_sql::variables::{Definition, Kind, Scope, VARIABLES};
+use turnstile_session::Session;
+use turnstile_session::variables::{Definition, Kind, Scope, VARIABLES};
 
 use super::{database, run, session};
 
@@ -130,11 +130,11 @@ fn a_plain_account_cannot_flip_switches() {
     let db = database();
     let mut root = session(&db);
     run(&mut root, "CREATE USER plain@localhost");
-    let init = turnstile_sql::SessionInit {
+    let init = turnstile_session::SessionInit {
         connection_id: db.registry().next_id(),
         user: "plain".into(),
         host: "localhost".into(),
-        account: turnstile_sql::accounts::AccountName::new("plain", "localhost"),
+        account: turnstile_session::accounts::AccountName::new("plain", "localhost"),
         database: None,
         collation: 255,
         found_rows: false,

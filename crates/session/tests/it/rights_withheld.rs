@@ -1,7 +1,7 @@
 //! What an account is not told and does not get: names behind foreign keys and keys, databases that a closer pattern
 //! takes away, what a later account of its name holds, another way to prove itself.
 
-use turnstile_sql::Session;
+use turnstile_session::Session;
 
 use super::rights::{as_user, expect, set_up};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use turnstile_sql::accounts::AccountName;
-use turnstile_sql::ast::{ShowWhat, Statement};
-use turnstile_sql::parser::{ParseOptions, parse};
-use turnstile_sql::{Database, Session, SessionInit};
+use turnstile_session::accounts::AccountName;
+use turnstile_session::ast::{ShowWhat, Statement};
+use turnstile_session::parser::{ParseOptions, parse};
+use turnstile_session::{Database, Session, SessionInit};
 
 use super::{database, run, session};
 
