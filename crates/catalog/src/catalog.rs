@@ -159,7 +159,7 @@ impl Catalog {
         totals
     }
 
-    /// Of [`Database::totals`] what the engine has done.
+    /// Of [`Catalog::totals`] what the engine has done.
     pub fn rows(&self) -> RowTotals {
         let mut rows = self.registry.rows();
         rows.add_totals(&self.engine.stats().rows.totals());

@@ -1,5 +1,5 @@
-//! The metadata gate of a table: what MySQL calls its metadata lock, and what LOCK TABLES locks.
-//!
+#![doc = include_str!("mdl/README.md")]
+//! Who turns away whom:
 //! | mode | who holds it | until | turns away |
 //! |---|---|---|---|
 //! | `Read` | statements that read the table | end of the transaction | `Exclusive` |

@@ -16,7 +16,7 @@ pub mod sample;
 
 pub use observed::Observed;
 
-/// Counters of the SQL layer that belong to no session; those of sessions are [`counts`].
+/// Counters of the SQL layer that belong to no session; those of sessions are `catalog::registry::counts`.
 #[derive(Debug, Default)]
 pub struct Status {
     connections: AtomicU64,

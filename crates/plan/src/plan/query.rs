@@ -204,7 +204,7 @@ pub struct SelectPlan {
     pub width: usize,
     /// What FROM reads, each step for every row of the steps before it.
     pub steps: Vec<Step>,
-    /// Which columns of the result depend on others, for the query around: see [`Facts`](super::grouping::Facts).
+    /// Which columns of the result depend on others, for the query around: see `grouping::Facts`.
     pub dependences: Vec<super::grouping::Dependence>,
     /// Conditions that need no table: if one is not true there are no rows.
     pub preconditions: Vec<Filter>,
@@ -412,7 +412,7 @@ pub struct Subquery {
     pub plan: QueryPlan,
     /// It reads the frame around it, so that it is run again for each row.
     pub correlated: bool,
-    /// Its rows may be others each time ([`varying`](super::varying)).
+    /// Its rows may be others each time (`varying.rs`).
     pub varies: bool,
     /// Frame positions it or its operand reads, those that the sub-queries among them read in their place.
     pub reads: Vec<usize>,

@@ -14,7 +14,7 @@
 //!
 //! An inner block may need something of an outer one that is not computed yet: an aggregate over the outer block's
 //! rows, or an alias of its select list. It then notes what it wants and gives up; the outer block makes a place for it
-//! and plans the inner one again ([`Block::plan_inner`](super::block::Block::plan_inner)).
+//! and plans the inner one again (`Block::plan_inner`).
 
 use std::cell::{Cell, RefCell};
 

@@ -16,7 +16,7 @@
 //!
 //! A guard is evaluated besides the expression that it was taken from. Where that would show (an assignment,
 //! RELEASE_LOCK, RAND), the wait has none and always happens, and so does one that stands in two places. Behind more
-//! than [`GUARDS_MAX`] conditions none may stand: each is worked out again for each wait.
+//! than `GUARDS_MAX` conditions none may stand: each is worked out again for each wait.
 
 use std::sync::Arc;
 

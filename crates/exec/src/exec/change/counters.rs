@@ -1,7 +1,7 @@
 //! AUTO_INCREMENT values and hidden row numbers.
 //!
 //! Both are counters in memory. Values are given without waiting for other transactions (`innodb_autoinc_lock_mode` 2),
-//! to a statement that lists its rows all at once ([`Numbers`]), so a rolled back one leaves a gap; those below
+//! to a statement that lists its rows all at once (`Numbers`), so a rolled back one leaves a gap; those below
 //! AUTO_INCREMENT= of the definition are never given.
 //!
 //! AUTO_INCREMENT is durable as in MySQL 8: each row that is inserted, and each change of the column to a larger value,
