@@ -54,16 +54,16 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// A server in this process.
-struct House {
+pub struct House {
     memory: FaultDisk,
     disk: StandingDisk,
     engine: Arc<Engine>,
     server: Option<Server>,
-    target: Target,
+    pub target: Target,
 }
 
 impl House {
-    fn open(memory: &FaultDisk) -> House {
+    pub fn open(memory: &FaultDisk) -> House {
         let disk = StandingDisk::new(Arc::new(memory.clone()));
         let config = Config { buffer_pool_bytes: 8 << 20, redo_capacity_bytes: 8 << 20, ..Config::default() };
         let engine = Engine::open(Arc::new(disk.clone()), config).unwrap();
@@ -80,7 +80,7 @@ impl House {
         House { memory: memory.clone(), disk, engine, server: Some(server), target: Target::local(port) }
     }
 
-    fn close(mut self) {
+    pub fn close(mut self) {
         self.disk.let_go();
         self.server.take().unwrap().stop();
         self.engine.close().unwrap();

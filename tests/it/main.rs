@@ -11,6 +11,7 @@ mod four_waits;
 mod hostile;
 mod kill_rounds;
 mod laboratory;
+mod life_of_an_update;
 mod login;
 mod memory;
 mod names;

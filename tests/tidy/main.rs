@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod differences;
+mod doors;
 mod rooms;
 mod rules;
 mod source;
@@ -103,6 +104,13 @@ fn no_known_difference_is_a_fault_of_ours() {
     let without = differences::in_list("a.differs", "> SELECT 1\n# The manual: so it is\n> SELECT 2\n");
     assert_eq!(without, ["a.differs:1: a difference without a reason"]);
     assert_eq!(differences::in_list("a.differs", "# wrong, not mended: 2\n> SELECT 2\n").len(), 1);
+}
+
+#[test]
+fn what_newcomers_are_told_is_there() {
+    fail_if_any("ten questions of ARCHITECTURE", doors::questions());
+    let wrong = "## Ten questions\n| a | b | `tests/tidy/doors.rs`: `questions`, `answers` |\n| c | d | `x.rs`: `y` |\n";
+    assert_eq!(doors::questions_in(wrong).len(), 4);
 }
 
 #[test]

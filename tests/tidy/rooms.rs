@@ -11,7 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "sys",
         &[
-            "checksum contention disk heap rng sync timer",
+            "checksum contention disk heap rng sync timer trail",
             "aside block_on due fault_disk latch leader memory park pin_count progress relay relief seat standing_disk",
             "ranked",
             "swap_buffer",

@@ -442,6 +442,7 @@ impl Connection {
                 Box::pin(self.in_own_words(text)).await
             }
             Command::Query(text) => {
+                turnstile_sys::trail!();
                 let mut sink = WireSink::new(
                     &mut self.stream,
                     false,

@@ -23,3 +23,4 @@ pub mod standing_disk;
 pub mod swap_buffer;
 pub mod sync;
 pub mod timer;
+pub mod trail;

@@ -131,6 +131,7 @@ impl<'e> Mtr<'e> {
     /// Logs and publishes the changes. Returns the end of the redo group: durable once the log is synced up to
     /// there. Without changes it is the log's current end.
     pub fn commit(mut self) -> Lsn {
+        turnstile_sys::trail!();
         let wal = &self.storage.wal;
         if self.redo.is_empty() {
             return wal.current_lsn();

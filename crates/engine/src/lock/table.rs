@@ -143,6 +143,7 @@ impl LockTable {
         mode: LockMode,
         kind: LockKind,
     ) -> Acquire {
+        turnstile_sys::trail!();
         self.request(txn, name, Want::row(mode, kind, name.is_supremum()))
     }
 

@@ -83,6 +83,7 @@ impl Txn {
         change: Decide<'_>,
         draft: &mut UpdateDraft,
     ) -> Result<Option<Updated>> {
+        turnstile_sys::trail!();
         if !self.kernel.storage.wal.try_reserve()? || self.admission_is_due() {
             return Ok(None);
         }

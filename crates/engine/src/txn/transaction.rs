@@ -140,6 +140,7 @@ impl Txn {
 
     /// Marks the transaction's end in its lane, leaves the active set, releases the locks: the one place for it.
     pub(crate) fn end(&mut self, state: TxnState) -> Result<Option<Lsn>> {
+        turnstile_sys::trail!();
         match (self.carried.is_some(), state) {
             (true, TxnState::Committed) => self.deliver_counter()?,
             // The number of a row that was refused is used up all the same; that nobody has it is no reason to keep the

@@ -215,6 +215,7 @@ impl Shared {
 
     /// Writes everything appended so far, and syncs if asked. Only the leader runs this.
     fn turn(&self, sync: bool) -> Result<()> {
+        turnstile_sys::trail!();
         let mut writer = self.writer.lock();
         let spare = std::mem::take(&mut writer.spare);
         // Somebody else may have stopped the log after this thread looked.

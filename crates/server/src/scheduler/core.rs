@@ -312,6 +312,7 @@ impl Group {
             drop(core);
             let mut context = Context::from_waker(&work.waker);
             relief::begin();
+            turnstile_sys::trail!();
             let polled = catch_unwind(AssertUnwindSafe(|| work.session.as_mut().poll(&mut context)));
             if relief::end() {
                 self.relieved.fetch_sub(1, Ordering::Relaxed);

@@ -36,6 +36,7 @@ enum Course {
 
 impl Session {
     pub(super) async fn query_text(&mut self, text: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
+        turnstile_sys::trail!();
         self.entry.counts.questions.add(1);
         if let Some((statement, text)) = self.db.statements().find(text, self.settings.reading_mode()) {
             self.entry.show(|shown| shown.text = Some(text));

@@ -111,6 +111,7 @@ impl<'e> Exec<'e> {
     /// another kind of change, or has to wait; [`Exec::change`] does it with the draft.
     pub fn change_now(&mut self, plan: &ChangePlan, draft: &mut PointDraft) -> SqlResult<Option<Changed>> {
         let Some((shape, step, source, target)) = target(plan) else { return Ok(None) };
+        turnstile_sys::trail!();
         if self.txn.purge_delay_us() > 0 {
             return Ok(None);
         }
