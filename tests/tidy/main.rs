@@ -107,6 +107,12 @@ fn no_known_difference_is_a_fault_of_ours() {
 }
 
 #[test]
+fn subjects_of_commits_are_short() {
+    fail_if_any("subjects of commits", rules::subjects());
+    assert!(!rules::is_subject("mended") && !rules::is_subject(&format!("a: {}", "b".repeat(70))));
+}
+
+#[test]
 fn what_newcomers_are_told_is_there() {
     fail_if_any("ten questions of ARCHITECTURE", doors::questions());
     let wrong = "## Ten questions\n| a | b | `tests/tidy/doors.rs`: `questions`, `answers` |\n| c | d | `x.rs`: `y` |\n";

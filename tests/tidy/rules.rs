@@ -258,6 +258,25 @@ pub fn room_readmes() -> Vec<String> {
     ENGINE_ROOMS.iter().filter(|name| missing(name)).map(|name| name.to_string()).collect()
 }
 
+/// Commits since this one have short subjects.
+const SUBJECTS_SINCE: &str = "bb81ca6";
+/// Characters that a subject may have.
+const SUBJECT_MAX: usize = 72;
+
+/// Subjects that are too long, or name no area. A copy without its history has no subjects.
+pub fn subjects() -> Vec<String> {
+    let range = format!("{SUBJECTS_SINCE}..HEAD");
+    let log =
+        std::process::Command::new("git").args(["log", "--format=%s", &range]).current_dir(root()).output();
+    let text = log.map(|log| String::from_utf8_lossy(&log.stdout).into_owned()).unwrap_or_default();
+    text.lines().filter(|line| !is_subject(line)).map(str::to_string).collect()
+}
+
+/// Whether this is `area: what`, and short.
+pub fn is_subject(line: &str) -> bool {
+    line.chars().count() <= SUBJECT_MAX && line.contains(": ")
+}
+
 /// Members that every manifest has.
 const MANIFEST: [&str; 3] = ["commit", "date", "cores"];
 
