@@ -66,7 +66,15 @@ struct Finder<'s> {
     /// FOR UPDATE of the query under way.
     for_update: Option<&'s [TableName]>,
     /// Names that mean queries of WITH here, not tables.
-    common: Vec<&'s str>,
+    common: Vec<Common<'s>>,
+}
+
+/// A query of WITH. Its tables are used if it is named by what is: MySQL looks at no other.
+struct Common<'s> {
+    name: &'s str,
+    query: &'s Query,
+    recursive: bool,
+    named: bool,
 }
 
 /// The tables of a statement that reads or changes rows, each once per name and use.
@@ -97,6 +105,7 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
             update.assignments.iter().for_each(|one| finder.expr(&one.value));
             update.condition.iter().for_each(|one| finder.expr(one));
             update.order_by.iter().for_each(|item| finder.expr(&item.expr));
+            finder.leave(0);
         }
         Statement::Delete(delete) => {
             delete.with.iter().for_each(|with| finder.with(with));
@@ -112,6 +121,7 @@ pub fn of_statement(statement: &Statement) -> Vec<Used> {
             delete.from.iter().for_each(|one| finder.table_ref(one, &how));
             delete.condition.iter().for_each(|one| finder.expr(one));
             delete.order_by.iter().for_each(|item| finder.expr(&item.expr));
+            finder.leave(0);
         }
         _ => {}
     }
@@ -132,7 +142,9 @@ fn changes(update: &Update, factor: &TableFactor) -> bool {
 
 impl<'s> Finder<'s> {
     fn table(&mut self, name: &TableName, alias: Option<&Name>, (written, asked): How) {
-        if name.schema.is_none() && self.common.contains(&&*name.table) {
+        let common = self.common.iter_mut().rev().filter(|_| name.schema.is_none());
+        if let Some(common) = common.into_iter().find(|one| *one.name == *name.table) {
+            common.named = true;
             return;
         }
         let known = alias.unwrap_or(&name.table);
@@ -179,20 +191,32 @@ impl<'s> Finder<'s> {
             QueryBody::Table(name) => self.table(name, None, READ),
         }
         query.order_by.iter().for_each(|item| self.expr(&item.expr));
+        self.leave(around);
         self.for_update = outer;
-        self.common.truncate(around);
     }
 
     /// The queries of a WITH; their names mean them from here on.
     fn with(&mut self, with: &'s With) {
-        for table in &with.tables {
+        self.common.extend(with.tables.iter().map(|table| Common {
+            name: &table.name,
+            query: &table.query,
+            recursive: with.recursive,
+            named: false,
+        }));
+    }
+
+    /// Looks at the queries of WITH behind the first `known` that were named, the last first: each is named by later
+    /// ones and by what stands behind the WITH.
+    fn leave(&mut self, known: usize) {
+        while self.common.len() > known {
+            let Some(common) = self.common.pop().filter(|one| one.named) else { continue };
             let before = self.common.len();
-            if with.recursive {
-                self.common.push(&table.name);
+            let query = common.query;
+            if common.recursive {
+                self.common.push(common);
             }
-            self.query(&table.query);
+            self.query(query);
             self.common.truncate(before);
-            self.common.push(&table.name);
         }
     }
 

@@ -124,7 +124,12 @@ fn united_type(meta: &ColumnMeta) -> ColumnType {
 
 fn column(plan: &SelectPlan, kept: Kept, meta: &ColumnMeta, expr: &Expr) -> ColumnMeta {
     if meta.origin == Origin::Column {
-        let computed = kept == Kept::Sums && matches!(meta.column_type, ColumnType::Int { .. });
+        let whole = matches!(meta.column_type, ColumnType::Int { .. } | ColumnType::Year);
+        let computed = match kept {
+            Kept::Sums => matches!(meta.column_type, ColumnType::Int { .. }),
+            Kept::All | Kept::Table => whole && is_rollup_key(plan, expr),
+            Kept::Rows | Kept::Groups => false,
+        };
         return match computed {
             true => ColumnMeta { column_type: kept_type(&meta.column_type), ..meta.clone() },
             false => meta.clone(),
@@ -232,6 +237,12 @@ fn kept_of(plan: &SelectPlan, ordered: bool) -> Option<Kept> {
         return (ordered && !sorts_by_keys(plan, group)).then_some(Kept::Groups);
     }
     Some(Kept::Groups)
+}
+
+/// A key of WITH ROLLUP is NULL in some rows, and so no column of its table any more.
+fn is_rollup_key(plan: &SelectPlan, expr: &Expr) -> bool {
+    let keys = plan.group.as_ref().map_or(&[][..], |group| &group.rollup);
+    matches!(expr, Expr::Column(at) if keys.iter().any(|key| key.place == *at))
 }
 
 /// At most one row, found by a unique key before the query is run.

@@ -42,6 +42,9 @@ impl Condition {
     }
 }
 
+/// Fewest rows that a source read whole is taken for.
+const WHOLE: f64 = 500.0;
+
 /// Chooses order and access for tables joined by conditions.
 pub struct StepPlanner<'b, 'a, 'p> {
     /// The block.
@@ -90,8 +93,35 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         reads.iter().all(|at| self.filled.contains(at) || self.block.scope.column_at(*at).is_none())
     }
 
-    fn cheapest(&self, tables: &[Pending], waiting: &[Condition]) -> usize {
-        let cost = |pending: &Pending| match &pending.kind {
+    /// Which table is read next. Where each would be read whole and rows are locked, it is one from which another is
+    /// found by a key: rows that are only looked at would be locked too.
+    fn cheapest(&mut self, tables: &[Pending], waiting: &[Condition]) -> usize {
+        let costs: Vec<f64> = tables.iter().map(|one| self.cost(one, waiting)).collect();
+        let least = |costs: &[f64]| {
+            let best = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+            best.map_or(0, |(nth, _)| nth)
+        };
+        let best = least(&costs);
+        if costs[best] < WHOLE || self.locking.iter().all(Option::is_none) {
+            return best;
+        }
+        let mut with_next = costs;
+        for (nth, cost) in with_next.iter_mut().enumerate() {
+            let places = self.positions(&tables[nth].kind);
+            self.filled.extend(&places);
+            let others = tables.iter().enumerate().filter(|(other, _)| *other != nth);
+            let next = others.map(|(_, one)| self.cost(one, waiting)).min_by(f64::total_cmp);
+            places.iter().for_each(|place| {
+                self.filled.remove(place);
+            });
+            *cost += next.unwrap_or(0.0);
+        }
+        least(&with_next)
+    }
+
+    /// Rows of a table that are looked at, as far as what is filled finds them.
+    fn cost(&self, pending: &Pending, waiting: &[Condition]) -> f64 {
+        match &pending.kind {
             PendingKind::Table { nth, table, forbidden, .. } => {
                 let facts = self.facts(*nth, waiting.iter().map(|one| &one.filter));
                 let (best, _) = access::choose(table, &facts, &|key| !forbidden.contains(&key));
@@ -99,12 +129,9 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             }
             // Once a round, and few rows mostly.
             PendingKind::Common { rows: CommonRows::Previous(_), .. } => 0.0,
-            PendingKind::Virtual { .. } => 500.0,
+            PendingKind::Virtual { .. } => WHOLE,
             _ => 2000.0,
-        };
-        let costs: Vec<f64> = tables.iter().map(cost).collect();
-        let best = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-        best.map_or(0, |(nth, _)| nth)
+        }
     }
 
     fn facts<'f>(&self, nth: usize, conditions: impl Iterator<Item = &'f Filter>) -> Vec<Fact> {

@@ -450,27 +450,7 @@ impl Parser<'_> {
                 }
                 TableOption::Other(format!("{} DIRECTORY", keyword.text()).into(), self.option_value()?)
             }
-            Keyword::MaxRows
-            | Keyword::MinRows
-            | Keyword::AvgRowLength
-            | Keyword::Checksum
-            | Keyword::DelayKeyWrite
-            | Keyword::PackKeys
-            | Keyword::StatsPersistent
-            | Keyword::StatsAutoRecalc
-            | Keyword::StatsSamplePages
-            | Keyword::KeyBlockSize
-            | Keyword::Compression
-            | Keyword::Connection
-            | Keyword::Password
-            | Keyword::InsertMethod
-            | Keyword::Encryption
-            | Keyword::Tablespace
-            | Keyword::EngineAttribute
-            | Keyword::SecondaryEngine
-            | Keyword::SecondaryEngineAttribute
-            | Keyword::AutoextendSize => TableOption::Other(keyword.text().into(), self.option_value()?),
-            _ => return Ok(None),
+            other => return self.written_option(other),
         };
         Ok(Some(option))
     }
@@ -487,7 +467,7 @@ impl Parser<'_> {
     }
 
     /// A number of which what no BIGINT UNSIGNED holds is the greatest of these, and what begins a fraction is enough.
-    fn option_number(&mut self) -> Parse<u64> {
+    pub(super) fn option_number(&mut self) -> Parse<u64> {
         if !matches!(self.token.kind, TokenKind::Integer | TokenKind::Decimal | TokenKind::Float) {
             return self.integer();
         }

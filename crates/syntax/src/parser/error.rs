@@ -33,6 +33,8 @@ pub enum ParseErrorKind {
     TableFunctionWithoutAlias,
     /// A number outside what its place allows.
     OutOfRange,
+    /// A number outside what a table option allows: the option's name and its range.
+    OptionRange(&'static str),
     /// A literal that is beyond every double.
     Double(Box<str>),
     /// The name of a user variable that is too long.
@@ -46,7 +48,7 @@ impl ParseError {
     #[must_use]
     pub fn code(&self) -> u16 {
         match &self.kind {
-            ParseErrorKind::Syntax | ParseErrorKind::OutOfRange => 1064,
+            ParseErrorKind::Syntax | ParseErrorKind::OutOfRange | ParseErrorKind::OptionRange(_) => 1064,
             ParseErrorKind::TooComplex => 1436,
             ParseErrorKind::Empty => 1065,
             ParseErrorKind::NotSupported(_) => 1235,
@@ -101,6 +103,11 @@ impl fmt::Display for ParseError {
             }
             ParseErrorKind::Refused(error) => write!(out, "{}", error.message),
             ParseErrorKind::VariableName(name) => write!(out, "User variable name '{name}' is illegal"),
+            ParseErrorKind::OptionRange(range) => write!(
+                out,
+                "The valid range for {range}. Error near '{}' at line {}",
+                self.near, self.line
+            ),
             ParseErrorKind::OutOfRange => {
                 write!(out, "Number out of range near '{}' at line {}", self.near, self.line)
             }

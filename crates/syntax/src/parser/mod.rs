@@ -33,6 +33,7 @@ mod role;
 mod set;
 mod show;
 mod statement;
+mod table_option;
 mod table_reference;
 #[cfg(test)]
 mod tests;
