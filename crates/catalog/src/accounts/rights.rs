@@ -91,7 +91,7 @@ pub struct KnownRights {
     rights: Rights,
     /// Database asked about last, and what is held there.
     last: Option<(Box<str>, Privileges)>,
-    /// Number of the [`UseList`](crate::plan::uses::UseList) that these rights have last been found to allow; 0 for
+    /// Number of the [`UseList`](turnstile_plan::plan::uses::UseList) that these rights have last been found to allow; 0 for
     /// none.
     passed: u64,
 }

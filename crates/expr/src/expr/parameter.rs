@@ -1,6 +1,6 @@
 //! What the `?` of a statement can be: the kinds of their values, as far as types of expressions depend on
 //! them, and what decided a kind. Where a `?` stands tells which of them it is (`open.rs`); what was found
-//! out of all is kept by [`crate::plan::derived`].
+//! out of all is kept by [`turnstile_plan::plan::derived`].
 
 use super::beside_column::today;
 use super::{Call, EvalContext, Expr, ScalarFunction, Typed};

@@ -1,13 +1,15 @@
 //! Texts of set operations. TEXT and BLOB among the members make a column of the least TEXT or BLOB that holds the
-//! longest of them, which counts the characters of TEXT, however many bytes each has; and a column of numbers beside
-//! TEXT or BLOB gives its values as it shows them.
+//! longest of them, which counts the characters of TEXT, however many bytes each has; a column of numbers beside
+//! TEXT or BLOB gives its values as it shows them; and a parameter that is a moment has few digits behind its seconds.
 
-use turnstile_expr::expr::{Expr, Typed};
-use turnstile_expr::functions;
 use turnstile_syntax::ast::SetOperator;
 use turnstile_values::collation::Collation;
+use turnstile_values::datetime::Time;
+use turnstile_values::error::SqlResult;
+use turnstile_expr::expr::{Call, EvalContext, Expr, Typed};
+use turnstile_expr::functions;
 use turnstile_values::types::{BlobSize, ColumnType, ExprType};
-use turnstile_values::value::takes_shown;
+use turnstile_values::value::{Value, takes_shown};
 
 use super::query::QueryPlan;
 
@@ -53,4 +55,25 @@ fn bytes_of(kind: &ColumnType, collation: Option<Collation>) -> u64 {
 pub(super) fn shown(item: Typed, kind: &ColumnType) -> Typed {
     let is_column = matches!(item.expr, Expr::Column(_) | Expr::TimestampColumn(_));
     if is_column && takes_shown(kind) { functions::as_shown(item) } else { item }
+}
+
+/// A parameter where its column keeps texts.
+pub(super) fn of_parameter(item: Typed, kind: &ColumnType) -> Typed {
+    if matches!(item.expr, Expr::Parameter(_)) && kind.is_string() && item.kind.column.is_temporal() {
+        let call = Call::new("moment of parameter", text_of_moment, vec![item.expr], item.kind.column.clone());
+        return Typed { expr: call.into_expr(), kind: item.kind };
+    }
+    item
+}
+
+/// A DATETIME without the digits behind its seconds, a TIME with those that are not 0.
+fn text_of_moment(_: &Call, arguments: &[Value], _: &EvalContext<'_>) -> SqlResult<Value> {
+    Ok(match &arguments[0] {
+        Value::DateTime(moment) => Value::text(moment.truncate_to(0).to_string()),
+        Value::Time(time) => {
+            let text = Time { fsp: 6, ..*time }.to_string();
+            Value::text(text.trim_end_matches('0').trim_end_matches('.'))
+        }
+        other => other.clone(),
+    })
 }

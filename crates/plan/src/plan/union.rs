@@ -291,6 +291,7 @@ fn convert_literals(member: &mut QueryPlan, kinds: &[ExprType]) -> SqlResult<()>
         if passes_on && plan.point.is_none() {
             *item = member_texts::shown(item.clone(), &kind.column);
         }
+        *item = member_texts::of_parameter(item.clone(), &kind.column);
         let literal = matches!(item.expr, Expr::Literal(_));
         let bytes = item.kind.column.is_binary_string() && plan.point.is_none();
         if let Some(collation) = kind.column.collation().filter(|_| literal || bytes) {

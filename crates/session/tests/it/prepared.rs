@@ -228,3 +228,24 @@ fn dates_and_times_have_their_types() {
         assert_eq!(run(&mut session, "SELECT c FROM d"), format!("{wanted}\n"));
     }
 }
+
+#[test]
+fn moments_among_texts_of_a_set_operation_have_few_digits() {
+    let db = database();
+    let mut session = session(&db);
+    let moment = Value::DateTime(DateTime::from_parts(Date::from_parts(2024, 1, 1), 10, 11, 12, 250_000, 6));
+    let whole = Value::Time(Time { us: 36_672_000_000, fsp: 6 });
+    let part = Value::Time(Time { us: -36_672_250_000, fsp: 6 });
+    let cases = [(&moment, "2024-01-01 10:11:12"), (&whole, "10:11:12"), (&part, "-10:11:12.25")];
+    for text in [
+        "SELECT ? UNION ALL SELECT 'x' LIMIT 1",
+        "SELECT DISTINCT ? UNION SELECT 1 LIMIT 1",
+        "SELECT a FROM (SELECT 'x' AS a UNION ALL SELECT ?) AS d WHERE a <> 'x'",
+    ] {
+        for (value, wanted) in cases {
+            let (id, ..) = prepare(&mut session, text);
+            let shown = execute(&mut session, id, std::slice::from_ref(value));
+            assert_eq!(shown, format!("{wanted}\n"), "{text} of {value:?}");
+        }
+    }
+}
