@@ -6,7 +6,8 @@
 //! | a text | dates or times, and numbers | texts, and numbers |
 //! | a text, a date | texts and dates | moments; what says none is the zero date |
 //! | a text, a time | texts and times | times; what says none is equal to none |
-//! | a date, a time | numbers and others | each as what it has in common with the operand |
+//! | a date, a column of times | numbers and others | each as what it has in common with the operand |
+//! | another time | numbers and dates | numbers, and times |
 
 use super::beside_column::time_of_moment;
 use super::build::{Builder, any_nullable, truth};
@@ -79,9 +80,13 @@ impl Builder<'_> {
         let (numbers, others): (Vec<Typed>, Vec<Typed>) =
             candidates.into_iter().partition(|one| one.kind.column.is_numeric());
         let time = is_time(&operand.kind.column);
+        let computed = time && !is_column(operand);
         // A day or a moment beside a column of times and numbers is a text, but a constant moment its time of day.
+        // Beside a time that is computed all are times, a day what its text says.
         let read = |one: Typed| match &one.kind.column {
             kind if time && is_text(kind) => read_as_time(one),
+            ColumnType::Date if computed => read_as_time(self.as_text(one)),
+            kind if computed && is_moment(kind) => time_of_moment(one),
             ColumnType::DateTime { .. } if time && is_settled(&one.expr) => time_of_moment(one),
             kind if time && is_moment(kind) => self.as_text(one),
             _ => one,
@@ -108,7 +113,8 @@ impl Builder<'_> {
 pub(super) fn is_of_two_classes(operand: &Typed, candidates: &[Typed]) -> bool {
     let kind = &operand.kind.column;
     let number = |one: &Typed| one.kind.column.is_numeric();
-    let fits = is_moment(kind) || is_time(kind) && is_column(operand);
+    let moment = |one: &Typed| is_moment(&one.kind.column);
+    let fits = is_moment(kind) || is_time(kind) && (is_column(operand) || candidates.iter().any(moment));
     let alike =
         candidates.iter().all(|one| is_settled(&one.expr) && (number(one) || is_null(&one.kind.column)));
     fits && candidates.iter().any(number) && !alike

@@ -1,5 +1,5 @@
 //! Equal values of several types, which DISTINCT, groups and set operations make one only once each is of their common
-//! type.
+//! type, and which IN compares each with what it has in common with it.
 
 use super::query::Member;
 use super::{Kind, Maker, Query, Visible};
@@ -26,6 +26,20 @@ fn forms(kind: Kind) -> &'static [&'static str] {
     }
 }
 
+/// Numbers beside a date or a time. Most are none that it says, so that the other candidates decide.
+const NUMBERS: &[&str] = &["# + 1", "CAST(# AS SIGNED) - 7", "5", "2e3", "# * 1.5", "# + 0"];
+
+/// Moments of the day that a time says, or a date; whether they are equal to it depends on what they are compared as.
+const MOMENTS: &[&str] = &[
+    "TIMESTAMP'2024-02-29 12:30:00'",
+    "TIMESTAMP'2024-02-29 00:00:00.50'",
+    "TIMESTAMP'2024-02-29 00:00:00'",
+    "DATE'2024-02-29'",
+    "'2024-02-29'",
+    "TIMESTAMP(DATE'2024-02-29', #)",
+    "TIME(#)",
+];
+
 const KINDS: &[Kind] =
     &[Kind::Number, Kind::Number, Kind::Number, Kind::Double, Kind::Date, Kind::Time, Kind::Text];
 
@@ -39,6 +53,12 @@ impl Maker<'_> {
         let table = self.schema.tables[self.rng.index(self.schema.tables.len())].name.clone();
         let other = self.alias('a');
         query.from = format!("{} CROSS JOIN {table} AS {other}", query.from);
+        if self.once_in(3) {
+            let condition = self.in_two_classes(&around, &other);
+            query.list.extend([format!("{other}.id"), condition]);
+            self.scopes.pop();
+            return query;
+        }
         let kind = *self.pick(KINDS);
         let value = self.said(&around, kind);
         let mixed = self.of_one_type(kind, &value, &other);
@@ -66,6 +86,30 @@ impl Maker<'_> {
         }
         self.scopes.pop();
         query
+    }
+
+    /// A date or a time sought among itself as a number and in other forms.
+    fn in_two_classes(&mut self, around: &[Visible], other: &str) -> String {
+        let kind = *self.pick(&[Kind::Date, Kind::Time]);
+        let value = self.said(around, kind);
+        let mut listed = vec![self.pick(NUMBERS).replace('#', &value)];
+        for _ in 0..1 + self.rng.below(2) {
+            let form = match self.rng.below(3) {
+                0 => "CAST(# AS CHAR)".replace('#', &value),
+                1 => self.form(kind, &value),
+                _ => self.pick(MOMENTS).replace('#', &value),
+            };
+            listed.push(form);
+        }
+        for one in &mut listed {
+            if self.once_in(6) {
+                *one = format!("IF({other}.id % 2, {one}, NULL)");
+            }
+        }
+        let first = self.rng.index(listed.len());
+        listed.rotate_left(first);
+        let not = if self.once_in(3) { "NOT " } else { "" };
+        format!("{value} {not}IN ({})", listed.join(", "))
     }
 
     /// A column of the kind, or a literal.

@@ -60,7 +60,8 @@ pub(super) fn shown(item: Typed, kind: &ColumnType) -> Typed {
 /// A parameter where its column keeps texts.
 pub(super) fn of_parameter(item: Typed, kind: &ColumnType) -> Typed {
     if matches!(item.expr, Expr::Parameter(_)) && kind.is_string() && item.kind.column.is_temporal() {
-        let call = Call::new("moment of parameter", text_of_moment, vec![item.expr], item.kind.column.clone());
+        let call =
+            Call::new("moment of parameter", text_of_moment, vec![item.expr], item.kind.column.clone());
         return Typed { expr: call.into_expr(), kind: item.kind };
     }
     item

@@ -103,11 +103,9 @@ impl fmt::Display for ParseError {
             }
             ParseErrorKind::Refused(error) => write!(out, "{}", error.message),
             ParseErrorKind::VariableName(name) => write!(out, "User variable name '{name}' is illegal"),
-            ParseErrorKind::OptionRange(range) => write!(
-                out,
-                "The valid range for {range}. Error near '{}' at line {}",
-                self.near, self.line
-            ),
+            ParseErrorKind::OptionRange(range) => {
+                write!(out, "The valid range for {range}. Error near '{}' at line {}", self.near, self.line)
+            }
             ParseErrorKind::OutOfRange => {
                 write!(out, "Number out of range near '{}' at line {}", self.near, self.line)
             }
