@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::expr::{Expr, Typed};
-use turnstile_values::collation::Collation;
-use turnstile_values::error::{SqlError, SqlResult};
+use crate::functions;
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::Value;
 
@@ -244,7 +243,16 @@ fn answered(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
     // A variable is one, whatever it holds.
     let variable = matches!(first.expr, Expr::UserVariable(_) | Expr::AssignVariable { .. });
     let derivation = if variable { Derivation::Implicit } else { kind.traits.derivation };
-    let collation = kind.column.shown_collation().unwrap_or(Collation::Binary);
+    // The texts of documents are characters, a column of documents has bytes.
+    let read = match &first.expr {
+        Expr::Call(call) if call.name == functions::JSON_AS_TEXT => call.arguments.first(),
+        other => Some(other),
+    };
+    let document = kind.column == ColumnType::Json && !matches!(read, Some(Expr::Column(_)));
+    let collation = match document {
+        true => Collation::Utf8mb4Bin,
+        false => kind.column.shown_collation().unwrap_or(Collation::Binary),
+    };
     let answer = match name {
         "charset" => Value::text(collation.charset()),
         "collation" => Value::text(collation.name()),

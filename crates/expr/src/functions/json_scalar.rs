@@ -159,6 +159,9 @@ fn number(call: &Call, arguments: &[Value], context: &EvalContext<'_>) -> SqlRes
     })
 }
 
+/// The call that makes the text of a document where a function takes texts.
+pub(crate) const JSON_AS_TEXT: &str = "json as text";
+
 /// The arguments of a function: documents as plain text unless it is one on documents.
 pub(super) fn plain_outside(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
     if name.starts_with("json")
@@ -168,7 +171,7 @@ pub(super) fn plain_outside(name: &str, arguments: Vec<Typed>) -> Vec<Typed> {
         return arguments;
     }
     let plain = |typed: Typed| match typed.kind.column {
-        ColumnType::Json => call("json as text", plain_text, vec![typed.expr], typed.kind),
+        ColumnType::Json => call(JSON_AS_TEXT, plain_text, vec![typed.expr], typed.kind),
         _ => typed,
     };
     arguments.into_iter().map(plain).collect()
