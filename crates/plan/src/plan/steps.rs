@@ -148,6 +148,13 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     }
 
     fn step(&mut self, pending: Pending, waiting: &mut Vec<Condition>, first: bool) -> SqlResult<Step> {
+        // Of several faults the one that stands deeper is told.
+        let mut within = Vec::new();
+        if let PendingKind::Group { conditions, .. } = &pending.kind {
+            for one in conditions {
+                within.push(Condition::bind_on(self.block, one)?);
+            }
+        }
         let mut matching = Vec::new();
         for one in &pending.on {
             matching.push(Condition::bind_on(self.block, one)?);
@@ -168,7 +175,7 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
         } else {
             matching.extend(ready)
         }
-        let source = self.source(pending.kind, &matching, &filters, left_join)?;
+        let source = self.source(pending.kind, within, (&matching, &filters), left_join)?;
         let base = positions.iter().copied().min().unwrap_or(0);
         let both = matching.iter().chain(&filters);
         let mut step = Step {
@@ -209,8 +216,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
     fn source(
         &mut self,
         kind: PendingKind,
-        matching: &[Condition],
-        filters: &[Condition],
+        within: Vec<Condition>,
+        (matching, filters): (&[Condition], &[Condition]),
         left_join: bool,
     ) -> SqlResult<Source> {
         Ok(match kind {
@@ -236,12 +243,8 @@ impl<'b, 'a, 'p> StepPlanner<'b, 'a, 'p> {
             PendingKind::Expanded { plan, table, .. } => Source::Expanded(plan, table),
             PendingKind::Common { rows, .. } => Source::Common(rows),
             PendingKind::Virtual { table, .. } => Source::Virtual(table),
-            PendingKind::Group { members, conditions } => {
-                let mut bound = Vec::new();
-                for one in &conditions {
-                    bound.push(Condition::bind_on(self.block, one)?);
-                }
-                let (fixed, mut steps) = self.plan(members, bound)?;
+            PendingKind::Group { members, .. } => {
+                let (fixed, mut steps) = self.plan(members, within)?;
                 if let Some(last) = steps.last_mut() {
                     last.filters.extend(fixed);
                 }
