@@ -59,9 +59,8 @@ pub use json_arguments::as_characters;
 pub(crate) use json_arguments::takes_value as takes_document;
 pub use json_scalar::{DATE, TIME, Wanted, as_number};
 pub(crate) use json_scalar::{
-    DATE, JSON_AS_TEXT, MOMENT, TIME, Wanted, as_given_to, as_number, as_summand, as_temporal,
-    of_truth as truth_as_document, or_beginning, reads_count_twice, reads_document, temporal_argument,
-    text_as_number, wanted_amount, wanted_number,
+    JSON_AS_TEXT, MOMENT, as_given_to, as_summand, as_temporal, of_truth as truth_as_document, or_beginning,
+    reads_count_twice, reads_document, temporal_argument, text_as_number, wanted_amount, wanted_number,
 };
 pub use json_value::json_value;
 pub(crate) use numeric::CONV_OF_BITS;

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::expr::{Expr, Typed};
 use crate::functions;
+use turnstile_values::collation::Collation;
+use turnstile_values::error::{SqlError, SqlResult};
 use turnstile_values::types::{ColumnType, ExprType};
 use turnstile_values::value::Value;
 

@@ -2,12 +2,12 @@
 //! longest of them, which counts the characters of TEXT, however many bytes each has; a column of numbers beside
 //! TEXT or BLOB gives its values as it shows them; and a parameter that is a moment has few digits behind its seconds.
 
+use turnstile_expr::expr::{Call, EvalContext, Expr, Typed};
+use turnstile_expr::functions;
 use turnstile_syntax::ast::SetOperator;
 use turnstile_values::collation::Collation;
 use turnstile_values::datetime::Time;
 use turnstile_values::error::SqlResult;
-use turnstile_expr::expr::{Call, EvalContext, Expr, Typed};
-use turnstile_expr::functions;
 use turnstile_values::types::{BlobSize, ColumnType, ExprType};
 use turnstile_values::value::{Value, takes_shown};
 

@@ -1,7 +1,7 @@
 //! Nothing makes the parser panic, overflow the stack, or take more than linear time.
 
 use super::*;
-use turnstile_catalog::fuzz::fuzz_parse;
+use crate::fuzz::fuzz_parse;
 use std::time::{Duration, Instant};
 use turnstile_sys::rng::Rng;
 
