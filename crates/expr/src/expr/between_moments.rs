@@ -51,6 +51,9 @@ pub(super) fn bound(parts: &[&ast::Expr], operands: &[Typed]) -> Option<Expr> {
     Some(Call::new("between", between, arguments, ColumnType::BIGINT).into_expr())
 }
 
+/// The name of a parameter, beside which a text is no date where it is a date.
+const PARAMETER: &str = "?";
+
 /// What a warning calls a value.
 fn name_of(written: &ast::Expr) -> Option<String> {
     use ast::Literal as L;
@@ -61,6 +64,7 @@ fn name_of(written: &ast::Expr) -> Option<String> {
             Some(String::from_utf8_lossy(text).into_owned())
         }
         ast::Expr::Cast { operand, .. } => name_of(operand),
+        ast::Expr::Parameter(_) => Some(PARAMETER.into()),
         _ => None,
     }
 }
@@ -110,7 +114,9 @@ fn moment(
             let shown = shown_value(value);
             context.warn(match name {
                 Value::Str(name) => {
-                    SqlError::incorrect_value_for_column("datetime", shown, name, context.row())
+                    let day = matches!(beside, Value::Date(_)) && &**name == PARAMETER;
+                    let kind = if day { "date" } else { "datetime" };
+                    SqlError::incorrect_value_for_column(kind, shown, name, context.row())
                 }
                 Value::Bytes(_) => {
                     let kind = if matches!(beside, Value::Date(_)) { "date" } else { "datetime" };

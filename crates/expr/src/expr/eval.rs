@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::predicate::Misfit;
 use super::source::in_source;
 use super::{Call, CompareOp, Expr, Row, arithmetic, predicate};
 use crate::expr::{EvalContext, Held, coerce_value};
@@ -150,8 +151,8 @@ impl Expr {
                 if let (Value::Int(one), Value::Int(other)) = (&*left, &*right) {
                     return Ok(Some(op.holds(one.cmp(other))));
                 }
-                let refuses = |left: bool| if left { one } else { other }.is_constant();
-                predicate::compare_op(*op, &left, &right, *collation, context, &refuses)
+                let misfits = |left: bool| if left { Misfit::of(one, other) } else { Misfit::of(other, one) };
+                predicate::compare_op(*op, &left, &right, *collation, context, &misfits)
             }
             Expr::And(parts) => {
                 let mut result = Some(true);
@@ -399,9 +400,9 @@ impl Expr {
                 }
                 let _held = context.keep(&left)?;
                 let right = other.eval(row, context)?;
-                let refuses = |left: bool| if left { one } else { other }.is_constant();
+                let misfits = |left: bool| if left { Misfit::of(one, other) } else { Misfit::of(other, one) };
                 let equal =
-                    predicate::compare_op(CompareOp::Equal, &left, &right, *collation, context, &refuses)?;
+                    predicate::compare_op(CompareOp::Equal, &left, &right, *collation, context, &misfits)?;
                 match equal {
                     Some(true) => Ok(Value::Null),
                     // The manual of MySQL says that the first argument is evaluated once more then.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::{CompareOp, EvalContext};
+use super::{CompareOp, EvalContext, Expr};
 use turnstile_values::collation::{Collation, like};
 use turnstile_values::datetime;
 use turnstile_values::error::{SqlError, SqlResult};
@@ -39,12 +39,46 @@ pub fn compare_checked(
     compare_misfits(left, right, collation, context, None)
 }
 
-/// Whether a text that is no date is refused, by whether it is the left one; None where it never is.
-type Refuses<'r> = Option<&'r dyn Fn(bool) -> bool>;
+/// What becomes of a text that is no date beside one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// It is told of.
+    Told,
+    /// It is told of by the row, for the date is a parameter.
+    OfParameter,
+    /// It is a constant, which is refused.
+    Refused,
+}
+
+impl Misfit {
+    /// Of these two.
+    pub(super) fn of(text: &Expr, date: &Expr) -> Misfit {
+        match date {
+            _ if text.is_constant() => Misfit::Refused,
+            Expr::Parameter(_) => Misfit::OfParameter,
+            _ => Misfit::Told,
+        }
+    }
+}
+
+/// By whether the text is the left one; None where none is refused.
+type Misfits<'r> = Option<&'r dyn Fn(bool) -> Misfit>;
 
 /// The moment that a text says; of one that is none, the zero date, with a warning that it is no such `kind`, in
 /// other words where that is in capitals.
 pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>) -> SqlResult<Value> {
+    moment_or(text, context, &|text| match kind {
+        "DATETIME" => SqlError::incorrect_value("datetime", text),
+        kind => SqlError::truncated_wrong_value(kind, text),
+    })
+}
+
+/// The same with another warning.
+fn moment_or(
+    text: &Value,
+    context: &EvalContext<'_>,
+    misfit: &dyn Fn(String) -> SqlError,
+) -> SqlResult<Value> {
     if text.is_null() {
         return Ok(Value::Null);
     }
@@ -55,10 +89,7 @@ pub(super) fn moment_beside(text: &Value, kind: &str, context: &EvalContext<'_>)
             apply_offset(parsed.moment, parsed.offset_seconds, context)
         }
         None => {
-            context.warn(match kind {
-                "DATETIME" => SqlError::incorrect_value("datetime", shown_value(text)),
-                kind => SqlError::truncated_wrong_value(kind, shown_value(text)),
-            })?;
+            context.warn(misfit(shown_value(text)))?;
             datetime::DateTime::ZERO
         }
     }))
@@ -70,7 +101,7 @@ fn compare_misfits(
     right: &Value,
     collation: Collation,
     context: &EvalContext<'_>,
-    refuses: Refuses<'_>,
+    misfits: Misfits<'_>,
 ) -> SqlResult<Option<Ordering>> {
     if let (Value::Int(one), Value::Int(other)) = (left, right) {
         return Ok(Some(one.cmp(other)));
@@ -87,7 +118,8 @@ fn compare_misfits(
             Comparison::Moments => {
                 let (text, date) = if left.is_string() { (left, right) } else { (right, left) };
                 let parsed = datetime::parse_date_time(&to_bytes(text), context.compared_date_rules());
-                if parsed.is_none() && refuses.is_some_and(|refuses| refuses(left.is_string())) {
+                let misfit = misfits.map(|misfits| misfits(left.is_string()));
+                if parsed.is_none() && misfit == Some(Misfit::Refused) {
                     let kind = if matches!(date, Value::Date(_)) { "DATE" } else { "DATETIME" };
                     return Err(SqlError::wrong_value(kind, to_text(text)));
                 }
@@ -97,14 +129,21 @@ fn compare_misfits(
                 if context.compared_date_rules().invalid || parsed.is_none_or(told) {
                     let kind = match date {
                         Value::Date(_) => "date",
-                        _ if refuses.is_some() => "DATETIME",
+                        _ if misfits.is_some() => "DATETIME",
                         _ => "datetime",
                     };
-                    let order = context.compare(&moment_beside(text, kind, context)?, date, collation)?;
+                    let moment = match misfit {
+                        Some(Misfit::OfParameter) => moment_or(text, context, &|text| {
+                            let kind = if kind == "date" { kind } else { "datetime" };
+                            SqlError::incorrect_value_for_column(kind, text, "?", context.row())
+                        })?,
+                        _ => moment_beside(text, kind, context)?,
+                    };
+                    let order = context.compare(&moment, date, collation)?;
                     return Ok(if left.is_string() { order } else { order.map(Ordering::reverse) });
                 }
             }
-            Comparison::Times if refuses.is_none() => {
+            Comparison::Times if misfits.is_none() => {
                 let time = |value: &Value| Ok::<_, SqlError>(to_time(value, context)?.unwrap_or_default());
                 return Ok(Some(time(left)?.us.cmp(&time(right)?.us)));
             }
@@ -124,12 +163,12 @@ pub(super) fn compare_op(
     right: &Value,
     collation: Collation,
     context: &EvalContext<'_>,
-    refuses: &dyn Fn(bool) -> bool,
+    misfits: &dyn Fn(bool) -> Misfit,
 ) -> SqlResult<Option<bool>> {
     if op == CompareOp::NullSafeEqual && (left.is_null() || right.is_null()) {
         return Ok(Some(left.is_null() && right.is_null()));
     }
-    let order = compare_misfits(left, right, collation, context, Some(refuses))?;
+    let order = compare_misfits(left, right, collation, context, Some(misfits))?;
     Ok(order.map(|order| op.holds(order)))
 }
 

@@ -249,3 +249,22 @@ fn moments_among_texts_of_a_set_operation_have_few_digits() {
         }
     }
 }
+
+#[test]
+fn a_text_that_is_no_date_is_told_of_by_the_parameter_beside_it() {
+    let db = database();
+    let mut session = session(&db);
+    run(&mut session, "CREATE TABLE v (id INT PRIMARY KEY, c VARCHAR(40))");
+    run(&mut session, "INSERT INTO v VALUES (1, '2024-01-01'), (2, 'x')");
+    let day = Value::Date(Date::from_parts(2024, 1, 1));
+    let moment = Value::DateTime(Date::from_parts(2024, 1, 1).at_midnight());
+    for condition in ["c = ?", "c < ?", "? >= c", "c BETWEEN ? AND ?"] {
+        for (value, kind) in [(&day, "date"), (&moment, "datetime")] {
+            let (id, count, _) = prepare(&mut session, &format!("UPDATE v SET id = id WHERE {condition}"));
+            let values = vec![value.clone(); count];
+            let error = block_on(session.execute(id, &values, &mut Text::default())).unwrap_err();
+            let wanted = format!("Incorrect {kind} value: 'x' for column '?' at row 1");
+            assert_eq!(error.message, wanted, "{condition} of {value:?}");
+        }
+    }
+}
