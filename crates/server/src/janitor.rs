@@ -4,8 +4,9 @@
 //! nothing: the janitor looks at those notes once a second. With `innodb_status_output` it also writes the report of
 //! SHOW ENGINE INNODB STATUS into the log, four times a minute.
 //! It writes into the log once that the engine has stopped.
-//! Every ten seconds, if the process has much more memory than its buffer pool, what was freed goes back to the
-//! machine. Timeouts within a message, an answer or a login are deadlines
+//! Every ten seconds, if the process has much more memory than its buffer pool and its statements account for, what was
+//! freed goes back to the machine. Threads that allocate wait meanwhile, so it is not tried again soon if little went
+//! back. Timeouts within a message, an answer or a login are deadlines
 //! set where the wait is, since these waits are rare.
 
 use std::io;
@@ -27,25 +28,59 @@ const REPORT_ROUNDS: u32 = 15;
 
 /// Rounds between two looks at the memory.
 const MEMORY_ROUNDS: u32 = 10;
-/// Resident memory beside the buffer pool from which on freed memory goes back.
+/// The same after several looks that were for nothing.
+const MEMORY_ROUNDS_MAX: u32 = 160;
+/// Resident memory beside the buffer pool from which on freed memory goes back. If less than half of it does, the look
+/// was for nothing.
 const MEMORY_KEPT_BYTES: u64 = 128 << 20;
+/// What is accounted for takes so many times its bytes at most, with what the allocator needs for small pieces.
+const MEMORY_PER_ACCOUNTED: u64 = 2;
 
-/// The thread.
-pub struct Janitor {
-    stopping: Arc<(Mutex<bool>, Condvar)>,
-    thread: JoinHandle<()>,
+/// When freed memory goes back to the machine. Without that the memory of one huge answer or transaction would stay with
+/// the allocator for good.
+struct GivingBack {
+    pause: u32,
+    rounds_left: u32,
 }
 
-/// Without this the memory of one huge answer or transaction would stay with the allocator for good.
-fn give_back_memory(database: &Database) {
+impl GivingBack {
+    fn new() -> GivingBack {
+        GivingBack { pause: MEMORY_ROUNDS, rounds_left: MEMORY_ROUNDS }
+    }
+
+    /// Once a round; `resident` and `give_back` are the heap's.
+    fn round(&mut self, accounted: impl Fn() -> u64, resident: impl Fn() -> u64, give_back: impl Fn()) {
+        self.rounds_left -= 1;
+        if self.rounds_left > 0 {
+            return;
+        }
+        let before = resident();
+        if before > accounted().saturating_add(MEMORY_KEPT_BYTES) {
+            give_back();
+            let gone = before.saturating_sub(resident());
+            let was_worth_it = gone >= MEMORY_KEPT_BYTES / 2;
+            self.pause = if was_worth_it { MEMORY_ROUNDS } else { (self.pause * 2).min(MEMORY_ROUNDS_MAX) };
+        } else {
+            self.pause = MEMORY_ROUNDS;
+        }
+        self.rounds_left = self.pause;
+    }
+}
+
+/// What the buffer pool and the statements of all sessions account for.
+fn accounted_bytes(database: &Database) -> u64 {
     let pool = match database.globals().named("innodb_buffer_pool_size") {
         Value::Int(bytes) => u64::try_from(bytes).unwrap_or(0),
         Value::UInt(bytes) => bytes,
         _ => 0,
     };
-    if heap::resident_bytes() > pool.saturating_add(MEMORY_KEPT_BYTES) {
-        heap::give_back();
-    }
+    pool.saturating_add(database.memory().used().saturating_mul(MEMORY_PER_ACCOUNTED))
+}
+
+/// The thread.
+pub struct Janitor {
+    stopping: Arc<(Mutex<bool>, Condvar)>,
+    thread: JoinHandle<()>,
 }
 
 impl Janitor {
@@ -60,7 +95,7 @@ impl Janitor {
             let (stopping, bell) = &*seen;
             let mut stop = stopping.lock();
             let mut rounds = 0;
-            let mut memory_rounds = 0;
+            let mut giving_back = GivingBack::new();
             let mut told = false;
             while !*stop {
                 bell.wait_for(&mut stop, ROUND);
@@ -69,10 +104,7 @@ impl Janitor {
                     told = true;
                 }
                 database.registry().end_idle();
-                memory_rounds = (memory_rounds + 1) % MEMORY_ROUNDS;
-                if memory_rounds == 0 {
-                    give_back_memory(&database);
-                }
+                giving_back.round(|| accounted_bytes(&database), heap::resident_bytes, heap::give_back);
                 let reports = database.globals().named("innodb_status_output") == Value::Int(1);
                 rounds = if reports { rounds + 1 } else { 0 };
                 if rounds == REPORT_ROUNDS {
@@ -93,5 +125,40 @@ impl Janitor {
         self.stopping.1.notify_all();
         // The thread has no failure of its own to report.
         let _ = self.thread.join();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_given_back_where_it_is_worth_it() {
+        const MIB: u64 = 1 << 20;
+        let (accounted, resident, kept) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        let given = Cell::new(0);
+        let mut giving_back = GivingBack::new();
+        // Times it was tried in so many rounds, while so much is accounted for, resident, and cannot go back.
+        let mut tried = |rounds: u32, state: [u64; 3]| {
+            given.set(0);
+            for _ in 0..rounds {
+                accounted.set(state[0] * MIB);
+                resident.set(state[1] * MIB);
+                kept.set(state[2] * MIB);
+                let give_back = || {
+                    given.set(given.get() + 1);
+                    resident.set(kept.get());
+                };
+                giving_back.round(|| accounted.get(), || resident.get(), give_back);
+            }
+            given.get()
+        };
+        assert_eq!(tried(40, [1000, 1100, 0]), 0, "a statement has it");
+        assert_eq!(tried(40, [100, 1100, 200]), 4, "it ended");
+        assert_eq!(tried(630, [100, 1100, 1090]), 7, "it does not go back: after 10, 20, 40, 80, 160 rounds");
+        assert_eq!(tried(1600, [100, 1100, 1090]), 10);
+        assert_eq!(tried(200, [100, 1100, 200]), 5, "then it does");
     }
 }

@@ -77,8 +77,9 @@ fn can_reserve(bytes: u64) -> bool {
     reserved
 }
 
-/// To be called before there are threads: where the address space is limited, they share the allocator's memory.
+/// To be called before there are threads: sets the allocator. Where the address space is limited, they share its memory.
 pub fn prepare() {
+    heap::join_at_once();
     let limits = fs::read_to_string("/proc/self/limits").ok();
     if limits.and_then(|text| address_space_bytes(&text)).is_some() {
         heap::share_among_threads();
