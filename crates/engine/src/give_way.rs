@@ -19,19 +19,20 @@ pub async fn give_way() {
 
 /// A statement gives way after this long: a point statement waits for half of it (`./x bench beside-scans`). The
 /// bench also prints what one scan alone takes.
-const SLICE: Duration = Duration::from_micros(500);
+pub const SLICE: Duration = Duration::from_micros(500);
 
 /// When a statement last gave way, as far as it has looked; None: it has not looked yet.
 #[derive(Default)]
 pub struct Slice(Option<Instant>);
 
 impl Slice {
-    /// Lets other sessions of the same worker run if the slice is over.
-    pub async fn breathe(&mut self) {
-        let began = *self.0.get_or_insert_with(Instant::now);
-        if began.elapsed() >= SLICE {
+    /// Lets other sessions of the same worker run if the slice is over. How long it has lasted.
+    pub async fn breathe(&mut self) -> Duration {
+        let elapsed = self.0.get_or_insert_with(Instant::now).elapsed();
+        if elapsed >= SLICE {
             give_way().await;
             self.0 = Some(Instant::now());
         }
+        elapsed
     }
 }

@@ -102,7 +102,8 @@ mod tests {
 
     /// What freeing half of so many small pieces leaves to do for the call after it, in processor time.
     fn work_left_behind(pieces: usize) -> i64 {
-        let mut kept: Vec<Option<Box<[u64; 4]>>> = (0..pieces).map(|nth| Some(Box::new([nth as u64; 4]))).collect();
+        let mut kept: Vec<Option<Box<[u64; 4]>>> =
+            (0..pieces).map(|nth| Some(Box::new([nth as u64; 4]))).collect();
         kept.iter_mut().step_by(2).for_each(|piece| *piece = None);
         let before = work_ns();
         drop(std::hint::black_box(vec![1_u8; 4096]));
@@ -114,7 +115,8 @@ mod tests {
     fn freed_pieces_leave_no_work_behind() {
         join_at_once();
         // In an area of its own, where nobody else frees anything.
-        let measure = || std::thread::spawn(|| (work_left_behind(20_000), work_left_behind(2_000_000))).join();
+        let measure =
+            || std::thread::spawn(|| (work_left_behind(20_000), work_left_behind(2_000_000))).join();
         let rounds: Vec<_> = (0..5).filter_map(|_| measure().ok()).collect();
         assert!(rounds.iter().any(|(few, many)| many / 20 < *few), "{rounds:?}");
     }

@@ -23,6 +23,7 @@
 //! where the address space has no room for it (`turnstile_sys::memory::has_room`), because an allocation that fails
 //! ends the process.
 
+mod blocks;
 mod many;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+pub use blocks::Blocks;
 pub use many::{Many, Rows, dropping};
 
 use turnstile_engine::Error as EngineError;

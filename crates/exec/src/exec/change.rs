@@ -26,7 +26,7 @@ use turnstile_plan::plan::change::{ChangePlan, ChangeTarget};
 use turnstile_plan::plan::point::is_independent;
 use turnstile_plan::plan::query::{Source, Step, TableSource};
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Many, row_bytes};
+use turnstile_values::memory::{Blocks, Many, row_bytes};
 use turnstile_values::value::Value;
 
 /// What a change did.
@@ -158,7 +158,7 @@ impl Exec<'_> {
             self.breathe().await;
         }
         if sorts {
-            let mut keyed = Many::with_capacity(waiting.len());
+            let mut keyed = Blocks::new();
             for (nth, (_, frame)) in waiting.iter_mut().enumerate() {
                 self.pace().await?;
                 for subquery in &plan.select.item_subqueries {
@@ -170,7 +170,7 @@ impl Exec<'_> {
             }
             self.count_sorted(target, keyed.len(), count);
             let keyed = self.sorted(keyed, &plan.select.order).await?;
-            for (_, row) in keyed.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            for (_, row) in keyed.take(usize::try_from(count).unwrap_or(usize::MAX)) {
                 let Some(Value::UInt(nth)) = row.first() else { continue };
                 self.pace().await?;
                 let (pk, mut frame) = std::mem::take(&mut waiting[*nth as usize]);

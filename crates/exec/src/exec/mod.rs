@@ -1,10 +1,11 @@
 //! Running plans.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use turnstile_engine::Txn;
-use turnstile_engine::give_way::Slice;
+use turnstile_engine::give_way::{SLICE, Slice};
 use turnstile_engine::interrupt::Interrupt;
 use turnstile_engine::session_card::Operation;
 use turnstile_sys::relief;
@@ -45,7 +46,7 @@ pub use tail::{ClientOut, Kept};
 /// A row that goes through so many steps takes a millisecond or more.
 const LONG_ROW_STEPS: u32 = 256 << 10;
 
-/// Rows between two looks at the clock.
+/// Rows between two looks at the clock; fewer once rows have turned out to take long.
 const PACE_ROWS: u32 = 32;
 
 /// What a statement keeps of its parts until it ends.
@@ -80,7 +81,10 @@ pub struct Exec<'e> {
     /// Made when there is something to keep: most statements have no such parts.
     keeping: Option<Box<Keeping>>,
     slice: Slice,
+    /// Rows since the last look at the clock.
     paced: u32,
+    /// Rows until the next, at most [`PACE_ROWS`].
+    pace_rows: u32,
 }
 
 impl<'e> Exec<'e> {
@@ -106,6 +110,7 @@ impl<'e> Exec<'e> {
             keeping: None,
             slice: Slice::default(),
             paced: 0,
+            pace_rows: PACE_ROWS,
         }
     }
 
@@ -125,18 +130,22 @@ impl<'e> Exec<'e> {
     }
 
     /// Called between pieces of work of microseconds: lets other sessions of the same worker run when the slice is over.
-    async fn breathe(&mut self) {
+    async fn breathe(&mut self) -> Duration {
         self.session.take_work();
-        self.slice.breathe().await;
+        self.slice.breathe().await
     }
 
     /// Called for every row that is joined, changed, inserted or passed on: rows kept in memory cost no page access, where a
     /// statement otherwise notices KILL and gives way.
     async fn pace(&mut self) -> SqlResult<()> {
-        self.paced = self.paced.wrapping_add(1);
-        if self.paced.is_multiple_of(PACE_ROWS) || self.session.has_worked() {
+        self.paced += 1;
+        if self.paced >= self.pace_rows || self.session.has_worked() {
+            self.paced = 0;
             self.interrupt.check()?;
-            self.breathe().await;
+            // What a row takes may change a hundredfold from one to the next: the allocator tidies up, a table of keys
+            // grows.
+            let is_late = self.breathe().await >= SLICE * 2;
+            self.pace_rows = if is_late { 1 } else { (self.pace_rows * 2).min(PACE_ROWS) };
             if self.session.row_steps() >= LONG_ROW_STEPS {
                 relief::ahead();
             }

@@ -23,7 +23,7 @@ use turnstile_plan::plan::query::{
 };
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Charge, Many, Rows, row_bytes};
+use turnstile_values::memory::{Blocks, Charge, Many, Rows, row_bytes};
 use turnstile_values::types::ColumnType;
 use turnstile_values::value::Value;
 
@@ -47,7 +47,7 @@ struct HashIndex {
     rows: Many<Vec<u32>>,
 }
 
-/// Rows kept in memory are handed on in pieces of so many.
+/// Rows kept in memory are gone through in pieces of so many; between two the client gets what it can take.
 const ROWS_AT_ONCE: usize = 1024;
 
 /// Where joined frames go.
@@ -168,8 +168,10 @@ impl Exec<'_> {
     async fn trim(&mut self, tail: &mut Tail<'_, '_>) -> SqlResult<()> {
         if let Some(wanted) = tail.wants_trim() {
             let held = tail.take_held();
-            let held = self.sorted(held, &tail.plan.order).await?;
-            tail.put_held(held, wanted);
+            for (nth, row) in self.sorted(held, &tail.plan.order).await?.enumerate() {
+                self.pace().await?;
+                if nth < wanted { tail.put_held(row) } else { tail.forget_held(row) }
+            }
         }
         Ok(())
     }
@@ -285,9 +287,9 @@ impl Exec<'_> {
             let mut source = self.open(plan, step, frame, nth == 0).await?;
             loop {
                 let (rows, more) = self.next_rows(step, &mut source, frame).await?;
-                for row in rows {
+                for at in 0..rows.len() {
                     self.pace().await?;
-                    frame[columns.clone()].clone_from_slice(&row);
+                    frame[columns.clone()].clone_from_slice(rows.row(at));
                     if !self.holds(plan, &step.matching, frame).await? {
                         continue;
                     }
@@ -467,9 +469,9 @@ impl Exec<'_> {
         step: &Step,
         rows: &mut Opened<'_>,
         frame: &mut [Value],
-    ) -> SqlResult<(Rows, bool)> {
+    ) -> SqlResult<(Piece, bool)> {
         match rows {
-            Opened::Listed(kept) => Ok((std::mem::take(&mut kept.rows), false)),
+            Opened::Listed(kept) => Ok((Piece::Own(std::mem::take(&mut kept.rows)), false)),
             Opened::Stored(stored, place) => stored.matching(step, frame, self.eval, place),
             Opened::Scan(scan, source) => {
                 let (context, session) = (self.eval, self.session);
@@ -495,7 +497,7 @@ impl Exec<'_> {
                     Ok(Visit::Continue)
                 };
                 let more = scan.batch(self.txn, self.interrupt, &mut accept, &mut visit).await?;
-                Ok((found, more))
+                Ok((Piece::Own(found), more))
             }
         }
     }
@@ -655,7 +657,7 @@ impl Exec<'_> {
         let (count, offset) = limits(limit, context)?;
         let mut charge = context.charge();
         charge.add(rows.len().saturating_mul(size_of::<super::tail::Keyed>()))?;
-        let mut keyed = Many::with_capacity(rows.len());
+        let mut keyed = Blocks::new();
         for row in rows {
             self.pace().await?;
             let keys = order
@@ -670,12 +672,12 @@ impl Exec<'_> {
         }
         let keyed = self.sorted(keyed, order).await?;
         let found = keyed.len() as u64;
-        let most = usize::try_from(count).unwrap_or(usize::MAX);
-        for (nth, (_, row)) in keyed.iter().skip(offset as usize).take(most).enumerate() {
-            if out.row(row)? == Visit::Stop {
+        for (nth, (_, row)) in keyed.enumerate() {
+            self.pace().await?;
+            let Some(nth) = (nth as u64).checked_sub(offset) else { continue };
+            if nth >= count || out.row(&row)? == Visit::Stop {
                 break;
             }
-            self.pace().await?;
             if nth % 256 == 255 {
                 self.txn.outside(super::tail::flush(out)).await?;
             }
@@ -704,38 +706,71 @@ enum Opened<'p> {
 /// How far a frame is in the rows kept in memory.
 #[derive(Default)]
 struct Place {
-    /// Rows with the frame's key, once they are looked up.
-    found: Option<Vec<u32>>,
+    /// The number of the frame's key, once it is looked up; no row has the key if there is none.
+    key: Option<Option<usize>>,
     next: usize,
 }
 
+/// Some rows of a source.
+enum Piece {
+    Own(Rows),
+    Stored(Arc<Stored>, Range<usize>),
+    /// Those with the key of this number.
+    Keyed(Arc<Stored>, usize, Range<usize>),
+}
+
+impl Piece {
+    fn len(&self) -> usize {
+        match self {
+            Piece::Own(rows) => rows.len(),
+            Piece::Stored(_, range) | Piece::Keyed(_, _, range) => range.len(),
+        }
+    }
+
+    fn row(&self, at: usize) -> &[Value] {
+        match self {
+            Piece::Own(rows) => &rows[at],
+            Piece::Stored(stored, range) => &stored.rows[range.start + at],
+            Piece::Keyed(stored, key, range) => &stored.rows[stored.rows_of(*key)[range.start + at] as usize],
+        }
+    }
+}
+
 impl Stored {
-    /// The next rows for a frame, and whether there are more: so many at once that nobody waits for their copying.
+    /// The rows with a key, by its number.
+    fn rows_of(&self, key: usize) -> &[u32] {
+        self.index.as_ref().and_then(|index| index.rows.get(key)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The next rows for a frame, and whether there are more.
     fn matching(
-        &self,
+        self: &Arc<Stored>,
         step: &Step,
         frame: &[Value],
         context: &EvalContext<'_>,
         place: &mut Place,
-    ) -> SqlResult<(Rows, bool)> {
-        if let (Some(index), None) = (&self.index, &place.found) {
+    ) -> SqlResult<(Piece, bool)> {
+        if let (Some(index), None) = (&self.index, place.key) {
             let mut values = Vec::new();
             for (expr, _, collation) in &step.hash {
                 values.push((expr.eval(&FrameRow(frame), context)?, *collation));
             }
             let mut key = Vec::new();
             let known = append_all(values.iter().map(|(value, collation)| (value, *collation)), &mut key);
-            let found = if known { index.keys.get(&key) } else { None };
-            place.found = Some(found.map_or_else(Vec::new, |at| index.rows[at].clone()));
+            place.key = Some(if known { index.keys.get(&key) } else { None });
         }
-        let end = place.found.as_ref().map_or(self.rows.len(), Vec::len);
-        let (from, to) = (place.next, (place.next + ROWS_AT_ONCE).min(end));
-        place.next = to;
-        let rows = match &place.found {
-            None => self.rows[from..to].to_vec().into(),
-            Some(found) => found[from..to].iter().map(|nth| self.rows[*nth as usize].clone()).collect(),
+        let end = match place.key {
+            None => self.rows.len(),
+            Some(key) => key.map_or(0, |key| self.rows_of(key).len()),
         };
-        Ok((rows, to < end))
+        let range = place.next..(place.next + ROWS_AT_ONCE).min(end);
+        let more = range.end < end;
+        place.next = range.end;
+        let piece = match place.key.flatten() {
+            Some(key) => Piece::Keyed(self.clone(), key, range),
+            None => Piece::Stored(self.clone(), range),
+        };
+        Ok((piece, more))
     }
 }
 

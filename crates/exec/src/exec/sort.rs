@@ -3,6 +3,7 @@
 //! on: comparing two of them may take as long as a run of short ones, and KILL ends it in the middle.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 use super::order::Direction;
 use super::tail::{Keyed, sort_rows};
@@ -10,7 +11,7 @@ use super::{Exec, order};
 use turnstile_expr::expr::EvalContext;
 use turnstile_plan::plan::query::OrderKey;
 use turnstile_values::error::SqlResult;
-use turnstile_values::memory::Many;
+use turnstile_values::memory::{Blocks, dropping};
 use turnstile_values::value::Value;
 
 /// Rows of a run: sorted in about half a slice.
@@ -59,7 +60,11 @@ pub fn sort_in_one_go<T>(
     directions: &[Direction],
     context: &EvalContext<'_>,
 ) -> SqlResult<()> {
-    let longest = long_keys(entries.iter().map(&keys));
+    let mut longest = 0;
+    for some in entries.chunks(RUN_ROWS) {
+        longest = longest.max(long_keys(some.iter().map(&keys)));
+        context.work(RUN_WORK_BYTES)?;
+    }
     let run = if longest > 0 { 1 } else { RUN_ROWS };
     let mut runs: Vec<Vec<T>> = Vec::new();
     let mut rest = std::mem::take(entries).into_iter();
@@ -91,70 +96,94 @@ pub fn sort_in_one_go<T>(
 /// What sorting a run counts for as work.
 const RUN_WORK_BYTES: usize = 32 << 10;
 
+/// Runs that are being merged, until one is left.
+#[derive(Default)]
+struct Merging {
+    runs: VecDeque<Blocks<Keyed>>,
+    first: Blocks<Keyed>,
+    second: Blocks<Keyed>,
+    merged: Blocks<Keyed>,
+    rows: usize,
+}
+
+/// Each of the runs may be short; all of them are not.
+impl Drop for Merging {
+    fn drop(&mut self) {
+        dropping(self.rows);
+    }
+}
+
 impl Exec<'_> {
     /// Sorts (keys, row) pairs; stable.
-    pub async fn sorted(&mut self, mut rows: Many<Keyed>, keys: &[OrderKey]) -> SqlResult<Many<Keyed>> {
-        let longest = if keys.is_empty() { 0 } else { long_keys(rows.iter().map(|row| &row.0)) };
-        if keys.is_empty() || rows.len() <= RUN_ROWS && longest == 0 {
-            sort_rows(&mut rows, keys);
+    pub async fn sorted(&mut self, mut rows: Blocks<Keyed>, keys: &[OrderKey]) -> SqlResult<Blocks<Keyed>> {
+        if keys.is_empty() || rows.len() <= 1 {
             return Ok(rows);
         }
-        let mut width = 1;
-        if longest == 0 {
-            width = RUN_ROWS;
-            for run in rows.chunks_mut(RUN_ROWS) {
-                sort_rows(run, keys);
+        let is_short = rows.len() <= RUN_ROWS;
+        let mut longest = 0;
+        for block in rows.blocks_mut() {
+            longest = longest.max(long_keys(block.iter().map(|row| &row.0)));
+            if !is_short {
                 self.interrupt.check()?;
                 self.breathe().await;
             }
         }
-        let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
-        while width < rows.len() {
-            rows = self.merged(rows, width, &directions, longest).await?;
-            width *= 2;
-        }
-        Ok(rows)
-    }
-
-    /// Merges neighbouring runs of `width` rows.
-    async fn merged(
-        &mut self,
-        rows: Many<Keyed>,
-        width: usize,
-        directions: &[Direction],
-        longest: usize,
-    ) -> SqlResult<Many<Keyed>> {
-        let mut charge = self.eval.charge();
-        charge.add(rows.len().saturating_mul(size_of::<Keyed>()))?;
-        let mut out = Many::with_capacity(rows.len());
-        let mut rows = rows.into_iter();
-        loop {
-            let left: Many<Keyed> = rows.by_ref().take(width).collect();
-            if left.is_empty() {
-                return Ok(out);
-            }
-            self.breathe().await;
-            let mut first = left.into_iter().peekable();
-            let mut second = rows.by_ref().take(width).peekable();
-            loop {
-                self.pace().await?;
-                let next = match (first.peek(), second.peek()) {
-                    (Some(one), Some(other)) => {
-                        // Equal ones stay in their order.
-                        if compare(&one.0, &other.0, directions, longest, self.eval)? == Ordering::Greater {
-                            second.next()
-                        } else {
-                            first.next()
-                        }
-                    }
-                    (Some(_), None) => first.next(),
-                    (None, _) => second.next(),
-                };
-                match next {
-                    Some(row) => out.push(row),
-                    None => break,
+        if longest == 0 {
+            for block in rows.blocks_mut() {
+                sort_rows(block, keys);
+                if !is_short {
+                    self.interrupt.check()?;
+                    self.breathe().await;
                 }
             }
         }
+        let mut merging = Merging::default();
+        merging.rows = rows.len();
+        if longest == 0 {
+            merging.runs.extend(std::iter::from_fn(|| rows.pop_block()));
+        } else {
+            for row in rows {
+                self.pace().await?;
+                let mut run = Blocks::new();
+                run.push(row);
+                merging.runs.push_back(run);
+            }
+        }
+        let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
+        while merging.runs.len() > 1 {
+            let runs = merging.runs.len();
+            for _ in 0..runs / 2 {
+                merging.first = merging.runs.pop_front().unwrap_or_default();
+                merging.second = merging.runs.pop_front().unwrap_or_default();
+                self.merge(&mut merging, &directions, longest).await?;
+                let merged = std::mem::take(&mut merging.merged);
+                merging.runs.push_back(merged);
+            }
+            // The last of an odd number stays the last.
+            merging.runs.rotate_left(runs % 2);
+        }
+        merging.rows = 0;
+        Ok(merging.runs.pop_front().unwrap_or_default())
+    }
+
+    /// Merges two neighbouring runs; equal rows stay in their order.
+    async fn merge(
+        &mut self,
+        merging: &mut Merging,
+        directions: &[Direction],
+        longest: usize,
+    ) -> SqlResult<()> {
+        let Merging { first, second, merged, .. } = merging;
+        while let (Some(one), Some(other)) = (first.first(), second.first()) {
+            let takes_second =
+                compare(&one.0, &other.0, directions, longest, self.eval)? == Ordering::Greater;
+            if let Some(row) = if takes_second { second.next() } else { first.next() } {
+                merged.push(row);
+            }
+            self.pace().await?;
+        }
+        merged.append(first);
+        merged.append(second);
+        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use turnstile_plan::plan::query::{GroupPlan, LimitPlan, OrderKey, SelectPlan};
 use turnstile_values::cell::Cell;
 use turnstile_values::collation::Collation;
 use turnstile_values::error::{SqlError, SqlResult};
-use turnstile_values::memory::{Charge, Many, Rows, discard, row_bytes};
+use turnstile_values::memory::{Blocks, Charge, Many, Rows, discard, row_bytes};
 use turnstile_values::sink::ResultSink;
 use turnstile_values::value::{Value, to_u64_bits};
 
@@ -212,7 +212,7 @@ pub struct Tail<'p, 'o> {
     pub plan: &'p SelectPlan,
     out: &'o mut dyn RowOut,
     grouping: Option<Grouping<'p>>,
-    sorted: Many<Keyed>,
+    sorted: Blocks<Keyed>,
     /// Rows that DISTINCT has let through.
     seen: Option<KeyIndex>,
     /// Memory for the key of a row in `seen`.
@@ -245,7 +245,7 @@ impl<'p, 'o> Tail<'p, 'o> {
             is_blank: false,
         });
         let seen = plan.distinct.then(KeyIndex::default);
-        let (sorted, key, items) = (Many::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
+        let (sorted, key, items) = (Blocks::new(), Vec::new(), Vec::with_capacity(plan.items.len()));
         let charge = context.charge();
         Ok(Tail { plan, out, grouping, sorted, seen, key, left, skip, found: 0, items, charge })
     }
@@ -351,13 +351,14 @@ impl<'p, 'o> Tail<'p, 'o> {
         trims.then_some(wanted as usize)
     }
 
-    /// Holds rows back again that were sorted and trimmed.
-    pub fn put_held(&mut self, mut held: Many<Keyed>, wanted: usize) {
-        let wanted = wanted.min(held.len());
-        for (keys, items) in held.drain(wanted..) {
-            self.charge.subtract(row_bytes(&keys) + row_bytes(&items));
-        }
-        self.sorted = held;
+    /// Holds a row back again that was sorted.
+    pub fn put_held(&mut self, row: Keyed) {
+        self.sorted.push(row);
+    }
+
+    /// Drops a row that was held back.
+    pub fn forget_held(&mut self, (keys, items): Keyed) {
+        self.charge.subtract(row_bytes(&keys) + row_bytes(&items));
     }
 
     fn deliver(&mut self) -> SqlResult<Visit> {
@@ -380,7 +381,7 @@ impl<'p, 'o> Tail<'p, 'o> {
     }
 
     /// What was held back, to be sorted.
-    pub fn take_held(&mut self) -> Many<Keyed> {
+    pub fn take_held(&mut self) -> Blocks<Keyed> {
         std::mem::take(&mut self.sorted)
     }
 
@@ -424,7 +425,7 @@ pub async fn flush(out: &mut dyn RowOut) -> SqlResult<()> {
 /// A row with the keys it is sorted by.
 pub type Keyed = (Vec<Value>, Vec<Value>);
 
-/// Sorts (keys, row) pairs; stable. For a few thousand at most: it does not give way.
+/// Sorts (keys, row) pairs; stable. For a few hundred at most: it does not give way.
 pub fn sort_rows(rows: &mut [Keyed], keys: &[OrderKey]) {
     let directions: Vec<_> = keys.iter().map(|key| (key.descending, key.collation)).collect();
     rows.sort_by(|a, b| order::compare_keys(&a.0, &b.0, &directions));
